@@ -1,0 +1,46 @@
+# Two commands do everything on a machine with Python 3.11+, make and pip: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# One BLAS thread: the matrices are small, and two cores are better spent on two test processes.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: demo test test-slow lint types layers bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/fairenum solvers
+	$(BIN)/fairenum datasets
+
+test: lint types layers
+	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term --cov-fail-under=95
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.installed-dev
+	PYTHONPATH=plugins $(BIN)/lint-imports
+
+bench: $(VENV)/.installed
+	$(BIN)/fairenum bench
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) dist build .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
