@@ -3,14 +3,36 @@
 ::
 
     FairenumError
-    ├── DataError              a table, a label, a column or a cell cannot be used
-    ├── ProblemError           an SVM problem cannot be posed as asked
-    └── SolverError            something about a solver plugin
-        ├── SolverNotFound     no plugin of that name
-        ├── SolverUnavailable  the plugin is there, what it needs is not
-        ├── SolverConflict     two distributions provide one name
-        ├── SolverBroken       the plugin cannot be loaded, or failed while it solved
-        └── AnswerRefused      the plugin answered, and the answer is not a proven optimum
+    ├── DataError                  a table, a label, a column or a cell cannot be used
+    │   ├── FileUnreadable         a file is no table that can be read
+    │   │   ├── DatasetNotFound    no bundled dataset and no file of that name
+    │   │   ├── DatasetChanged     a bundled file is not the one its card describes
+    │   │   ├── FormatUnknown      the file's suffix or kind is not among those read here
+    │   │   ├── ReaderMissing      the format is known, the package that reads it is not installed
+    │   │   ├── NotUtf8            a text file in another encoding
+    │   │   ├── WrongDelimiter     a CSV file whose cells are separated by something else
+    │   │   ├── RaggedTable        a row with more or fewer cells than the header
+    │   │   └── EmptyTable         no header, or no row below it
+    │   ├── ColumnError            a column cannot be used as asked
+    │   │   ├── ColumnMissing      no column has that name
+    │   │   ├── ColumnRepeated     two columns share one name
+    │   │   ├── ColumnConflict     one column asked to play two parts
+    │   │   ├── ColumnConstant     a column with one value, which teaches nothing
+    │   │   ├── ColumnUnusable     a column of dates, objects, identifiers or soiled numbers
+    │   │   └── CellInfinite       a number that is infinite or too large
+    │   ├── LabelError             the label cannot be read as favourable against unfavourable
+    │   │   ├── LabelNotBinary     three or more values
+    │   │   ├── LabelOneClass      one value only
+    │   │   ├── LabelUndefined     a row without a label
+    │   │   └── FavourableUnknown  the favourable value is not stated, or not among the values
+    │   └── SplitImpossible        the rows cannot be divided as asked
+    ├── ProblemError               an SVM problem cannot be posed as asked
+    └── SolverError                something about a solver plugin
+        ├── SolverNotFound         no plugin of that name
+        ├── SolverUnavailable      the plugin is there, what it needs is not
+        ├── SolverConflict         two distributions provide one name
+        ├── SolverBroken           the plugin cannot be loaded, or failed while it solved
+        └── AnswerRefused          the plugin answered, and the answer is not a proven optimum
 
 A message says what was wrong, what was received and what to do.
 """
@@ -22,6 +44,94 @@ class FairenumError(Exception):
 
 class DataError(FairenumError):
     """A table, a label, a column or a cell cannot be used as given."""
+
+
+class FileUnreadable(DataError):
+    """A file is no table that can be read."""
+
+
+class DatasetNotFound(FileUnreadable):
+    """No bundled dataset and no file has the name asked for."""
+
+
+class DatasetChanged(FileUnreadable):
+    """A bundled file is not the one that its card describes."""
+
+
+class FormatUnknown(FileUnreadable):
+    """A file's suffix or kind is not among those read here."""
+
+
+class ReaderMissing(FileUnreadable):
+    """The format is known, but the package that reads it is not installed."""
+
+
+class NotUtf8(FileUnreadable):
+    """A text file is written in another encoding than UTF-8."""
+
+
+class WrongDelimiter(FileUnreadable):
+    """The cells of a CSV file are separated by something else than expected."""
+
+
+class RaggedTable(FileUnreadable):
+    """A row has more or fewer cells than the header."""
+
+
+class EmptyTable(FileUnreadable):
+    """A table has no header, or no row below it."""
+
+
+class ColumnError(DataError):
+    """A column cannot be used as asked."""
+
+
+class ColumnMissing(ColumnError):
+    """No column of the table has the name asked for."""
+
+
+class ColumnRepeated(ColumnError):
+    """Two columns of a table share one name."""
+
+
+class ColumnConflict(ColumnError):
+    """One column is asked to play two parts, or none is left to play the one that is needed."""
+
+
+class ColumnConstant(ColumnError):
+    """A column holds one value, which teaches nothing."""
+
+
+class ColumnUnusable(ColumnError):
+    """A column holds dates, objects, identifiers or soiled numbers."""
+
+
+class CellInfinite(ColumnError):
+    """A cell holds a number that is infinite or too large to compute with."""
+
+
+class LabelError(DataError):
+    """The label cannot be read as favourable against unfavourable."""
+
+
+class LabelNotBinary(LabelError):
+    """The label has three or more values."""
+
+
+class LabelOneClass(LabelError):
+    """The label has one value only."""
+
+
+class LabelUndefined(LabelError):
+    """A row has no label."""
+
+
+class FavourableUnknown(LabelError):
+    """The favourable value is not stated, or is not among the label's values."""
+
+
+class SplitImpossible(DataError):
+    """The rows cannot be divided as asked."""
 
 
 class ProblemError(FairenumError):
