@@ -1,0 +1,251 @@
+"""The support vector machine as a problem: kernel, box, objective, and the certificate of an answer.
+
+With labels ``y`` in {-1, +1}, kernel matrix ``K``, ``Q_ij = y_i y_j K_ij (+ ridge if i = j)``, a box
+``0 <= alpha_i <= upper_i`` and a linear term ``p`` (ones by default)::
+
+    maximise  f(alpha) = p'alpha - 1/2 alpha'Q alpha   subject to  y'alpha = 0
+
+Leaving example i out is ``upper[i] = 0``; no solver needs another vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fairenum.errors import ProblemError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+# Rows of a kernel block that are built at once: bounds memory, never the result.
+BLOCK_ROWS = 1024
+
+
+def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
+    """Return a contiguous, read-only array, copied unless it is one already."""
+    result = np.ascontiguousarray(array, dtype=dtype)
+    if result.flags.writeable:
+        result = result.copy() if result is array or result.base is not None else result
+        result.flags.writeable = False
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel function: ``x'z``, ``exp(-gamma |x - z|^2)`` or ``(gamma x'z + coef0)^degree``."""
+
+    name: Literal["linear", "rbf", "poly"] = "linear"
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.name not in ("linear", "rbf", "poly"):
+            raise ProblemError(f"unknown kernel {self.name!r}; choose linear, rbf or poly")
+        if not (math.isfinite(self.gamma) and self.gamma > 0):
+            raise ProblemError(f"a kernel's gamma must be a positive number, not {self.gamma!r}")
+        if self.name == "poly" and (self.degree < 1 or self.coef0 < 0):
+            raise ProblemError(
+                f"a poly kernel is positive semidefinite for degree >= 1 and coef0 >= 0 only; "
+                f"received degree={self.degree!r}, coef0={self.coef0!r}"
+            )
+
+    def __call__(self, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return the matrix of kernel values between the rows of two tables."""
+        inner: FloatArray = left @ right.T
+        if self.name == "rbf":
+            inner *= -2.0
+            inner += np.einsum("ij,ij->i", left, left)[:, None]
+            inner += np.einsum("ij,ij->i", right, right)
+            return np.exp(-self.gamma * np.maximum(inner, 0.0, out=inner), out=inner)
+        if self.name == "poly":
+            return np.asarray((self.gamma * inner + self.coef0) ** self.degree)
+        return inner
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is proven about an answer: ``objective <= optimum <= bound``, whichever solver made it.
+
+    ``bias_low`` and ``bias_high`` enclose every optimal bias; with a free support vector they coincide.
+    """
+
+    objective: float
+    bound: float
+    bias_low: float
+    bias_high: float
+
+    @property
+    def gap(self) -> float:
+        """The width of the proven interval around the optimum."""
+        return self.bound - self.objective
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap as a share of the objective; infinite for a claim of nothing."""
+        if self.gap <= 0.0:
+            return 0.0
+        return self.gap / abs(self.objective) if self.objective else math.inf
+
+    @property
+    def bias(self) -> float:
+        """The middle of the bias interval; its finite end when the other is infinite."""
+        ends = [end for end in (self.bias_low, self.bias_high) if math.isfinite(end)]
+        return sum(ends) / len(ends) if ends else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SvmProblem:
+    """A support vector machine to train: examples, box, kernel and linear term, checked and read-only.
+
+    Parameters
+    ----------
+    X
+        One row of features per example.
+    y
+        Labels, -1 or +1.
+    cost
+        Price of a violated margin, C: one number, or one per example.
+    copies
+        How many identical records each example stands for; its box is ``cost * copies``.
+    kernel
+        The kernel function.
+    linear
+        The linear term of the objective; ones by default.
+    ridge
+        Added to the diagonal of the kernel matrix. With 0, ties between optimal answers are broken by the
+        canonical rule (see `tie_weights`); a positive ridge makes the optimum unique by changing the problem.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    cost: FloatArray
+    copies: IntArray
+    kernel: Kernel
+    linear: FloatArray
+    ridge: float
+    upper: FloatArray = field(repr=False)
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        cost: npt.ArrayLike = 1.0,
+        copies: npt.ArrayLike | None = None,
+        kernel: Kernel | None = None,
+        linear: npt.ArrayLike | None = None,
+        ridge: float = 0.0,
+    ) -> None:
+        table = read_only(X)
+        if table.ndim != 2:
+            raise ProblemError(f"X must be a table of examples by features; received shape {table.shape}")
+        n = len(table)
+        values = {
+            "X": table,
+            "y": read_only(y),
+            "cost": read_only(np.broadcast_to(np.asarray(cost, float), n) if np.ndim(cost) == 0 else cost),
+            "copies": read_only(np.ones(n) if copies is None else copies, np.intp),
+            "kernel": kernel or Kernel(),
+            "linear": read_only(np.ones(n) if linear is None else linear),
+            "ridge": float(ridge),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+        object.__setattr__(self, "upper", read_only(self.cost * self.copies))
+
+    def _check(self) -> None:
+        n = len(self.X)
+        for name in ("y", "cost", "copies", "linear"):
+            if getattr(self, name).shape != (n,):
+                raise ProblemError(
+                    f"{name} must have one value per example ({n}); received shape {getattr(self, name).shape}"
+                )
+        for name in ("X", "cost", "linear"):
+            if not np.isfinite(getattr(self, name)).all():
+                row = int(np.argwhere(~np.isfinite(getattr(self, name)))[0][0])
+                raise ProblemError(f"{name} holds a value that is not finite, first at example {row}; impute or drop it")
+        if not np.isin(self.y, (-1.0, 1.0)).all():
+            raise ProblemError(f"labels must be -1 or +1; received {sorted(set(self.y.tolist()))[:5]}")
+        if (self.cost <= 0).any() or (self.copies < 1).any():
+            raise ProblemError("cost must be positive and copies at least 1 for every example")
+        if not (math.isfinite(self.ridge) and self.ridge >= 0):
+            raise ProblemError(f"ridge must be a number >= 0, not {self.ridge!r}")
+        if len(np.unique(self.y)) < 2:
+            raise ProblemError(f"both labels are needed to train; all {n} examples have label {self.y[:1]}")
+
+    @property
+    def size(self) -> int:
+        """Number of examples."""
+        return len(self.y)
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha`` without ever holding an n x n matrix."""
+        support = np.flatnonzero(alpha)
+        weights = self.y[support] * alpha[support]
+        return np.asarray(self.y * self.decide(self.X, support, weights) + self.ridge * alpha)
+
+    def decide(self, X: FloatArray, support: IntArray, weights: FloatArray) -> FloatArray:
+        """Return ``sum_i weights_i k(x_i, x)`` over the support for each row of X."""
+        if self.kernel.name == "linear":
+            return np.asarray(X @ (weights @ self.X[support]))
+        result = np.zeros(len(X))
+        for start in range(0, len(X), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            result[rows] = self.kernel(X[rows], self.X[support]) @ weights
+        return result
+
+    def objective(self, alpha: FloatArray) -> float:
+        """Return the dual objective ``p'alpha - 1/2 alpha'Q alpha``."""
+        return float(self.linear @ alpha - 0.5 * (alpha @ self.product(alpha)))
+
+    def certify(self, alpha: FloatArray, upper: FloatArray | None = None) -> Certificate:
+        """Prove how far an answer can be from the optimum within the box, from ``alpha`` alone.
+
+        Weak duality, for any bias b, with v = Q alpha and slack_i = max(0, p_i - v_i - y_i b)::
+
+            f(alpha) <= optimum <= 1/2 alpha'v + sum_i upper_i slack_i
+
+        The right side is piecewise linear in b; the best b is a weighted quantile. What ``y'alpha`` misses of 0
+        is charged to the objective at the price of the bias.
+        """
+        upper = self.upper if upper is None else upper
+        v = self.product(alpha)
+        residual = self.linear - v
+        low, high = bias_interval(self.y * residual, upper, float(upper[self.y > 0].sum()))
+        certificate = Certificate(0.0, 0.0, low, high)
+        slack = np.maximum(0.0, residual - self.y * certificate.bias)
+        quadratic = 0.5 * float(alpha @ v)
+        objective = float(self.linear @ alpha) - quadratic - abs(float(self.y @ alpha) * certificate.bias)
+        return Certificate(objective, quadratic + float(upper @ slack), low, high)
+
+    def tie_weights(self) -> FloatArray:
+        """Return the weights of the canonical tie-break: among optimal answers the one of least ``weights'alpha``.
+
+        The weights are generic, so the least is unique and a vertex: its margin examples are affinely independent.
+        They belong to the examples, not to the allowed set: if the canonical answer for a set has its support in a
+        smaller set, the optimal answers for that set are among the former ones and still hold it, so it stays the
+        canonical answer. That is the paper's Assumption 1, and it makes the enumeration exact on tied data.
+        """
+        return np.random.default_rng(20190606).uniform(1.0, 2.0, self.size)
+
+
+def bias_interval(kinks: FloatArray, weights: FloatArray, target: float) -> tuple[float, float]:
+    """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
+
+    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``.
+    """
+    order = np.argsort(kinks, kind="stable")
+    order = order[weights[order] > 0]
+    slopes = np.cumsum(weights[order]) - target
+    tolerance = 1e-12 * max(float(weights.sum()), np.finfo(float).tiny)
+    first = int(np.searchsorted(slopes, -tolerance))
+    last = int(np.searchsorted(slopes, tolerance, side="right"))
+    low = float(kinks[order[first]]) if target > tolerance else -math.inf
+    high = float(kinks[order[last]]) if last < len(order) else math.inf
+    return low, high

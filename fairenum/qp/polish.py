@@ -1,0 +1,151 @@
+"""From an approximate answer, or none, to the canonical optimal answer, exact to rounding.
+
+1. Solve a slightly shifted problem, ``p - SHIFT * tie weights``, by interior point, over the examples whose place is in
+   doubt (all of them without a guess). The shift is generic: no ties, so the answer is a clear vertex.
+2. Round it to a vertex; what the rounding cost is written into the linear term, so that the state is exactly optimal
+   for a linear term close to the one wanted.
+3. Walk the linear term to the shifted one, then back to ``p`` itself: a few exact breakpoints. The last stretch comes
+   in along the tie weights, which makes the answer the canonical one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet
+from fairenum.qp.gram import Gram
+from fairenum.qp.interior import interior_point
+from fairenum.qp.path import PathStuck, shift_linear
+
+SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
+DOUBT = 10.0  # a guess is trusted where its gradient is this many shifts away from 0
+WORTHWHILE = 1e-2  # a guess with a larger relative gap helps less than none
+INDEPENDENT = 1e-9
+
+
+def optimal_state(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None = None) -> ActiveSet:
+    """Return the canonical optimum within the box; a good guess makes it cheap, a bad one does not make it wrong."""
+    if len(np.unique(problem.y[upper > 0])) < 2:
+        return _nothing(gram, problem, upper)
+    if guess is None or problem.certify(guess, upper).relative_gap > WORTHWHILE:
+        return _crossed(gram, problem, upper, None)
+    try:
+        return _crossed(gram, problem, upper, guess)
+    except PathStuck:
+        return _crossed(gram, problem, upper, None)
+
+
+def _crossed(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None) -> ActiveSet:
+    """Solve the shifted problem, round it to a vertex, and walk to the problem itself."""
+    weights, allowed = problem.tie_weights(), upper > 0
+    size = SHIFT * float(np.abs(problem.linear).mean())
+    shifted = problem.linear - size * weights
+    alpha, doubtful = np.zeros(problem.size), allowed
+    if guess is not None:
+        alpha, gradient = _trusted(problem, upper, guess)
+        doubtful = allowed & ((np.abs(gradient) <= DOUBT * size) | ((alpha > 0) & (alpha < upper)))
+        if not _is_balanced(problem.y, upper, alpha, doubtful):
+            doubtful = allowed
+    state = _vertex(gram, problem.y, upper, shifted, alpha, np.flatnonzero(doubtful), allowed)
+    shift_linear(state, shifted, weights)
+    shift_linear(state, problem.linear, weights)
+    return state
+
+
+def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
+    """Return the only feasible answer when one class is left: alpha = 0."""
+    allowed = upper > 0
+    label = float(problem.y[allowed][0]) if allowed.any() else 0.0
+    bias = label * float(problem.linear[allowed].max(initial=0.0))
+    side = np.where(allowed, AT_LOWER, 0.0)
+    state = ActiveSet(gram, problem.y, problem.linear, upper.copy(), np.zeros(problem.size), bias, side, np.empty(0, np.intp))
+    state.refresh()
+    return state
+
+
+def _trusted(problem: SvmProblem, upper: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the guess with clear examples put on their bound, and its gradient at the best bias."""
+    alpha = np.clip(guess, 0.0, upper)
+    bias = problem.certify(alpha, upper).bias
+    gradient = problem.product(alpha) + problem.y * bias - problem.linear
+    near = np.minimum(alpha, upper - alpha) <= 1e-6 * upper
+    alpha[near] = np.where(gradient[near] > 0, 0.0, upper[near])
+    return alpha, gradient
+
+
+def _is_balanced(y: FloatArray, upper: FloatArray, alpha: FloatArray, doubtful: np.ndarray) -> bool:
+    """Tell whether the examples in doubt can make up for the label balance of the trusted ones."""
+    total = -float(y[~doubtful] @ alpha[~doubtful])
+    capacity = upper[doubtful]
+    most = float(capacity[y[doubtful] > 0].sum())
+    least = -float(capacity[y[doubtful] < 0].sum())
+    return bool(least < total < most)
+
+
+def _vertex(
+    gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, trusted: FloatArray, doubtful: IntArray,
+    allowed: np.ndarray,
+) -> ActiveSet:  # fmt: skip
+    """Solve for the examples in doubt and round to a state that is optimal for some linear term near `linear`."""
+    alpha = trusted.copy()
+    alpha[doubtful] = 0.0
+    fixed = gram.product(alpha)
+    total = -float(y @ alpha)
+    inner = gram if len(doubtful) == len(y) else gram.restrict(doubtful)
+    box = upper[doubtful]
+    point = interior_point(inner, y[doubtful], box, (linear - fixed)[doubtful], total)
+    share = point.alpha / box
+    scale = float(np.abs(linear).mean())
+    low, high = point.lower_price / scale > share, point.upper_price / scale > 1.0 - share
+    margin = _independent(gram, y, doubtful[~(low | high)])
+    alpha[doubtful] = np.clip(point.alpha, 0.0, box)
+    bound = np.setdiff1d(doubtful, margin, assume_unique=True)
+    alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
+    alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
+    side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
+    side[margin] = ON_MARGIN
+    side[~allowed] = 0.0
+    return _made_optimal(gram, y, linear, upper, alpha, point.bias, side, margin)
+
+
+def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
+    """Return affinely independent examples among the candidates, by pivoted Cholesky."""
+    if len(candidates) == 0:
+        return candidates
+    matrix = gram.block(candidates, candidates)
+    matrix += max(float(matrix.diagonal().mean()), 1e-300) * np.outer(y[candidates], y[candidates])
+    _, pivots, rank, _ = lapack.dpstrf(matrix, tol=INDEPENDENT * float(matrix.diagonal().max()))
+    return np.sort(candidates[pivots[:rank] - 1])
+
+
+def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float) -> FloatArray:
+    """Move margin values inside their box, all by the same amount, until ``y'alpha = total``."""
+    step = float(upper.sum())
+    low, high = -step, step
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        moved = np.clip(alpha + middle * y, 0.0, upper)
+        excess = float(y @ moved) - total
+        if excess == 0.0 or middle in (low, high):
+            break
+        low, high = (low, middle) if excess > 0 else (middle, high)
+    return moved if len(alpha) else alpha
+
+
+def _made_optimal(
+    gram: Gram, y: FloatArray, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
+    margin: IntArray,
+) -> ActiveSet:  # fmt: skip
+    """Return the state together with the nearest linear term for which it is optimal."""
+    reached = gram.product(alpha) + y * bias
+    gradient = reached - linear
+    suited = linear.copy()
+    suited[margin] = reached[margin]
+    wrong = side * gradient < 0
+    suited[wrong] = reached[wrong] - 0.1 * side[wrong] * np.abs(gradient[wrong])
+    state = ActiveSet(gram, y, suited, upper.copy(), alpha, bias, side, margin)
+    state.gradient = reached - suited
+    state.gradient[margin] = 0.0
+    return state

@@ -1,0 +1,101 @@
+"""What a solver plugin is: a name, what it needs, and a workspace that solves one problem on shrinking boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from fairenum.errors import ProblemError
+from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """The one table of tolerances; it does not depend on the solver's name.
+
+    Parameters
+    ----------
+    gap
+        Largest relative gap of an answer that is accepted.
+    claim
+        Largest share of the proven optimum by which a plugin's own answer, before polish, may fall short.
+    feasibility
+        Largest violation of the box or of ``y'alpha = 0``, as a share of the box, before polish.
+    seconds
+        Longest time for one call of a plugin.
+    """
+
+    gap: float = 1e-9
+    claim: float = 0.05
+    feasibility: float = 1e-3
+    seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if not getattr(self, name) > 0:
+                raise ProblemError(f"tolerance {name} must be positive, not {getattr(self, name)!r}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """An answer within a box.
+
+    A plugin fills ``alpha`` and ``upper``, and may keep what it needs to go on from here in ``handle``; the core adds
+    the certificate.
+    """
+
+    alpha: FloatArray
+    upper: FloatArray
+    certificate: Certificate | None = None
+    handle: object = None
+
+    @property
+    def support(self) -> IntArray:
+        """The examples with ``alpha > 0``, sorted."""
+        return np.flatnonzero(self.alpha)
+
+
+class SolverWorkspace(Protocol):
+    """One problem opened in one solver, solved again and again on shrinking boxes."""
+
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
+        """Solve within ``0 <= alpha <= upper``; an example is left out by ``upper[i] = 0``."""
+
+
+class Removal(Protocol):
+    """A child on its way: an upper bound on its objective that only ever falls."""
+
+    @property
+    def bound(self) -> float:
+        """The smallest proven upper bound so far."""
+
+    def tighten(self, below: float) -> Solution | None:
+        """Work until the child is solved, or until the bound is under `below` (None)."""
+
+
+@runtime_checkable
+class RemovesExamples(Protocol):
+    """A workspace that can do better than `solve` when one example's box shrinks.
+
+    Its answers must be canonical (`SvmProblem.tie_weights`) and exact to rounding: they are certified, not polished.
+    """
+
+    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal:
+        """Start shrinking the box of one example of a solved parent."""
+
+
+class SolverPlugin(Protocol):
+    """A solver, registered in the entry-point group ``fairenum.solvers``.
+
+    Options, if any, are the fields of a frozen dataclass with defaults. Nothing in ``requires`` is imported before
+    `open`.
+    """
+
+    name: ClassVar[str]
+    requires: ClassVar[tuple[str, ...]]
+    install: ClassVar[str]
+
+    def open(self, problem: SvmProblem, tolerance: Tolerance) -> SolverWorkspace:
+        """Prepare a problem to be solved again and again."""
