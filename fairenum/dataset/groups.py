@@ -1,0 +1,138 @@
+"""Sensitive columns: every row in one named group, a missing value in a group of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairenum.dataset.columns import (
+    IntArray,
+    Texts,
+    is_missing,
+    plain_text,
+    read_column,
+    read_only,
+    read_texts,
+    reading_order,
+)
+from fairenum.errors import ColumnConstant, ColumnUnusable
+
+if TYPE_CHECKING:
+    from fairenum.dataset.columns import Series
+
+MISSING = "(missing)"
+MOST_NUMBERS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The groups of one sensitive column, or of the intersection of several.
+
+    Parameters
+    ----------
+    column
+        The column's name; the names joined by " & " for an intersection.
+    names
+        The groups' names, all different.
+    codes
+        Position in ``names`` of every row's group.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    codes: IntArray = field(repr=False)
+
+    @property
+    def values(self) -> Texts:
+        """The name of every row's group."""
+        return read_only(np.array(self.names, dtype=object)[self.codes])
+
+    @property
+    def sizes(self) -> IntArray:
+        """The number of rows in each group."""
+        return read_only(np.bincount(self.codes, minlength=len(self.names)))
+
+
+def read_groups(
+    series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None
+) -> Groups:
+    """Read a sensitive column.
+
+    Parameters
+    ----------
+    series
+        The column.
+    cuts
+        Upper ends of bands of a numeric column: ``[25]`` makes the groups "<= 25" and "> 25".
+    meanings
+        Names to show for values that are codes; values of one meaning are one group.
+    """
+    names, codes = _bands(series, cuts) if cuts else _values(series, meanings or {})
+    if (codes < 0).any():
+        names = [*names, missing_name(names)]
+        codes = np.where(codes < 0, len(names) - 1, codes)
+    present = np.unique(codes)
+    if present.size < 2:
+        raise ColumnConstant(
+            f"sensitive column {series.name!r} holds one group only, {names[present[0]]!r}, and parity "
+            "compares two; choose another column"
+        )
+    codes = np.searchsorted(present, codes)
+    return Groups(str(series.name), tuple(names[code] for code in present), read_only(codes))
+
+
+def missing_name(names: Sequence[str]) -> str:
+    """Name the group of the missing values, unlike any real one."""
+    name = MISSING
+    while name in names:
+        name = f"({name})"
+    return name
+
+
+def intersect(groups: Sequence[Groups]) -> Groups:
+    """Cross sensitive columns; only combinations that occur become groups."""
+    if len(groups) == 1:
+        return groups[0]
+    columns = [each.column for each in groups]
+    crossed = np.column_stack([each.codes for each in groups])
+    combinations, codes = np.unique(crossed, axis=0, return_inverse=True)
+    parts = [[each.names[code] for each, code in zip(groups, row, strict=True)] for row in combinations]
+    names = [_joined(columns, row) for row in parts]
+    if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
+        names = [_joined(columns, map(repr, row)) for row in parts]
+    return Groups(" & ".join(columns), tuple(names), read_only(codes.ravel().astype(np.intp)))
+
+
+def _joined(columns: Iterable[str], names: Iterable[str]) -> str:
+    return " & ".join(f"{column}: {name}" for column, name in zip(columns, names, strict=True))
+
+
+def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], IntArray]:
+    texts = read_texts(series)
+    known = sorted(set(texts[~is_missing(texts)].tolist()), key=reading_order)
+    if len(known) > MOST_NUMBERS and read_column(series).is_numeric:
+        raise ColumnUnusable(
+            f"sensitive column {series.name!r} holds {len(known)} different numbers, too many for groups; "
+            f"cut it into bands, for example bands={{{series.name!r}: [{known[len(known) // 2]}]}}"
+        )
+    named = {value: meanings.get(value, value) for value in known}
+    names = list(dict.fromkeys(named.values()))
+    places = {value: names.index(name) for value, name in named.items()}
+    return names, np.array([places.get(text, -1) for text in texts.tolist()], dtype=np.intp)
+
+
+def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:
+    column = read_column(series)
+    if not column.is_numeric:
+        raise ColumnUnusable(
+            f"sensitive column {series.name!r} is not numeric and has no bands; leave bands out for it"
+        )
+    edges = sorted({float(cut) for cut in cuts})
+    ends = [plain_text(edge) for edge in edges]
+    names = [f"<= {ends[0]}", *(f"> {low} to {high}" for low, high in pairwise(ends)), f"> {ends[-1]}"]
+    codes = np.searchsorted(edges, column.values, side="left")
+    return names, np.where(is_missing(column.values), -1, codes)

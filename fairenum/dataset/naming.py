@@ -1,0 +1,55 @@
+"""Naming: how rows, columns and near misses are called in a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from fairenum.errors import ColumnRepeated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Names = Sequence[str] | str
+
+LINE = "line"
+"""Name of the index that carries each row's line in its file."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Suggest the nearest known name as the end of a sentence; nothing if none is near."""
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    near = get_close_matches(name.casefold(), by_folded, n=1)
+    return f"; did you mean {by_folded[near[0]]!r}?" if near else ""
+
+
+def quoted(names: Iterable[str], limit: int = 6) -> str:
+    """List names in quotes, the first few of them if they are many."""
+    names = list(names)
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(map(repr, names[:limit])) + more
+
+
+def listed(names: Names) -> tuple[str, ...]:
+    """Take one name for a list of one."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def row_name(index: pd.Index[Any], position: int) -> str:
+    """Call a row as its owner sees it: counted from 1 without the header, and its line if there is a file."""
+    import pandas as pd
+
+    row = f"row {position + 1}"
+    if index.name == LINE:
+        return f"{row} (line {index[position]} of the file)"
+    return row if isinstance(index, pd.RangeIndex) else f"{row} (index {index[position]!r})"
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse two columns of one name."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ColumnRepeated(
+                f"columns {names.index(name) + 1} and {place + 1} are both called {name!r}; rename one"
+            )

@@ -1,0 +1,90 @@
+"""The three-way split: learn on train, choose on selection, report on holdout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fairenum.dataset.columns import IntArray, read_only
+from fairenum.dataset.table import Dataset
+from fairenum.errors import SplitImpossible
+
+SHARES = (0.6, 0.2, 0.2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Row numbers, ascending and disjoint, of the three parts, and the seed that drew them."""
+
+    train: IntArray = field(repr=False)
+    selection: IntArray = field(repr=False)
+    holdout: IntArray = field(repr=False)
+    seed: int
+
+
+def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> Split:
+    """Divide rows at random, alike in label and sensitive groups as far as their numbers allow.
+
+    Every combination of label and (intersected) group is spread over the parts in proportion, to within a few
+    rows; the sizes of the parts are exact.
+
+    Parameters
+    ----------
+    dataset
+        The table.
+    sizes
+        Train, selection, holdout: row counts if all three are integers, else shares of the table. A size of 0
+        leaves selection or holdout empty; rows that no part claims are left out.
+    seed
+        The same seed gives the same split.
+    """
+    counts = _row_counts(sizes, len(dataset))
+    order = _stratified_order(dataset, np.random.default_rng(seed))
+    owner = np.empty(len(dataset), dtype=np.intp)
+    owner[order] = _interleaved([*counts, len(dataset) - sum(counts)])
+    train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in range(3))
+    _require_both_labels(dataset, train)
+    return Split(train, selection, holdout, seed)
+
+
+def _row_counts(sizes: Sequence[float], rows: int) -> list[int]:
+    if len(sizes) != 3 or not all(size >= 0 for size in sizes) or sizes[0] == 0:
+        raise SplitImpossible(f"sizes {tuple(sizes)} are not three sizes with rows to train on; try {SHARES}")
+    whole = rows if all(isinstance(size, int | np.integer) for size in sizes) else 1.0
+    if sum(sizes) > whole + 1e-9:
+        raise SplitImpossible(f"sizes {tuple(sizes)} sum to more than {whole:g}, which is all; ask for less")
+    # Rounding the ends instead of the sizes makes shares that sum to 1 use every row.
+    counts = np.diff(np.rint(np.cumsum([0, *sizes]) / whole * rows)).astype(int).tolist()
+    if any(size > 0 and count == 0 for size, count in zip(sizes, counts, strict=True)):
+        raise SplitImpossible(f"{rows} rows are too few for the shares {tuple(sizes)}: a part would be empty")
+    return list(counts)
+
+
+def _stratified_order(dataset: Dataset, generator: np.random.Generator) -> IntArray:
+    """Order rows by label, then group, then chance; labels and groups come in an order of chance as well."""
+    # Label first: the few rows of a rare label then lie together, and every part gets its share of them.
+    groups = dataset.intersection
+    codes = groups.codes if groups else np.zeros(len(dataset), dtype=np.intp)
+    keys = (
+        generator.permutation(len(dataset)),
+        generator.permutation(codes.max() + 1)[codes],
+        generator.permutation(2)[dataset.y],
+    )
+    return np.lexsort(keys)
+
+
+def _interleaved(counts: Sequence[int]) -> IntArray:
+    """Spread the parts evenly, so that any stretch of rows holds them in nearly the same proportions."""
+    places = np.concatenate([(np.arange(count) + 0.5) / max(count, 1) for count in counts])
+    return np.repeat(np.arange(len(counts)), counts)[np.argsort(places, kind="stable")]
+
+
+def _require_both_labels(dataset: Dataset, train: IntArray) -> None:
+    for value, name in ((1, dataset.label.favourable), (0, dataset.label.unfavourable)):
+        if value not in dataset.y[train]:
+            raise SplitImpossible(
+                f"no training row has the label {name!r}, which {np.count_nonzero(dataset.y == value)} of "
+                f"{len(dataset)} rows have; give train more rows, or the table more rows of this label"
+            )

@@ -1,0 +1,178 @@
+"""The table: checked when built, read-only from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature
+from fairenum.dataset.groups import Groups, intersect, read_groups
+from fairenum.dataset.label import Label, read_label
+from fairenum.dataset.naming import Names, did_you_mean, listed, quoted, refuse_repeated
+from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Categorical = Literal["onehot", "ordinal"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """A table to audit: features, a label with a favourable value, and sensitive groups.
+
+    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+    """
+
+    name: str
+    features: tuple[Column, ...]
+    label: Label
+    sensitive: tuple[Groups, ...]
+
+    def __len__(self) -> int:
+        return self.label.y.size
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        """The label of every row: 1 favourable, 0 unfavourable."""
+        return self.label.y
+
+    @property
+    def signs(self) -> FloatArray:
+        """The label of every row: +1 favourable, -1 unfavourable."""
+        return self.label.signs
+
+    @property
+    def intersection(self) -> Groups | None:
+        """The groups of all sensitive columns crossed; None if there is no sensitive column."""
+        return intersect(self.sensitive) if self.sensitive else None
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """The number of missing cells of each feature that has any."""
+        return {column.name: column.missing for column in self.features if column.missing}
+
+    @property
+    def fingerprint(self) -> str:
+        """A sha256 of the content: equal tables have equal ones, whatever file they came from."""
+        digest = sha256(repr((self.label.column, self.label.favourable, self.label.unfavourable)).encode())
+        digest.update(self.y.tobytes())
+        for groups in self.sensitive:
+            digest.update(
+                repr((groups.column, groups.names)).encode() + groups.codes.astype(np.int64).tobytes()
+            )
+        for column in self.features:
+            values = column.values.tobytes() if column.is_numeric else repr(column.values.tolist()).encode()
+            digest.update(repr(column.name).encode() + values)
+        return digest.hexdigest()
+
+    def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
+        """Copy the features of some rows, or of all, to a pandas frame: float64 and object columns."""
+        import pandas as pd
+
+        wanted = slice(None) if rows is None else rows
+        return pd.DataFrame(
+            {
+                column.name: pd.Series(column.values[wanted].copy(), dtype=column.values.dtype)
+                for column in self.features
+            }
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        label: str | None,
+        favourable: object,
+        sensitive: Names = (),
+        *,
+        drop: Names = (),
+        withhold: Names = (),
+        bands: Mapping[str, Sequence[float]] | None = None,
+        meanings: Mapping[str, Mapping[str, str]] | None = None,
+        use_sensitive: bool = False,
+        categorical: Categorical = "onehot",
+        name: str = "table",
+    ) -> Dataset:
+        """Check a pandas frame and copy it into a dataset.
+
+        Parameters
+        ----------
+        frame
+            The table. Columns that play no other part are features.
+        label
+            The column to predict, with two values.
+        favourable
+            The label's favourable value, or its text.
+        sensitive
+            Columns whose groups are compared; kept out of the features unless ``use_sensitive``.
+        drop
+            Columns to leave out altogether.
+        withhold
+            Further columns that count as sensitive but are not compared: features only if ``use_sensitive``.
+        bands
+            For numeric sensitive columns, the upper ends of the bands that are the groups: ``{"age": [25]}``.
+        meanings
+            For sensitive columns, names to show for values that are codes.
+        use_sensitive
+            Let the model learn from the sensitive columns, too.
+        categorical
+            "ordinal" replaces each text by its rank in the sorted texts of the whole column, as benchmarks on
+            coded tables do; "onehot" leaves texts to the encoding.
+        name
+            What reports call the table.
+        """
+        frame = _with_plain_names(frame)
+        if label is None:
+            raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
+        sensitive, drop, withhold, bands = listed(sensitive), listed(drop), listed(withhold), bands or {}
+        _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+        _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
+        outcome = read_label(frame[label], favourable)
+        groups = tuple(read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive)
+        hidden = {label, *drop} | (set() if use_sensitive else {*sensitive, *withhold})
+        features = tuple(read_feature(frame[c]) for c in frame.columns if c not in hidden)
+        if not features:
+            raise ColumnConflict(
+                f"no column is left to learn from besides {quoted(sorted(hidden))}; a table needs features"
+            )
+        if categorical == "ordinal":
+            features = tuple(column.ranked() for column in features)
+        return cls(name, features, outcome, groups)
+
+
+def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Refuse an empty frame, and call its columns by texts without blanks around them, all different."""
+    if frame.empty:
+        raise EmptyTable(
+            f"the table has {len(frame)} rows and {frame.shape[1]} columns; it needs some of both"
+        )
+    names = [str(name).strip() for name in frame.columns]
+    refuse_repeated(names)
+    return frame.set_axis(names, axis="columns")
+
+
+def _refuse_unknown(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
+    """Refuse names that no column has."""
+    for part, names in parts.items():
+        for name in names:
+            if name not in frame.columns:
+                hint = did_you_mean(name, frame.columns) or f"; the columns are {quoted(frame.columns)}"
+                raise ColumnMissing(f"the table has no column {name!r}, named as {part}{hint}")
+
+
+def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequence[str]) -> None:
+    """Refuse a column that is to play two parts, and bands for one that is not sensitive."""
+    for name in claimed:
+        if claimed.count(name) > 1:
+            raise ColumnConflict(
+                f"column {name!r} is named twice among label, sensitive and drop; give it one part"
+            )
+    for name in bands:
+        if name not in sensitive:
+            raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")
