@@ -1,0 +1,224 @@
+"""What is scored, and the one table behind every rate: whom each model selects, by group and label."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairenum.errors import DataError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+BitArray = NDArray[np.uint8]
+IntArray = NDArray[np.intp]
+
+_CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the most that a product copies at a time
+
+
+def freeze(record: object) -> None:
+    """Make every array of a dataclass read-only."""
+    for field in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, field.name)
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The group of each row.
+
+    Attributes
+    ----------
+    codes
+        For each row the position of its group among the names.
+    names
+        One name for each group; a group may be without rows.
+    """
+
+    codes: IntArray
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        codes, names = np.array(self.codes), tuple(str(name) for name in self.names)
+        if codes.ndim != 1 or codes.size == 0 or codes.dtype.kind not in "iu":
+            raise DataError(f"group codes must be one integer for each row, got {codes.dtype} {codes.shape}")
+        if codes.min() < 0 or codes.max() >= len(names):
+            raise DataError(f"group codes must lie in 0..{len(names) - 1}, got {codes.min()}..{codes.max()}")
+        if len(set(names)) < len(names):
+            raise DataError(f"group names must differ from each other, got {list(names)}")
+        object.__setattr__(self, "codes", codes.astype(np.intp))
+        object.__setattr__(self, "names", names)
+        freeze(self)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Count the rows of each group."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+    def small(self, minimum_size: int = 30) -> BoolArray:
+        """Mark the groups that have too few rows to say much about."""
+        return self.sizes < minimum_size
+
+    def reference(self, name: str | None = None) -> int:
+        """Find the position of the group that others are compared with, the largest if no name is given."""
+        if name is None:
+            return int(self.sizes.argmax())
+        if name not in self.names:
+            raise DataError(f"no group is called {name!r}; choose the reference among {list(self.names)}")
+        return self.names.index(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What the models decide about the same rows.
+
+    Attributes
+    ----------
+    predictions
+        0/1 decisions, 1 is favourable, shape (models, rows). The first model is the one to compare with.
+    labels
+        0/1 truth.
+    groups
+        The group of each row.
+    """
+
+    predictions: BitArray
+    labels: BitArray
+    groups: Groups
+
+    def __post_init__(self) -> None:
+        predictions, labels = _bits(self.predictions, "predictions"), _bits(self.labels, "labels")
+        rows = len(self.groups.codes)
+        if labels.shape != (rows,):
+            raise DataError(f"labels must be one for each of the {rows} grouped rows, got {labels.shape}")
+        if predictions.ndim != 2 or len(predictions) == 0 or predictions.shape[1] != rows:
+            raise DataError(f"predictions must have the shape (models, {rows}), got {predictions.shape}")
+        object.__setattr__(self, "predictions", predictions)
+        object.__setattr__(self, "labels", labels)
+        freeze(self)
+
+    @property
+    def is_constant(self) -> BoolArray:
+        """Mark the models that decide all rows alike: no gap, and no use."""
+        return np.asarray((self.predictions == self.predictions[:, :1]).all(1))
+
+    @property
+    def is_identical(self) -> BoolArray:
+        """Mark the models that decide every row as the first one does."""
+        return np.asarray((self.predictions == self.predictions[0]).all(1))
+
+    def shared(self) -> Self:
+        """Let each model select only what the first one selects, too."""
+        return replace(self, predictions=self.predictions & self.predictions[0])
+
+    def distinct(self) -> tuple[Self, FloatArray]:
+        """Keep one row of each kind, and count its copies: same group, same label, same decisions."""
+        codes = self.groups.codes
+        parts = (np.packbits(self.predictions, axis=0).T, self.labels[:, None], codes[:, None].view(np.uint8))
+        keys = np.ascontiguousarray(np.hstack(parts))
+        kinds = keys.view(np.dtype((np.void, keys.shape[1]))).ravel()
+        _, rows, copies = np.unique(kinds, return_index=True, return_counts=True)
+        groups = Groups(codes[rows], self.groups.names)
+        return type(self)(self.predictions[:, rows], self.labels[rows], groups), copies.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Rows and selected rows, by group and label.
+
+    The last axis is the label (0, 1), the one before it the group, the one before that the model. Where many
+    weightings are counted at once, they are the first axis.
+
+    Attributes
+    ----------
+    total
+        Rows, shape (..., 1, groups, 2): the same for all models.
+    selected
+        Rows that the model gives the favourable outcome, shape (..., models, groups, 2).
+    """
+
+    total: FloatArray
+    selected: FloatArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def overall(self) -> Self:
+        """Put all rows together; the group axis goes away."""
+        return type(self)(self.total.sum(-2), self.selected.sum(-2))
+
+
+def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confusion:
+    """Count rows and selected rows by group and label, for all models at once.
+
+    Parameters
+    ----------
+    decisions
+        Of all models.
+    weights
+        What a row counts, shape (rows,) or, for many weightings at once, (weightings, rows).
+
+    Returns
+    -------
+    Confusion
+    """
+    rows = len(decisions.labels)
+    weights = np.ones(rows) if weights is None else weights
+    everyone = np.ones((1, rows), dtype=np.uint8)
+    return Confusion(
+        cell_sums(everyone, decisions, weights), cell_sums(decisions.predictions, decisions, weights)
+    )
+
+
+def cell_sums(values: NDArray[np.generic], decisions: Decisions, weights: FloatArray) -> FloatArray:
+    """Sum weighted values by group and label, one matrix product for each cell.
+
+    Parameters
+    ----------
+    values
+        One value for each model and row.
+    decisions
+        Which rows have which group and label.
+    weights
+        What a row counts, shape (rows,) or (weightings, rows).
+
+    Returns
+    -------
+    FloatArray
+        Shape (models, groups, 2) or (weightings, models, groups, 2).
+    """
+    groups = decisions.groups
+    sums = np.zeros((*weights.shape[:-1], len(values), len(groups.names), 2))
+    for group, label in np.ndindex(len(groups.names), 2):
+        rows = np.flatnonzero((groups.codes == group) & (decisions.labels == label))
+        for models in blocks(len(values), len(rows)):
+            cell = values[models][:, rows].astype(np.float64)
+            sums[..., models, group, label] = weights[..., rows] @ cell.T
+    return sums
+
+
+def blocks(length: int, width: int) -> Iterator[slice]:
+    """Cut the rows of a matrix into runs that keep a temporary array small.
+
+    Parameters
+    ----------
+    length, width
+        The shape of what would otherwise be copied at once.
+
+    Returns
+    -------
+    Iterator
+        Slices that cover the length in order.
+    """
+    step = max(1, _CELLS_AT_ONCE // max(width, 1))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _bits(values: ArrayLike, what: str) -> BitArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
+        raise DataError(f"{what} must be 0 or 1 (1 = favourable), got other values ({array.dtype})")
+    # a view, as the caller's own array must stay as it is when this one becomes read-only
+    return array.astype(np.uint8, copy=False).view()

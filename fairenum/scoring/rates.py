@@ -1,0 +1,257 @@
+"""Rates of all models in all groups at once, and the gaps between the groups.
+
+A rate with nothing to divide by (the true positive rate of a group without positives) is undefined, and NaN
+says so, where fairlearn says 0. A gap spans the groups that have a rate; :func:`undefined_groups` names the
+others. The gap is NaN where fewer than two of several groups have a rate, and 0 where there is but one group.
+A ratio is NaN when all rates are 0. Wherever every rate is defined, the gaps are fairlearn's.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairenum.errors import DataError
+from fairenum.scoring.counts import (
+    BoolArray,
+    Confusion,
+    Decisions,
+    FloatArray,
+    Groups,
+    blocks,
+    cell_sums,
+    confusion,
+    freeze,
+)
+
+Fraction = tuple[FloatArray, FloatArray]
+Rate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"]
+Gap = Literal[
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "predictive_parity_difference",
+]
+
+FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
+    "selection_rate": lambda c: (c.selected.sum(-1), c.total.sum(-1)),
+    "true_positive_rate": lambda c: (c.selected[..., 1], c.total[..., 1]),
+    "false_positive_rate": lambda c: (c.selected[..., 0], c.total[..., 0]),
+    "precision": lambda c: (c.selected[..., 1], c.selected.sum(-1)),
+    "accuracy": lambda c: (c.selected[..., 1] + c.total[..., 0] - c.selected[..., 0], c.total.sum(-1)),
+}
+"""Every rate is a share of rows: how many, out of how many."""
+
+GAP_RATES: Mapping[Gap, tuple[Rate, ...]] = {
+    "demographic_parity_difference": ("selection_rate",),
+    "equal_opportunity_difference": ("true_positive_rate",),
+    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
+    "predictive_parity_difference": ("precision",),
+}
+"""Every gap is the widest distance between two groups in one of its rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What each model does in each group, shape (models, groups), or to all rows, shape (models,).
+
+    Attributes
+    ----------
+    count
+        Weight of the rows, shape (groups,) or ().
+    hinge_loss
+        None where no decision values were given.
+    """
+
+    count: FloatArray
+    selection_rate: FloatArray
+    accuracy: FloatArray
+    balanced_accuracy: FloatArray
+    error: FloatArray
+    true_positive_rate: FloatArray
+    false_positive_rate: FloatArray
+    precision: FloatArray
+    hinge_loss: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """How far the groups of each model lie apart, shape (models,); the names are fairlearn's."""
+
+    demographic_parity_difference: FloatArray
+    demographic_parity_ratio: FloatArray
+    equal_opportunity_difference: FloatArray
+    equal_opportunity_ratio: FloatArray
+    equalized_odds_difference: FloatArray
+    equalized_odds_ratio: FloatArray
+    predictive_parity_difference: FloatArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """All models scored on one set of rows.
+
+    Attributes
+    ----------
+    groups
+        The group of each row.
+    counts
+        What the rates were computed from.
+    by_group, overall
+        The rates in each group and over all rows.
+    gaps
+        The distances between the groups.
+    is_constant
+        Models that decide all rows alike, and have no gap for that reason alone.
+    """
+
+    groups: Groups
+    counts: Confusion
+    by_group: Rates
+    overall: Rates
+    gaps: Gaps
+    is_constant: BoolArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def score(
+    decisions: Decisions, *, weights: ArrayLike | None = None, decision_values: ArrayLike | None = None
+) -> Scores:
+    """Score all models in all groups.
+
+    Parameters
+    ----------
+    decisions
+        Of all models.
+    weights
+        What a row counts, 1 if not given.
+    decision_values
+        Signed distances from the decision boundary, shape (models, rows), for the hinge loss.
+
+    Returns
+    -------
+    Scores
+    """
+    row_weights = _checked_weights(weights, len(decisions.labels))
+    counts = confusion(decisions, row_weights)
+    losses = None if decision_values is None else _hinge_losses(decision_values, decisions, row_weights)
+    by_group = _rates(counts, losses)
+    overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))
+    return Scores(decisions.groups, counts, by_group, overall, _gaps(by_group), decisions.is_constant)
+
+
+def undefined_groups(rates: Rates, gap: Gap) -> BoolArray:
+    """Mark the groups that a model's gap leaves out, because a rate of theirs is undefined.
+
+    Parameters
+    ----------
+    rates
+        Rates by group.
+    gap
+        One of the four differences.
+
+    Returns
+    -------
+    BoolArray
+        Shape (models, groups); groups without rows are not marked.
+    """
+    undefined = np.isnan([getattr(rates, rate) for rate in GAP_RATES[gap]]).any(0)
+    return np.asarray(undefined & (rates.count > 0))
+
+
+def fairlearn_metrics(decisions: Decisions) -> Gaps:
+    """Compute the gaps of a few models with fairlearn, the reference; one by one, and slowly.
+
+    Parameters
+    ----------
+    decisions
+        Of these models.
+
+    Returns
+    -------
+    Gaps
+        NaN where a group's rate is undefined, which fairlearn would count as 0.
+    """
+    from fairlearn import metrics
+    from sklearn.metrics import precision_score
+
+    precision_gap = metrics.make_derived_metric(metric=precision_score, transform="difference")
+    by_group = score(decisions).by_group
+    features = {"group": decisions.groups.codes}  # a bare array of a single row would be refused
+
+    def compute(gap: str) -> FloatArray:
+        metric = getattr(metrics, gap, precision_gap)
+        undefined = undefined_groups(by_group, cast(Gap, gap.replace("ratio", "difference")))
+        values = [
+            np.nan if left_out.any() else metric(decisions.labels, model, sensitive_features=features)
+            for model, left_out in zip(decisions.predictions, undefined, strict=True)
+        ]
+        return np.array(values, dtype=np.float64)
+
+    return Gaps(**{field.name: compute(field.name) for field in fields(Gaps)})
+
+
+def share(outcomes: FloatArray, trials: FloatArray) -> FloatArray:
+    """Divide, and let 0 / 0 be NaN."""
+    with np.errstate(invalid="ignore"):
+        return outcomes / trials
+
+
+def _checked_weights(weights: ArrayLike | None, rows: int) -> FloatArray:
+    array = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
+    if array.shape != (rows,) or not np.all(array >= 0):
+        raise DataError(f"weights must be one number >= 0 for each of the {rows} rows, got {array.shape}")
+    return array
+
+
+def _rates(counts: Confusion, losses: FloatArray | None) -> Rates:
+    rate = {name: share(*fraction(counts)) for name, fraction in FRACTIONS.items()}
+    total = counts.total.sum(-1)
+    return Rates(
+        count=total[0],
+        error=1 - rate["accuracy"],
+        balanced_accuracy=(rate["true_positive_rate"] + 1 - rate["false_positive_rate"]) / 2,
+        hinge_loss=None if losses is None else share(losses, total),
+        **rate,
+    )
+
+
+def _hinge_losses(decision_values: ArrayLike, decisions: Decisions, weights: FloatArray) -> FloatArray:
+    """Sum max(0, 1 - y f(x)) over each group, with y = -1 or 1."""
+    values, shape = np.asarray(decision_values, dtype=np.float64), decisions.predictions.shape
+    if values.shape != shape:
+        raise DataError(f"decision values must have the shape {shape}, got {values.shape}")
+    sign = 2.0 * decisions.labels - 1
+    sums = np.zeros((len(values), len(decisions.groups.names)))
+    for models in blocks(*shape):
+        losses = np.maximum(0, 1 - sign * values[models])
+        sums[models] = cell_sums(losses, decisions, weights).sum(-1)
+    return sums
+
+
+def _gaps(rates: Rates) -> Gaps:
+    present = int(np.count_nonzero(rates.count))
+    parity = _spread(rates.selection_rate, present)
+    opportunity = _spread(rates.true_positive_rate, present)
+    alarm = _spread(rates.false_positive_rate, present)
+    odds = np.maximum(opportunity[0], alarm[0])
+    # a rate of 0 in all groups has no ratio, and is no disparity either
+    odds_ratio = np.where(np.isnan(odds), np.nan, np.fmin(opportunity[1], alarm[1]))
+    return Gaps(*parity, *opportunity, odds, odds_ratio, _spread(rates.precision, present)[0])
+
+
+def _spread(rate: FloatArray, present: int) -> tuple[FloatArray, FloatArray]:
+    """Take largest - smallest and smallest / largest over the groups where the rate is defined."""
+    largest, smallest = np.fmax.reduce(rate, axis=-1), np.fmin.reduce(rate, axis=-1)
+    known = np.count_nonzero(~np.isnan(rate), axis=-1) >= min(2, present)
+    return np.where(known, largest - smallest, np.nan), np.where(known, share(smallest, largest), np.nan)
