@@ -95,11 +95,10 @@ class Certificate:
     @property
     def bias(self) -> float:
         """The middle of the bias interval; its finite end when the other is infinite."""
-        ends = [end for end in (self.bias_low, self.bias_high) if math.isfinite(end)]
-        return sum(ends) / len(ends) if ends else 0.0
+        return _middle(self.bias_low, self.bias_high)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class SvmProblem:
     """A support vector machine to train: examples, box, kernel and linear term, checked and read-only.
 
@@ -205,24 +204,26 @@ class SvmProblem:
         return float(self.linear @ alpha - 0.5 * (alpha @ self.product(alpha)))
 
     def certify(self, alpha: FloatArray, upper: FloatArray | None = None) -> Certificate:
-        """Prove how far an answer can be from the optimum within the box, from ``alpha`` alone.
+        """Prove how far an answer can be from the optimum within the box, from ``alpha`` alone; see `judge`."""
+        return self.judge(alpha, self.upper if upper is None else upper, self.product(alpha))[0]
 
-        Weak duality, for any bias b, with v = Q alpha and slack_i = max(0, p_i - v_i - y_i b)::
+    def judge(self, alpha: FloatArray, upper: FloatArray, product: FloatArray) -> tuple[Certificate, FloatArray]:
+        """Return the certificate of an answer and the slack of every example, given ``product = Q alpha``.
 
-            f(alpha) <= optimum <= 1/2 alpha'v + sum_i upper_i slack_i
+        Weak duality, for any bias b, with slack_i = max(0, p_i - product_i - y_i b)::
+
+            f(alpha) <= optimum <= 1/2 alpha'Q alpha + sum_i upper_i slack_i
 
         The right side is piecewise linear in b; the best b is a weighted quantile. What ``y'alpha`` misses of 0
         is charged to the objective at the price of the bias.
         """
-        upper = self.upper if upper is None else upper
-        v = self.product(alpha)
-        residual = self.linear - v
+        residual = self.linear - product
         low, high = bias_interval(self.y * residual, upper, float(upper[self.y > 0].sum()))
-        certificate = Certificate(0.0, 0.0, low, high)
-        slack = np.maximum(0.0, residual - self.y * certificate.bias)
-        quadratic = 0.5 * float(alpha @ v)
-        objective = float(self.linear @ alpha) - quadratic - abs(float(self.y @ alpha) * certificate.bias)
-        return Certificate(objective, quadratic + float(upper @ slack), low, high)
+        bias = _middle(low, high)
+        slack = np.maximum(0.0, residual - self.y * bias)
+        quadratic = 0.5 * float(alpha @ product)
+        objective = float(self.linear @ alpha) - quadratic - abs(float(self.y @ alpha) * bias)
+        return Certificate(objective, quadratic + float(upper @ slack), low, high), slack
 
     def tie_weights(self) -> FloatArray:
         """Return the weights of the canonical tie-break: among optimal answers the one of least ``weights'alpha``.
@@ -233,6 +234,11 @@ class SvmProblem:
         canonical answer. That is the paper's Assumption 1, and it makes the enumeration exact on tied data.
         """
         return np.random.default_rng(20190606).uniform(1.0, 2.0, self.size)
+
+
+def _middle(low: float, high: float) -> float:
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    return sum(ends) / len(ends) if ends else 0.0
 
 
 def bias_interval(kinks: FloatArray, weights: FloatArray, target: float) -> tuple[float, float]:

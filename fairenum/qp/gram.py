@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg
@@ -20,19 +21,17 @@ MATRIX_LIMIT = 8192  # examples; 512 MiB for the kernel matrix
 class Gram(Protocol):
     """The matrix Q of one problem, by the products that solvers need."""
 
+    table: FloatArray  # the signed features, or Q itself if `is_matrix`
+    is_matrix: bool
+    ridge: float  # what is to be added to the diagonal of what `table` says
     diagonal: FloatArray
+    longest: float  # the largest norm of an example, sqrt(max diagonal)
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
 
-    def combine(self, columns: IntArray, weights: FloatArray) -> FloatArray:
-        """Return ``Q[:, columns] @ weights``."""
-
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
-
-    def column(self, index: int) -> FloatArray:
-        """Return ``Q[:, index]``."""
 
     def restrict(self, rows: IntArray) -> Gram:
         """Return the Gram of some of the examples."""
@@ -44,50 +43,40 @@ class Gram(Protocol):
 class LinearGram:
     """``Q = Z Z' + ridge I`` from the signed features Z."""
 
+    is_matrix = False
+
     def __init__(self, signed: FloatArray, ridge: float) -> None:
-        self._signed = signed
-        self._ridge = ridge
+        self.table = signed
+        self.ridge = ridge
         self.diagonal = np.einsum("ij,ij->i", signed, signed) + ridge
+        self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        return np.asarray(self._signed @ (alpha @ self._signed) + self._ridge * alpha)
-
-    def combine(self, columns: IntArray, weights: FloatArray) -> FloatArray:
-        """Return ``Q[:, columns] @ weights``."""
-        result: FloatArray = self._signed @ (weights @ self._signed[columns])
-        if self._ridge:
-            result[columns] += self._ridge * weights
-        return result
+        return np.asarray(self.table @ (alpha @ self.table) + self.ridge * alpha)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
-        result: FloatArray = self._signed[rows] @ self._signed[columns].T
-        if self._ridge:
-            result[rows[:, None] == columns] += self._ridge
-        return result
-
-    def column(self, index: int) -> FloatArray:
-        """Return ``Q[:, index]``."""
-        result: FloatArray = self._signed @ self._signed[index]
-        result[index] += self._ridge
+        result: FloatArray = self.table[rows] @ self.table[columns].T
+        if self.ridge:
+            result[rows[:, None] == columns] += self.ridge
         return result
 
     def restrict(self, rows: IntArray) -> LinearGram:
         """Return the Gram of some of the examples."""
-        return LinearGram(self._signed[rows], self._ridge)
+        return LinearGram(self.table[rows], self.ridge)
 
     def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return a function that solves ``(Q + diag(shift)) x = right``, by Woodbury's identity in d dimensions."""
-        inverse = 1.0 / (shift + self._ridge)
-        scaled = self._signed * inverse[:, None]
-        core = self._signed.T @ scaled
+        inverse = 1.0 / (shift + self.ridge)
+        scaled = self.table * inverse[:, None]
+        core = self.table.T @ scaled
         core[np.diag_indices_from(core)] += 1.0
         factor = linalg.cho_factor(core, check_finite=False)
 
         def solve(right: FloatArray) -> FloatArray:
             inner = linalg.cho_solve(factor, right @ scaled, check_finite=False)
-            return np.asarray(inverse * (right - self._signed @ inner))
+            return np.asarray(inverse * (right - self.table @ inner))
 
         return solve
 
@@ -95,25 +84,21 @@ class LinearGram:
 class MatrixGram:
     """Q as a matrix, for kernels that have no short feature map."""
 
+    is_matrix = True
+    ridge = 0.0
+
     def __init__(self, matrix: FloatArray) -> None:
-        self._matrix = matrix
+        self.table = matrix
         self.diagonal = matrix.diagonal().copy()
+        self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        return np.asarray(self._matrix @ alpha)
-
-    def combine(self, columns: IntArray, weights: FloatArray) -> FloatArray:
-        """Return ``Q[:, columns] @ weights``."""
-        return np.asarray(weights @ self._matrix[columns])
+        return np.asarray(self.table @ alpha)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
-        return np.asarray(self._matrix[rows[:, None], columns])
-
-    def column(self, index: int) -> FloatArray:
-        """Return ``Q[:, index]``."""
-        return np.asarray(self._matrix[index])
+        return np.asarray(self.table[rows[:, None], columns])
 
     def restrict(self, rows: IntArray) -> MatrixGram:
         """Return the Gram of some of the examples."""
@@ -121,14 +106,24 @@ class MatrixGram:
 
     def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return a function that solves ``(Q + diag(shift)) x = right``."""
-        shifted = self._matrix.copy()
+        shifted = self.table.copy()
         shifted[np.diag_indices_from(shifted)] += shift
         factor = linalg.cho_factor(shifted, overwrite_a=True, check_finite=False)
         return lambda right: np.asarray(linalg.cho_solve(factor, right, check_finite=False))
 
 
+# One Gram per problem for as long as the problem lives: the core and a plugin share one kernel matrix.
+_OPENED: WeakKeyDictionary[SvmProblem, Gram] = WeakKeyDictionary()
+
+
 def open_gram(problem: SvmProblem) -> Gram:
-    """Choose the cheaper access to Q; refuse a kernel matrix that would not fit."""
+    """Return the cheaper access to Q; refuse a kernel matrix that would not fit."""
+    if problem not in _OPENED:
+        _OPENED[problem] = _choose(problem)
+    return _OPENED[problem]
+
+
+def _choose(problem: SvmProblem) -> Gram:
     n, d = problem.X.shape
     if problem.kernel.name == "linear" and d < n:
         return LinearGram(problem.y[:, None] * problem.X, problem.ridge)

@@ -42,14 +42,17 @@ class Tolerance:
 class Solution:
     """An answer within a box.
 
-    A plugin fills ``alpha`` and ``upper``, and may keep what it needs to go on from here in ``handle``; the core adds
-    the certificate.
+    A plugin fills ``alpha`` and ``upper``, may keep what it needs to go on from here in ``handle``, and says with
+    ``finished=False`` that it stopped at a limit of its own: such an answer is a guess, not a claim. The core adds the
+    certificate and the slack, by how much each example misses its margin.
     """
 
     alpha: FloatArray
     upper: FloatArray
-    certificate: Certificate | None = None
     handle: object = None
+    certificate: Certificate | None = None
+    slack: FloatArray | None = None
+    finished: bool = True
 
     @property
     def support(self) -> IntArray:

@@ -1,0 +1,1 @@
+"""The k best support vector machines with distinct support vectors, best first, exact."""

@@ -1,0 +1,272 @@
+"""Best-first search over the lattice of left-out examples (Lawler's scheme), exact and lazy.
+
+A node is a box: how many copies of each example are allowed, and a floor, how many a subtree must keep. The children of
+an answer allow one copy fewer of one supporting example each; the floor grows from sibling to sibling, so no box is
+visited twice. A child enters the heap with an upper bound instead of an answer and is worked on only while that bound is
+the best on the heap; a model is reported when it is exact and on top.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from fairenum.enumeration.model import Model
+from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.protocol import Removal, Solution
+
+StopReason = Literal["models", "objective", "nodes", "time", "exhausted", "caller"]
+
+# An alpha within this share of a multiple of its cost uses exactly that many copies.
+WHOLE_COPY = 1e-9
+# States kept ready to go on, in bytes; beyond it the least promising are dropped and recomputed when their turn comes.
+MEMORY_LIMIT = 512 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to stop: the first limit that is reached.
+
+    Parameters
+    ----------
+    models
+        Number of models.
+    loss
+        Largest relative loss of objective against the best model.
+    nodes
+        Number of solved boxes.
+    seconds
+        Time.
+    """
+
+    models: int | None = 50
+    loss: float | None = None
+    nodes: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A solved box and the copies its subtree must keep; the solution may be dropped and recomputed."""
+
+    upper: FloatArray
+    floor: IntArray
+    solution: Solution | None
+
+
+@dataclass(slots=True, eq=False)
+class _Siblings:
+    """The children of a node that are not started yet, best bound first."""
+
+    node: _Node
+    examples: IntArray
+    copies: IntArray
+    bounds: FloatArray
+    place: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Child:
+    """A started child; its removal may be dropped and recomputed."""
+
+    siblings: _Siblings
+    place: int
+    bound: float
+    removal: Removal | None = None
+
+
+class SolveOnDemand:
+    """A removal for workspaces without paths: the weak-duality bound first, one solve when it is asked for."""
+
+    __slots__ = ("_start", "_upper", "_workspace", "bound")
+
+    def __init__(self, workspace: CertifiedWorkspace, parent: Solution, upper: FloatArray, bound: float) -> None:
+        self._workspace, self._start, self._upper = workspace, parent, upper
+        self.bound = bound
+
+    def tighten(self, below: float) -> Solution | None:
+        """Solve the child, unless its bound is already too low."""
+        if self.bound < below:
+            return None
+        solution = self._workspace.solve(self._upper, self._start)
+        self.bound = min(self.bound, _proof(solution)[0].objective)
+        return solution
+
+
+@dataclass(eq=False)
+class Enumeration:
+    """An iterator over the models of a problem, best first; `stopped` says why it ended.
+
+    Parameters
+    ----------
+    workspace
+        The problem, opened in a solver.
+    limits
+        When to stop.
+    memory
+        Bytes of solver states to keep; less costs time, never correctness.
+    """
+
+    workspace: CertifiedWorkspace
+    limits: Limits = field(default_factory=Limits)
+    memory: int = MEMORY_LIMIT
+    stopped: StopReason | None = None
+    nodes: int = 0
+
+    def __post_init__(self) -> None:
+        self._heap: list[tuple[float, int, _Node | _Siblings | _Child]] = []
+        self._order = itertools.count()
+        self._live = 0
+        self._models = self._search()
+
+    @property
+    def problem(self) -> SvmProblem:
+        """The problem that is enumerated."""
+        return self.workspace.problem
+
+    def __iter__(self) -> Iterator[Model]:
+        return self
+
+    def __next__(self) -> Model:
+        return next(self._models)
+
+    def close(self) -> None:
+        """Stop here, by the caller's wish."""
+        self._models.close()
+        self._heap.clear()
+        self.stopped = self.stopped or "caller"
+
+    def _search(self) -> Iterator[Model]:
+        started = time.monotonic()
+        problem = self.problem
+        root = self.workspace.solve(problem.upper)
+        best, _ = _proof(root)
+        self._push(best.objective, _Node(problem.upper, np.zeros(problem.size, np.intp), root))
+        seen: set[bytes] = set()
+        previous = math.inf
+        while self._heap:
+            key, _, item = heapq.heappop(self._heap)
+            if (reason := self._limit_reached(-key, best.objective, len(seen), started)) is not None:
+                self.stopped = reason
+                return
+            if isinstance(item, _Node):
+                solution = item.solution = self.workspace.certified(self._solution(item))
+                used = self._copies_used(solution.alpha)
+                if (mark := used.tobytes()) not in seen:
+                    seen.add(mark)
+                    model = self._model(solution, len(seen), best.objective, previous)
+                    previous = model.objective
+                    yield model
+                self._push_children(item, solution, used)
+            elif isinstance(item, _Siblings):
+                self._start_child(item)
+            else:
+                self._work_on(item)
+        self.stopped = "exhausted"
+
+    def _limit_reached(self, bound: float, best: float, found: int, started: float) -> StopReason | None:
+        limits = self.limits
+        if limits.models is not None and found >= limits.models:
+            return "models"
+        if limits.loss is not None and bound < best - limits.loss * abs(best):
+            return "objective"
+        if limits.nodes is not None and self.nodes >= limits.nodes:
+            return "nodes"
+        if limits.seconds is not None and time.monotonic() - started >= limits.seconds:
+            return "time"
+        return None
+
+    def _push(self, bound: float, item: _Node | _Siblings | _Child) -> None:
+        heapq.heappush(self._heap, (-bound, next(self._order), item))
+
+    def _copies_used(self, alpha: FloatArray) -> IntArray:
+        return np.ceil(alpha / self.problem.cost - WHOLE_COPY).astype(np.intp)
+
+    def _push_children(self, node: _Node, solution: Solution, used: IntArray) -> None:
+        """Queue the children as a chain: the next sibling enters the heap when the one before leaves it."""
+        examples = np.flatnonzero(used > node.floor)
+        if len(examples) == 0:
+            return
+        copies = used[examples]
+        bounds = self._weak_bounds(solution, examples, copies)
+        order = np.lexsort((solution.alpha[examples], -bounds))
+        siblings = _Siblings(node, examples[order], copies[order], bounds[order])
+        self._push(float(siblings.bounds[0]), siblings)
+
+    def _weak_bounds(self, solution: Solution, examples: IntArray, copies: IntArray) -> FloatArray:
+        """Return the free bound of each child: the parent's bound less what its slack no longer costs."""
+        certificate, slack = _proof(solution)
+        freed = solution.upper[examples] - self.problem.cost[examples] * (copies - 1)
+        return certificate.bound - freed * slack[examples]
+
+    def _start_child(self, siblings: _Siblings) -> None:
+        place = siblings.place
+        siblings.place += 1
+        if siblings.place < len(siblings.examples):
+            self._push(float(siblings.bounds[siblings.place]), siblings)
+        self._work_on(_Child(siblings, place, float(siblings.bounds[place])))
+
+    def _work_on(self, child: _Child) -> None:
+        """Tighten a child until it is solved or no longer the best on the heap."""
+        below = -self._heap[0][0] if self._heap else -math.inf
+        removal = self._removal(child)
+        solution = removal.tighten(below - 1e-13 * abs(below) if self._heap else below)
+        if solution is None:
+            child.bound = min(child.bound, removal.bound)
+            self._push(child.bound, child)
+            return
+        child.removal = None
+        self.nodes += 1
+        if solution.alpha.any():
+            node = _Node(solution.upper, self._floor(child), solution)
+            self._push(min(child.bound, removal.bound), node)
+
+    def _floor(self, child: _Child) -> IntArray:
+        siblings = child.siblings
+        floor = siblings.node.floor.copy()
+        costlier = slice(child.place + 1, None)
+        floor[siblings.examples[costlier]] = siblings.copies[costlier]
+        return floor
+
+    def _removal(self, child: _Child) -> Removal:
+        if child.removal is None:
+            siblings = child.siblings
+            example = int(siblings.examples[child.place])
+            box = float(self.problem.cost[example] * (siblings.copies[child.place] - 1))
+            parent = self._solution(siblings.node)
+            if self.workspace.removes:
+                child.removal = self.workspace.remove(parent, example, box)
+            else:
+                upper = siblings.node.upper.copy()
+                upper[example] = box
+                child.removal = SolveOnDemand(self.workspace, parent, upper, child.bound)
+        return child.removal
+
+    def _solution(self, node: _Node) -> Solution:
+        if node.solution is None:
+            node.solution = self.workspace.solve(node.upper)
+        return node.solution
+
+    def _model(self, solution: Solution, rank: int, best: float, previous: float) -> Model:
+        certificate, slack = _proof(solution)
+        after = -self._heap[0][0] if self._heap else -math.inf
+        in_order = certificate.bound <= previous and (rank == 1 or after <= certificate.objective)
+        missing = np.rint((self.problem.upper - solution.upper) / self.problem.cost).astype(int)
+        left_out = {int(i): int(missing[i]) for i in np.flatnonzero(missing)}
+        quadratic = float(self.problem.linear @ solution.alpha) - certificate.objective
+        loss = quadratic + float(self.problem.upper @ slack)
+        return Model(self.problem, rank, solution.alpha, certificate, left_out, in_order, loss / best - 1.0)
+
+
+def _proof(solution: Solution) -> tuple[Certificate, FloatArray]:
+    if solution.certificate is None or solution.slack is None:
+        raise TypeError("the search works on certified solutions only")
+    return solution.certificate, solution.slack
