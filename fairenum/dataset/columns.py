@@ -7,6 +7,7 @@ categorical: texts, compared without the blanks around them. A missing cell is n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
@@ -105,24 +106,30 @@ def reading_order(text: str) -> tuple[bool, float, str]:
     return (True, 0.0, text) if np.isnan(value) else (False, value, text)
 
 
+def by_value(cells: Texts, meaning: Callable[[Any], Any], dtype: type[Any]) -> NDArray[Any]:
+    """Translate cells, each different value once; nan stays nan."""
+    import pandas as pd
+
+    codes, values = pd.factorize(cells)
+    return np.array([*map(meaning, values), np.nan], dtype=dtype)[codes]  # the code of nan is -1, the last
+
+
 def read_texts(series: Series) -> Texts:
     """Read cells as texts, nan where they are missing or blank; refuse dates and other objects."""
     cells, missing = series.astype(object).to_numpy(), series.isna().to_numpy()
-    for position, cell in enumerate(cells):
-        if not (missing[position] or isinstance(cell, PLAIN)):
-            where = row_name(series.index, position)
+    for position in np.flatnonzero(~missing):
+        if not isinstance(cells[position], PLAIN):
+            where, kind = row_name(series.index, int(position)), type(cells[position]).__name__
             raise ColumnUnusable(
-                f"column {series.name!r} holds a {type(cell).__name__} in {where}; turn it into numbers or "
-                f"texts (a date into a year, say), or leave it out with drop=[{series.name!r}]"
+                f"column {series.name!r} holds a {kind} in {where}; turn it into numbers or texts "
+                f"(a date into a year, say), or leave it out with drop=[{series.name!r}]"
             )
-    texts = ["" if is_nothing else plain_text(cell) for cell, is_nothing in zip(cells, missing, strict=True)]
-    return np.array([text or np.nan for text in texts], dtype=object)
+    return by_value(cells, lambda cell: plain_text(cell) or np.nan, object)
 
 
 def parse_numbers(texts: Texts) -> FloatArray:
     """Read texts as numbers, nan where they are none."""
-    meanings = {text: number(text) for text in set(texts.tolist()) if isinstance(text, str)}
-    return np.array([meanings.get(text, np.nan) for text in texts.tolist()], dtype=np.float64)
+    return by_value(texts, number, np.float64)
 
 
 def read_column(series: Series) -> Column:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairenum.dataset.arff import parse_arff
 from fairenum.dataset.card import list_datasets
-from fairenum.dataset.columns import is_missing, parse_numbers
+from fairenum.dataset.columns import by_value, is_missing, parse_numbers
 from fairenum.dataset.naming import LINE, did_you_mean, quoted, refuse_repeated
 from fairenum.errors import (
     ColumnUnusable,
@@ -182,12 +182,17 @@ def _check_header(names: Sequence[str], delimiter: str) -> None:
 
 def _typed(cells: Sequence[str]) -> NDArray[Any]:
     """Turn the cells of one column into numbers if all of them are; words such as True stay words."""
-    stripped = [cell.strip() for cell in cells]
-    texts = np.array([np.nan if cell in MISSING_MARKS else cell for cell in stripped], dtype=object)
+    texts = by_value(np.array(cells, dtype=object), _plain_cell, object)
     numbers, missing = parse_numbers(texts), is_missing(texts)
-    truths = {"true", "false"}.intersection(text.casefold() for text in set(stripped))
+    truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in set(cells))
     if truths or (np.isnan(numbers) & ~missing).any():
         return texts
     if not missing.any() and np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers)):
         return numbers.astype(np.int64)
     return numbers
+
+
+def _plain_cell(cell: str) -> object:
+    """Take a cell without the blanks around it, nan if it is marked as missing."""
+    stripped = cell.strip()
+    return np.nan if stripped in MISSING_MARKS else stripped

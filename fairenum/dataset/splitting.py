@@ -41,9 +41,11 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
         The same seed gives the same split.
     """
     counts = _row_counts(sizes, len(dataset))
-    order = _stratified_order(dataset, np.random.default_rng(seed))
-    owner = np.empty(len(dataset), dtype=np.intp)
-    owner[order] = _interleaved([*counts, len(dataset) - sum(counts)])
+    generator = np.random.default_rng(seed)
+    parts = _interleaved([*counts, len(dataset) - sum(counts)])
+    owner = np.empty_like(parts)
+    # Turned by chance, the pattern puts every row into each part with the same probability, rare rows too.
+    owner[_stratified_order(dataset, generator)] = np.roll(parts, generator.integers(len(dataset)))
     train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in range(3))
     _require_both_labels(dataset, train)
     return Split(train, selection, holdout, seed)
@@ -52,9 +54,9 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
 def _row_counts(sizes: Sequence[float], rows: int) -> list[int]:
     if len(sizes) != 3 or not all(size >= 0 for size in sizes) or sizes[0] == 0:
         raise SplitImpossible(f"sizes {tuple(sizes)} are not three sizes with rows to train on; try {SHARES}")
-    whole = rows if all(isinstance(size, int | np.integer) for size in sizes) else 1.0
+    whole = rows if all(isinstance(size, int | np.integer) for size in sizes) else 1
     if sum(sizes) > whole + 1e-9:
-        raise SplitImpossible(f"sizes {tuple(sizes)} sum to more than {whole:g}, which is all; ask for less")
+        raise SplitImpossible(f"sizes {tuple(sizes)} sum to more than {whole}, which is all; ask for less")
     # Rounding the ends instead of the sizes makes shares that sum to 1 use every row.
     counts = np.diff(np.rint(np.cumsum([0, *sizes]) / whole * rows)).astype(int).tolist()
     if any(size > 0 and count == 0 for size, count in zip(sizes, counts, strict=True)):
@@ -63,16 +65,11 @@ def _row_counts(sizes: Sequence[float], rows: int) -> list[int]:
 
 
 def _stratified_order(dataset: Dataset, generator: np.random.Generator) -> IntArray:
-    """Order rows by label, then group, then chance; labels and groups come in an order of chance as well."""
+    """Order rows by label, then group, then chance."""
     # Label first: the few rows of a rare label then lie together, and every part gets its share of them.
     groups = dataset.intersection
     codes = groups.codes if groups else np.zeros(len(dataset), dtype=np.intp)
-    keys = (
-        generator.permutation(len(dataset)),
-        generator.permutation(codes.max() + 1)[codes],
-        generator.permutation(2)[dataset.y],
-    )
-    return np.lexsort(keys)
+    return np.lexsort((generator.permutation(len(dataset)), codes, dataset.y))
 
 
 def _interleaved(counts: Sequence[int]) -> IntArray:
