@@ -27,8 +27,11 @@ StopReason = Literal["models", "objective", "nodes", "time", "exhausted", "calle
 
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
+# Bounds within this share of the best objective are ties: their order is below what can be certified.
+TIE = 1e-13
 # States kept ready to go on, in bytes; beyond it the least promising are dropped and recomputed when their turn comes.
 MEMORY_LIMIT = 512 * 2**20
+STATE_VECTORS = 8  # vectors of n numbers that one queued item may hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,11 @@ class _Child:
     bound: float
     removal: Removal | None = None
 
+    @property
+    def node(self) -> _Node:
+        """The parent."""
+        return self.siblings.node
+
 
 class SolveOnDemand:
     """A removal for workspaces without paths: the weak-duality bound first, one solve when it is asked for."""
@@ -122,9 +130,10 @@ class Enumeration:
     nodes: int = 0
 
     def __post_init__(self) -> None:
-        self._heap: list[tuple[float, int, _Node | _Siblings | _Child]] = []
+        self._heap: list[tuple[float, int, int, float, _Node | _Siblings | _Child]] = []
+        self._tie = 0.0
         self._order = itertools.count()
-        self._live = 0
+        self._room = max(64, self.memory // (STATE_VECTORS * 8 * self.problem.size))
         self._models = self._search()
 
     @property
@@ -149,12 +158,13 @@ class Enumeration:
         problem = self.problem
         root = self.workspace.solve(problem.upper)
         best, _ = _proof(root)
+        self._tie = max(TIE * abs(best.objective), np.finfo(float).tiny)
         self._push(best.objective, _Node(problem.upper, np.zeros(problem.size, np.intp), root))
         seen: set[bytes] = set()
         previous = math.inf
         while self._heap:
-            key, _, item = heapq.heappop(self._heap)
-            if (reason := self._limit_reached(-key, best.objective, len(seen), started)) is not None:
+            *_, bound, item = heapq.heappop(self._heap)
+            if (reason := self._limit_reached(bound, best.objective, len(seen), started)) is not None:
                 self.stopped = reason
                 return
             if isinstance(item, _Node):
@@ -170,6 +180,8 @@ class Enumeration:
                 self._start_child(item)
             else:
                 self._work_on(item)
+            if len(self._heap) > self._room:
+                self._drop_states()
         self.stopped = "exhausted"
 
     def _limit_reached(self, bound: float, best: float, found: int, started: float) -> StopReason | None:
@@ -184,8 +196,23 @@ class Enumeration:
             return "time"
         return None
 
-    def _push(self, bound: float, item: _Node | _Siblings | _Child) -> None:
-        heapq.heappush(self._heap, (-bound, next(self._order), item))
+    def _push(self, bound: float, item: _Node | _Siblings | _Child, turn: int = 1) -> None:
+        """Queue an item; among ties those of an earlier turn come first, then those queued earlier."""
+        heapq.heappush(self._heap, (-(bound // self._tie), turn, next(self._order), bound, item))
+
+    def _drop_states(self) -> None:
+        """Forget the states of the less promising half of the queue; they are recomputed when their turn comes."""
+        queue = sorted(self._heap)
+        for *_, item in queue[len(queue) // 2 :]:
+            if isinstance(item, _Child):
+                item.removal = None
+            node = item if isinstance(item, _Node) else item.node
+            node.solution = None
+        self._room = max(self._room, len(queue) + len(queue) // 4)
+
+    def _next_bound(self) -> float:
+        """Return a bound on everything in the queue."""
+        return self._heap[0][3] + self._tie if self._heap else -math.inf
 
     def _copies_used(self, alpha: FloatArray) -> IntArray:
         return np.ceil(alpha / self.problem.cost - WHOLE_COPY).astype(np.intp)
@@ -216,9 +243,8 @@ class Enumeration:
 
     def _work_on(self, child: _Child) -> None:
         """Tighten a child until it is solved or no longer the best on the heap."""
-        below = -self._heap[0][0] if self._heap else -math.inf
         removal = self._removal(child)
-        solution = removal.tighten(below - 1e-13 * abs(below) if self._heap else below)
+        solution = removal.tighten(self._next_bound() - 2.0 * self._tie)
         if solution is None:
             child.bound = min(child.bound, removal.bound)
             self._push(child.bound, child)
@@ -226,8 +252,10 @@ class Enumeration:
         child.removal = None
         self.nodes += 1
         if solution.alpha.any():
-            node = _Node(solution.upper, self._floor(child), solution)
-            self._push(min(child.bound, removal.bound), node)
+            floor = self._floor(child)
+            # An answer that uses less than its floor is found elsewhere too: among ties it can wait.
+            is_known = bool((self._copies_used(solution.alpha) < floor).any())
+            self._push(min(child.bound, removal.bound), _Node(solution.upper, floor, solution), 2 if is_known else 0)
 
     def _floor(self, child: _Child) -> IntArray:
         siblings = child.siblings
@@ -257,8 +285,7 @@ class Enumeration:
 
     def _model(self, solution: Solution, rank: int, best: float, previous: float) -> Model:
         certificate, slack = _proof(solution)
-        after = -self._heap[0][0] if self._heap else -math.inf
-        in_order = certificate.bound <= previous and (rank == 1 or after <= certificate.objective)
+        in_order = certificate.bound <= previous and (rank == 1 or self._next_bound() <= certificate.objective)
         missing = np.rint((self.problem.upper - solution.upper) / self.problem.cost).astype(int)
         left_out = {int(i): int(missing[i]) for i in np.flatnonzero(missing)}
         quadratic = float(self.problem.linear @ solution.alpha) - certificate.objective

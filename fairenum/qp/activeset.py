@@ -22,6 +22,7 @@ from fairenum.qp.gram import Gram
 AT_LOWER, ON_MARGIN, AT_UPPER = 1.0, 0.0, -1.0
 
 EPSILON = float(np.finfo(float).eps)
+PRECISE = 1e-10  # the share of the objective that rounding may cost before sums are made in extended precision
 
 
 class ActiveSet:
@@ -71,26 +72,25 @@ class ActiveSet:
     def refresh(self) -> float:
         """Recompute margin, bias and gradient from the sides alone, to rounding, and return the objective.
 
-        Paths gather rounding errors, answers do not.
+        Paths gather rounding errors, answers do not. The margin system is solved by correcting its residual, which is
+        summed in extended precision where large terms cancel.
         """
-        margin = self.margin
-        if len(margin):
-            at_bounds = self.alpha.copy()
-            at_bounds[margin] = 0.0
-            right = np.empty(len(margin) + 1)
-            right[0] = -(self.y @ at_bounds)
-            right[1:] = self.linear[margin] - self.gram.product(at_bounds)[margin]
-            inverse = self.inverse[: len(right), : len(right)]
-            values = inverse @ right
-            matrix = self._bordered()
-            for _ in range(2):  # iterative refinement
-                values += inverse @ (right - matrix @ values)
-            self.bias = float(values[0])
-            self.alpha[margin] = _snapped(values[1:], self.upper[margin])
-        product = self.gram.product(self.alpha)
-        self.gradient = product + self.y * self.bias - self.linear
+        margin, product = self.margin, self.gram.product
+        if self.noise * float(self.upper.sum()) > PRECISE * abs(float(self.linear @ self.alpha)):
+            product = self.gram.precise_product
+        inverse = self.inverse[: len(margin) + 1, : len(margin) + 1]
+        for _ in range(3 if len(margin) else 0):
+            residual = np.empty(len(margin) + 1)
+            residual[0] = -(self.y @ self.alpha)
+            residual[1:] = (self.linear - product(self.alpha) - self.bias * self.y)[margin]
+            correction = inverse @ residual
+            self.bias += float(correction[0])
+            self.alpha[margin] += correction[1:]
+        self.alpha[margin] = _snapped(self.alpha[margin], self.upper[margin])
+        reached = product(self.alpha)
+        self.gradient = reached + self.y * self.bias - self.linear
         self.gradient[margin] = 0.0
-        return float(self.linear @ self.alpha - 0.5 * (self.alpha @ product))
+        return float(self.linear @ self.alpha - 0.5 * (self.alpha @ reached))
 
     def _noise(self) -> float:
         spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest

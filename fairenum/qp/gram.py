@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from fairenum.errors import ProblemError
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem, precise_sum
 
 MATRIX_LIMIT = 8192  # examples; 512 MiB for the kernel matrix
 
@@ -29,6 +29,9 @@ class Gram(Protocol):
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
+
+    def precise_product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``, slower, where large terms cancel."""
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
@@ -54,6 +57,10 @@ class LinearGram:
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
         return np.asarray(self.table @ (alpha @ self.table) + self.ridge * alpha)
+
+    def precise_product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``, with the sum over the examples in extended precision."""
+        return np.asarray(self.table @ precise_sum(alpha, self.table) + self.ridge * alpha)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
@@ -95,6 +102,11 @@ class MatrixGram:
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
         return np.asarray(self.table @ alpha)
+
+    def precise_product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``, summed in extended precision, some rows at a time."""
+        parts = [precise_sum(alpha, self.table[:, k : k + BLOCK_ROWS]) for k in range(0, len(alpha), BLOCK_ROWS)]
+        return np.concatenate(parts)
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""

@@ -1,8 +1,9 @@
-"""The tightest bound that double precision can prove for an answer: from a plane better than the answer's own.
+"""The tightest bound that double precision can prove for an answer, from a plane better than its own.
 
-Every plane proves a bound, not only the one that ``alpha`` spans. With a huge cost the rounding of ``alpha`` itself,
-times the cost of each slack, makes a gap where there is none. So the plane is moved onto the examples that it should
-touch, by more digits than ``alpha`` holds, and then stretched until slack that is mere rounding is gone.
+Every plane proves a bound, not only the one that ``alpha`` spans. With a huge cost the rounding of ``alpha``
+itself, times the cost of each slack, makes a gap where there is none. So the plane is moved onto the examples
+that it should touch, by more digits than ``alpha`` holds, and stretched until slack that is mere rounding is
+gone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box of about one.
 
-With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of their
-own (``Z_i = y_i x_i``)::
+With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of
+their own (``Z_i = y_i x_i``)::
 
     minimise  1/2 |w|^2 + scale * ridge / 2 |share|^2 - p'share     subject to
               y'share = 0,   sqrt(scale) * Z'share - w = 0,   0 <= share <= upper / scale
@@ -58,20 +58,24 @@ def sparse_form(problem: SvmProblem) -> SparseForm:
     """Write the problem with the plane as variables if that is shorter, else with the kernel matrix."""
     n, d = problem.X.shape
     scale = float(problem.upper.max())
-    if problem.kernel.name == "linear" and d < n:
-        ridge = np.full(n, scale * problem.ridge)
-        quadratic = sparse.diags_array(np.concatenate([ridge, np.ones(d)]))
-        equations = sparse.block_array(
-            [
-                [problem.y[None, :], None],
-                [np.sqrt(scale) * (problem.y[:, None] * problem.X).T, -sparse.eye_array(d)],
-            ]
-        )
-    else:
-        every = np.arange(n)
-        quadratic = sparse.coo_array(np.triu(scale * open_gram(problem).block(every, every)))
-        equations = sparse.coo_array(problem.y[None, :])
+    has_plane = problem.kernel.name == "linear" and d < n
+    quadratic, equations = (_with_plane if has_plane else _with_matrix)(problem, scale)
     linear = np.zeros(quadratic.shape[0])
     linear[:n] = -problem.linear
-    # The solvers ask for matrices of the older kind, not for arrays.
-    return SparseForm(sparse.csc_matrix(quadratic), linear, sparse.csc_matrix(equations), n, scale)
+    return SparseForm(quadratic, linear, equations, n, scale)
+
+
+# The solvers ask for sparse matrices of the older kind, not for sparse arrays.
+def _with_plane(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, sparse.csc_matrix]:
+    n, d = problem.X.shape
+    diagonal = np.concatenate([np.full(n, scale * problem.ridge), np.ones(d)])
+    signed = problem.y[:, None] * problem.X
+    balance = np.concatenate([problem.y, np.zeros(d)])[None, :]
+    plane = np.hstack([np.sqrt(scale) * signed.T, -np.eye(d)])
+    return sparse.csc_matrix(sparse.diags_array(diagonal)), sparse.csc_matrix(np.vstack([balance, plane]))
+
+
+def _with_matrix(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, sparse.csc_matrix]:
+    every = np.arange(problem.size)
+    triangle = np.triu(scale * open_gram(problem).block(every, every))
+    return sparse.csc_matrix(triangle), sparse.csc_matrix(problem.y[None, :])
