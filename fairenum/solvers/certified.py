@@ -4,63 +4,77 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar, cast
 
 import numpy as np
 
 from fairenum.errors import AnswerRefused, FairenumError, SolverBroken
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.qp.gram import Gram, open_gram
+from fairenum.problem import FloatArray, SvmProblem, read_only
+from fairenum.qp.gram import open_gram
 from fairenum.qp.path import PathStuck
+from fairenum.qp.plane import sharpened
 from fairenum.qp.polish import optimal_state
-from fairenum.solvers.protocol import Removal, RemovesExamples, Solution, SolverPlugin, SolverWorkspace, Tolerance
-
+from fairenum.solvers.protocol import (
+    Removal,
+    RemovesExamples,
+    Solution,
+    SolverPlugin,
+    SolverWorkspace,
+    Tolerance,
+)
 
 T = TypeVar("T")
 
+ADVICE = "use another solver, standardised features or a smaller cost"
+
 
 class CertifiedWorkspace:
-    """Opens a problem in a plugin; every answer is checked, polished to the canonical optimum, and certified."""
+    """A problem opened in a plugin; every answer is checked, polished to the canonical optimum and certified."""
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
         self.plugin, self.problem = plugin, problem
         self.tolerance = tolerance or Tolerance()
-        self._gram: Gram | None = None
+        self._gram = open_gram(problem)
         self._workspace: SolverWorkspace = self._call(lambda: plugin.open(problem, self.tolerance))
-
-    @property
-    def removes(self) -> bool:
-        """Whether the plugin has removal paths of its own."""
-        return isinstance(self._workspace, RemovesExamples)
+        # whether the plugin has removal paths of its own
+        self.removes = isinstance(self._workspace, RemovesExamples)
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
         """Return the certified canonical optimum within the box."""
-        upper = self.problem.upper if upper is None else upper
+        upper = self.problem.upper if upper is None else read_only(upper)
         claim = self._call(lambda: self._workspace.solve(upper, start))
         self._check_claim(claim, upper)
         if self.removes:
-            return self.certified(claim)
-        polished = self._polished(claim.alpha, upper)
-        solution = self.certified(Solution(polished, upper, handle=claim.handle))
-        self._check_shortfall(claim.alpha, solution)
+            return self.certified(Solution(claim.alpha, upper, claim.handle))
+        solution = self._polished(claim, upper)
+        if claim.finished:
+            self._check_shortfall(claim, solution)
         return solution
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal:
         """Start a removal path of the plugin; its answers still have to be certified."""
-        workspace = self._workspace
-        if not isinstance(workspace, RemovesExamples):
+        if not self.removes:
             raise SolverBroken(f"solver {self.plugin.name!r} has no removal paths; use solve()")
-        return workspace.remove(parent, example, upper)
+        return cast(RemovesExamples, self._workspace).remove(parent, example, upper)
 
     def certified(self, solution: Solution) -> Solution:
         """Return the solution with its certificate, or refuse it by the plugin's name."""
-        certificate = self.problem.certify(solution.alpha, solution.upper)
-        if solution.alpha.any() and not certificate.relative_gap <= self.tolerance.gap:
-            raise AnswerRefused(
-                f"solver {self.plugin.name!r} gave an answer that is not optimal: relative gap "
-                f"{certificate.relative_gap:.2g} after polish, allowed {self.tolerance.gap:.2g}; use another solver"
+        alpha, upper = solution.alpha, solution.upper
+        certificate, slack = self.problem.judge(alpha, upper, self._gram.product(alpha))
+        allowed = self.tolerance.gap * abs(certificate.objective)
+        if not abs(certificate.gap) <= allowed:
+            certificate, slack = sharpened(self.problem, self._gram, alpha, upper, certificate)
+        # An answer outside its box can seem better than the optimum, so a negative gap is no proof either.
+        is_inside = bool((alpha >= 0.0).all() and (alpha <= upper).all())
+        if not (is_inside and abs(certificate.gap) <= allowed):
+            self._refuse(
+                f"gave an answer that is not a proven optimum: relative gap {certificate.relative_gap:.2g}, "
+                f"allowed {self.tolerance.gap:.2g}; {ADVICE}"
             )
-        return Solution(solution.alpha, solution.upper, certificate, solution.handle)
+        return Solution(alpha, upper, solution.handle, certificate, slack)
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")
 
     def _call(self, work: Callable[[], T]) -> T:
         """Run a plugin's code with a time limit; its exceptions become ours."""
@@ -82,42 +96,56 @@ class CertifiedWorkspace:
                 "use another solver, fewer rows, or a longer time limit"
             )
         if errors:
-            if isinstance(errors[0], FairenumError):
-                raise errors[0]
-            kind = type(errors[0]).__name__
-            raise SolverBroken(f"solver {self.plugin.name!r} failed: {kind}: {errors[0]}") from errors[0]
+            self._reraise(errors[0])
         return results[0]
+
+    def _reraise(self, error: BaseException) -> NoReturn:
+        if isinstance(error, FairenumError):
+            raise error
+        raise SolverBroken(f"solver {self.plugin.name!r} failed: {type(error).__name__}: {error}") from error
 
     def _check_claim(self, claim: Solution, upper: FloatArray) -> None:
         """Refuse what is not even an answer to the problem posed."""
-        name, alpha = self.plugin.name, getattr(claim, "alpha", None)
-        if not isinstance(alpha, np.ndarray) or alpha.shape != upper.shape or not np.isfinite(alpha).all():
-            raise AnswerRefused(f"solver {name!r} did not return one finite alpha per example; received {claim!r:.80}")
-        scale = self.tolerance.feasibility * float(self.problem.upper.max())
-        outside = float(np.maximum(-alpha, alpha - upper).max())
-        if outside > scale:
-            raise AnswerRefused(f"solver {name!r} left the box by {outside:.2g}; allowed {scale:.2g}")
-        imbalance = abs(float(self.problem.y @ alpha))
-        limit = self.tolerance.feasibility * max(float(alpha.sum()), float(self.problem.upper.max()))
-        if imbalance > limit:
-            raise AnswerRefused(f"solver {name!r} broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
+        alpha = getattr(claim, "alpha", None)
+        if not isinstance(alpha, np.ndarray) or alpha.dtype.kind != "f" or alpha.shape != upper.shape:
+            self._refuse(f"did not return one number per example ({len(upper)}); received {claim!r:.80}")
+        is_finite = np.isfinite(alpha)
+        if not is_finite.all():
+            self._refuse(f"returned a number that is not finite, first for example {is_finite.argmin()}")
+        if claim.finished:
+            self._check_feasible(alpha, upper)
 
-    def _check_shortfall(self, claimed: FloatArray, solution: Solution) -> None:
+    def _check_feasible(self, alpha: FloatArray, upper: FloatArray) -> None:
+        scale, feasibility = float(self.problem.upper.max()), self.tolerance.feasibility
+        outside = float(np.maximum(-alpha, alpha - upper).max())
+        if outside > feasibility * scale:
+            self._refuse(f"left the box by {outside:.2g}; allowed {feasibility * scale:.2g}")
+        imbalance = abs(float(self.problem.y @ alpha))
+        limit = feasibility * max(float(alpha.sum()), scale)
+        if imbalance > limit:
+            self._refuse(f"broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
+
+    def _check_shortfall(self, claim: Solution, solution: Solution) -> None:
         """Refuse a plugin whose own answer was far from the optimum, even though polish repaired it."""
-        certificate = solution.certificate
-        if certificate is None or not solution.alpha.any():
-            return
-        short = 1.0 - self.problem.objective(np.clip(claimed, 0.0, solution.upper)) / certificate.objective
-        if abs(short) > self.tolerance.claim:
-            raise AnswerRefused(
-                f"solver {self.plugin.name!r} claimed an optimum that misses the proven one by {100 * short:.2g} %; "
+        best = self.problem.objective(solution.alpha)
+        short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
+        if best and abs(short) > self.tolerance.claim * abs(best):
+            self._refuse(
+                f"claimed an optimum that misses the proven one by {100 * short / best:.2g} %; "
                 f"allowed {100 * self.tolerance.claim:g} %"
             )
 
-    def _polished(self, alpha: FloatArray, upper: FloatArray) -> FloatArray:
-        if self._gram is None:
-            self._gram = open_gram(self.problem)
+    def _polished(self, claim: Solution, upper: FloatArray) -> Solution:
+        """Polish the claim, or start from scratch if that leads astray: a bad guess makes no bad answer."""
         try:
-            return optimal_state(self._gram, self.problem, upper, np.clip(alpha, 0.0, upper)).alpha
+            return self._polished_from(np.clip(claim.alpha, 0.0, upper), claim, upper)
+        except (PathStuck, AnswerRefused):
+            pass
+        try:
+            return self._polished_from(None, claim, upper)
         except PathStuck:
-            return alpha  # the certificate will refuse it
+            self._refuse(f"gave an answer that could not be polished to a proven optimum; {ADVICE}")
+
+    def _polished_from(self, guess: FloatArray | None, claim: Solution, upper: FloatArray) -> Solution:
+        state = optimal_state(self._gram, self.problem, upper, guess)
+        return self.certified(Solution(read_only(state.alpha), upper, claim.handle))

@@ -1,4 +1,4 @@
-"""What a solver plugin is: a name, what it needs, and a workspace that solves one problem on shrinking boxes."""
+"""What a solver plugin is: a name, what it needs, and a workspace that solves one problem in many boxes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Tolerance:
     gap
         Largest relative gap of an answer that is accepted.
     claim
-        Largest share of the proven optimum by which a plugin's own answer, before polish, may fall short.
+        Largest share of the proven optimum by which an answer that a plugin calls finished may miss it before
+        polish.
     feasibility
         Largest violation of the box or of ``y'alpha = 0``, as a share of the box, before polish.
     seconds
@@ -42,9 +43,9 @@ class Tolerance:
 class Solution:
     """An answer within a box.
 
-    A plugin fills ``alpha`` and ``upper``, may keep what it needs to go on from here in ``handle``, and says with
-    ``finished=False`` that it stopped at a limit of its own: such an answer is a guess, not a claim. The core adds the
-    certificate and the slack, by how much each example misses its margin.
+    A plugin fills ``alpha`` and ``upper``, may keep what it needs to go on from here in ``handle``, and says
+    with ``finished=False`` that it stopped at a limit of its own: such an answer is a guess, not a claim. The
+    core adds the certificate and the slack, by how much each example misses its margin.
     """
 
     alpha: FloatArray
@@ -82,7 +83,8 @@ class Removal(Protocol):
 class RemovesExamples(Protocol):
     """A workspace that can do better than `solve` when one example's box shrinks.
 
-    Its answers must be canonical (`SvmProblem.tie_weights`) and exact to rounding: they are certified, not polished.
+    Its answers must be canonical (`SvmProblem.tie_weights`) and exact to rounding: they are certified, not
+    polished.
     """
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal:
@@ -92,8 +94,8 @@ class RemovesExamples(Protocol):
 class SolverPlugin(Protocol):
     """A solver, registered in the entry-point group ``fairenum.solvers``.
 
-    Options, if any, are the fields of a frozen dataclass with defaults. Nothing in ``requires`` is imported before
-    `open`.
+    Options, if any, are the fields of a frozen dataclass with defaults. Nothing in ``requires`` is imported
+    before `open`.
     """
 
     name: ClassVar[str]

@@ -1,0 +1,114 @@
+"""scikit-learn's SVC (libsvm): sequential minimal optimisation, from scratch for every box.
+
+Its answers are coarse by nature (a float32 kernel cache) and with a huge cost it may not finish at all; the
+core's polish makes them exact, so a loose tolerance is the fast choice.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fairenum.errors import ProblemError, SolverBroken
+from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
+from fairenum.qp.gram import open_gram
+from fairenum.solvers.protocol import Solution, Tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class LibsvmSolver:
+    """SVC of scikit-learn.
+
+    Parameters
+    ----------
+    tol
+        Largest violation of the optimality conditions at which libsvm stops.
+    max_iter
+        Iterations after which it stops anyway and leaves the rest to the polish.
+    cache_megabytes
+        Size of libsvm's kernel cache.
+    """
+
+    name: ClassVar[str] = "libsvm"
+    requires: ClassVar[tuple[str, ...]] = ("sklearn",)
+    install: ClassVar[str] = "pip install scikit-learn"
+
+    tol: float = 1e-2
+    max_iter: int = 100_000
+    cache_megabytes: float = 200.0
+
+    def __post_init__(self) -> None:
+        for option in ("tol", "max_iter", "cache_megabytes"):
+            value = getattr(self, option)
+            if not (math.isfinite(value) and value > 0):
+                raise ProblemError(f"libsvm's {option} must be a positive number, not {value!r}")
+
+    def open(self, problem: SvmProblem, tolerance: Tolerance) -> LibsvmWorkspace:  # noqa: ARG002 - see `tol`
+        """Prepare the features, or the kernel matrix if there is a ridge, which no kernel of SVC has."""
+        return LibsvmWorkspace(self, problem)
+
+
+class LibsvmWorkspace:
+    """One problem, trained from scratch on the examples that are left in the box."""
+
+    def __init__(self, options: LibsvmSolver, problem: SvmProblem) -> None:
+        self._options, self._problem = options, problem
+        self._margin = _common_margin(problem.linear)
+        self._matrix = _kernel_matrix(problem) if problem.ridge else None
+
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:  # noqa: ARG002 - SVC takes none
+        """Train on the examples with room in the box; with weights of 0 SVC would misreport the support."""
+        rows = np.flatnonzero(upper)
+        alpha = np.zeros(len(upper))
+        if len(np.unique(self._problem.y[rows])) < 2:
+            return Solution(read_only(alpha), upper)  # SVC refuses a single class; nothing balances it
+        shares, finished = self._train(rows, upper[rows] / self._margin)
+        alpha[rows] = np.clip(self._margin * shares, 0.0, upper[rows])
+        return Solution(read_only(alpha), upper, finished=finished)
+
+    def _train(self, rows: IntArray, box: FloatArray) -> tuple[FloatArray, bool]:
+        """Return SVC's answer on some rows, and whether it got there within its iterations."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC
+
+        kernel, options = self._problem.kernel, self._options
+        machine = SVC(
+            C=1.0,  # the boxes are the weights
+            kernel=kernel.name if self._matrix is None else "precomputed",
+            gamma=kernel.gamma,
+            degree=kernel.degree,
+            coef0=kernel.coef0,
+            tol=options.tol,
+            max_iter=options.max_iter,
+            cache_size=options.cache_megabytes,
+        )
+        table = self._problem.X[rows] if self._matrix is None else self._matrix[np.ix_(rows, rows)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said by `finished`
+            try:
+                machine.fit(table, self._problem.y[rows], sample_weight=box)
+            except ValueError as error:
+                raise SolverBroken(f"solver 'libsvm' failed: {error}") from error
+        shares = np.zeros(len(rows))
+        shares[machine.support_] = np.abs(machine.dual_coef_[0])
+        return shares, machine.fit_status_ == 0
+
+
+def _common_margin(linear: FloatArray) -> float:
+    """Return the value shared by all entries of the linear term: the margin, which SVC fixes at 1."""
+    margin = float(linear[0])
+    if margin <= 0.0 or (linear != margin).any():
+        raise ProblemError(
+            "solver 'libsvm' takes a linear term of one positive value only; "
+            f"received values from {linear.min():g} to {linear.max():g}: use solver 'path'"
+        )
+    return margin
+
+
+def _kernel_matrix(problem: SvmProblem) -> FloatArray:
+    every = np.arange(problem.size)
+    return open_gram(problem).block(every, every) * (problem.y[:, None] * problem.y)

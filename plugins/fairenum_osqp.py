@@ -1,0 +1,120 @@
+"""OSQP: operator splitting on the sparse form, set up once, warm-started for every box.
+
+Neither "solved" nor a polish that "succeeded" is a proof: with a huge cost both have been seen with a relative
+gap of 40. An answer counts when its certificate says so, else OSQP is asked again for more accuracy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fairenum.errors import ProblemError, SolverBroken
+from fairenum.problem import FloatArray, SvmProblem
+from fairenum.qp.sparse_form import sparse_form
+from fairenum.solvers.protocol import Solution, Tolerance
+
+GOOD = 1e-3  # relative gap of an answer that the core's polish takes from here
+FIRST_RHO = 0.1
+USABLE = ("OSQP_SOLVED", "OSQP_SOLVED_INACCURATE", "OSQP_MAX_ITER_REACHED")
+
+
+@dataclass(frozen=True, slots=True)
+class OsqpSolver:
+    """OSQP, version 1.
+
+    Parameters
+    ----------
+    accuracies
+        Residuals to ask for, one after the other, until an answer is good.
+    max_iter
+        Iterations for each accuracy.
+    """
+
+    name: ClassVar[str] = "osqp"
+    requires: ClassVar[tuple[str, ...]] = ("osqp",)
+    install: ClassVar[str] = "pip install osqp"
+
+    accuracies: tuple[float, ...] = (1e-4, 1e-6, 1e-8)
+    max_iter: int = 20_000
+
+    def __post_init__(self) -> None:
+        if not self.accuracies or not all(0 < accuracy < 1 for accuracy in self.accuracies):
+            raise ProblemError(f"osqp's accuracies must lie between 0 and 1; received {self.accuracies!r}")
+        if self.max_iter < 1:
+            raise ProblemError(f"osqp's max_iter must be at least 1, not {self.max_iter!r}")
+
+    def open(self, problem: SvmProblem, tolerance: Tolerance) -> OsqpWorkspace:  # noqa: ARG002 - see `accuracies`
+        """Factorise the problem once."""
+        return OsqpWorkspace(self, problem)
+
+
+class OsqpWorkspace:
+    """One problem in OSQP; a box is new bounds on the same factorisation."""
+
+    def __init__(self, options: OsqpSolver, problem: SvmProblem) -> None:
+        import osqp
+        from scipy import sparse
+
+        self._options, self._problem = options, problem
+        self._form = form = sparse_form(problem)
+        self._status = osqp.SolverStatus
+        self._solver = osqp.OSQP()
+        shares = sparse.eye_array(form.size, form.variables)
+        rows = sparse.csc_matrix(sparse.vstack([shares, form.equations]))
+        try:
+            self._solver.setup(
+                form.quadratic,
+                form.linear,
+                rows,
+                np.zeros(rows.shape[0]),
+                self._ceiling(problem.upper),
+                rho=FIRST_RHO,
+                max_iter=options.max_iter,
+                polishing=True,
+                adaptive_rho=1,  # after a number of iterations, not after a time: the same answer every time
+                verbose=False,
+            )
+        except osqp.OSQPException as error:
+            raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}") from error
+
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
+        """Ask for more accuracy until the answer is good, or until that was the last."""
+        self._solver.update(u=self._ceiling(upper))
+        self._solver.update_settings(rho=FIRST_RHO)  # else the answer would depend on the boxes solved before
+        self._solver.warm_start(*self._first_point(upper, start))
+        best, gap = np.zeros(len(upper)), np.inf
+        for accuracy in self._options.accuracies:
+            self._solver.update_settings(eps_abs=accuracy, eps_rel=accuracy)
+            alpha = self._attempt(upper)
+            reached = self._problem.certify(alpha, upper).relative_gap
+            if reached < gap:
+                best, gap = alpha, reached
+            if gap <= GOOD:
+                break
+        return Solution(best, upper, finished=gap <= GOOD)
+
+    def _attempt(self, upper: FloatArray) -> FloatArray:
+        """Run OSQP once, and refuse what is no attempt at an answer."""
+        result: Any = self._solver.solve(raise_error=False)
+        status = self._status(result.info.status_val)
+        if status.name not in USABLE:
+            raise SolverBroken(f"solver 'osqp' stopped with {status.name}")
+        return self._form.alpha(np.asarray(result.x), upper)
+
+    def _ceiling(self, upper: FloatArray) -> FloatArray:
+        """Return the upper ends of all rows: the box, then the equations."""
+        return np.concatenate([self._form.box(upper), np.zeros(self._form.equations.shape[0])])
+
+    def _first_point(self, upper: FloatArray, start: Solution | None) -> tuple[FloatArray, FloatArray]:
+        """Return variables and prices to begin with: those of the start, else zeros."""
+        form = self._form
+        if start is None:
+            return np.zeros(form.variables), np.zeros(form.size + form.equations.shape[0])
+        alpha = np.clip(start.alpha, 0.0, upper)
+        certificate = start.certificate or self._problem.certify(alpha, upper)
+        point = form.point(alpha)
+        reduced = self._problem.linear - self._problem.product(alpha) - self._problem.y * certificate.bias
+        return point, np.concatenate([reduced, [certificate.bias], point[form.size :]])
