@@ -1,7 +1,7 @@
 """OSQP: operator splitting on the sparse form, set up once, warm-started for every box.
 
-Neither "solved" nor a polish that "succeeded" is a proof: with a huge cost both have been seen with a relative
-gap of 40. An answer counts when its certificate says so, else OSQP is asked again for more accuracy.
+Neither "solved" nor a polish that "succeeded" is a proof: with a huge cost both have been seen with a
+relative gap of 40. An answer counts when its certificate says so, else OSQP is asked for more accuracy.
 """
 
 from __future__ import annotations

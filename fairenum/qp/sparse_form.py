@@ -1,7 +1,7 @@
 """The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box of about one.
 
-With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of
-their own (``Z_i = y_i x_i``)::
+With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables
+of their own (``Z_i = y_i x_i``)::
 
     minimise  1/2 |w|^2 + scale * ridge / 2 |share|^2 - p'share     subject to
               y'share = 0,   sqrt(scale) * Z'share - w = 0,   0 <= share <= upper / scale

@@ -1,1 +1,1 @@
-"""Solver plugins: the protocol they follow, where they are found, and why no answer of theirs is believed unproven."""
+"""Solver plugins: the protocol, the registry, and the proof that stands behind every answer."""

@@ -29,7 +29,7 @@ ADVICE = "use another solver, standardised features or a smaller cost"
 
 
 class CertifiedWorkspace:
-    """A problem opened in a plugin; every answer is checked, polished to the canonical optimum and certified."""
+    """A problem opened in a plugin; every answer is checked, polished to the canonical one and certified."""
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
         self.plugin, self.problem = plugin, problem
