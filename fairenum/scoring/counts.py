@@ -57,6 +57,11 @@ class Groups:
         """Count the rows of each group."""
         return np.bincount(self.codes, minlength=len(self.names))
 
+    @property
+    def is_single(self) -> bool:
+        """Tell whether all rows are of one group, so that every gap is 0 and says nothing."""
+        return int(np.count_nonzero(self.sizes)) == 1
+
     def small(self, minimum_size: int = 30) -> BoolArray:
         """Mark the groups that have too few rows to say much about."""
         return self.sizes < minimum_size
@@ -167,9 +172,7 @@ def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confus
     rows = len(decisions.labels)
     weights = np.ones(rows) if weights is None else weights
     everyone = np.ones((1, rows), dtype=np.uint8)
-    return Confusion(
-        cell_sums(everyone, decisions, weights), cell_sums(decisions.predictions, decisions, weights)
-    )
+    return Confusion(cell_sums(everyone, decisions, weights), cell_sums(decisions.predictions, decisions, weights))
 
 
 def cell_sums(values: NDArray[np.generic], decisions: Decisions, weights: FloatArray) -> FloatArray:

@@ -1,0 +1,155 @@
+"""Simulated audits: do the intervals cover, and do the verdicts hold, as often as they say?"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fairenum.scoring.comparison import Verdict, accuracy_changes, compare
+from fairenum.scoring.counts import Decisions, Groups
+from fairenum.scoring.inference import gap_intervals, signed_differences
+from fairenum.scoring.rates import GAP_RATES, score
+
+pytestmark = pytest.mark.slow
+
+PARITY = "demographic_parity_difference"
+SHARES = {"even": (0.5, 0.5), "uneven": (0.7, 0.3), "very uneven": (0.9, 0.1)}
+
+
+def grouped(rows, shares):
+    sizes = np.round(rows * np.asarray(shares)).astype(int)
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def named(codes):
+    return Groups(codes, tuple("abcdef"[: codes.max() + 1]))
+
+
+@pytest.mark.parametrize("rows", [50, 200, 1000])
+@pytest.mark.parametrize("shares", SHARES)
+def test_signed_differences_are_covered_in_95_of_100_samples(rows, shares):
+    rng, codes = np.random.default_rng(rows), grouped(rows, SHARES[shares])
+    for chances in product([0.2, 0.5, 0.7], repeat=2):
+        # each "model" is a sample of its own
+        samples = rng.random((10_000, rows)) < np.asarray(chances)[codes]
+        labels = np.zeros(rows, dtype=int)
+        interval = signed_differences(score(Decisions(samples, labels, named(codes))), reference="a")
+        truth = chances[1] - chances[0]
+        covered = np.mean((interval.lower[:, 1] <= truth) & (truth <= interval.upper[:, 1]))
+        assert 0.93 <= covered <= 0.97, (chances, covered)
+
+
+@pytest.mark.parametrize("rows", [50, 200, 1000])
+def test_signed_differences_are_covered_when_group_sizes_are_left_to_chance(rows):
+    rng, chances, covered = np.random.default_rng(rows + 1), np.array([0.5, 0.3]), 0
+    for _ in range(3000):
+        codes = (rng.random(rows) < 0.3).astype(int)
+        sample = rng.random((1, rows)) < chances[codes]
+        groups = Groups(codes, ("a", "b"))
+        interval = signed_differences(score(Decisions(sample, codes, groups)), reference="a")
+        covered += interval.lower[0, 1] <= -0.2 <= interval.upper[0, 1]
+    assert 0.93 <= covered / 3000 <= 0.97
+
+
+@pytest.mark.parametrize("rows", [50, 200, 1000])
+@pytest.mark.parametrize("chances", [(0.4, 0.4, 0.4, 0.4), (0.6, 0.5, 0.4, 0.3), (0.5, 0.1, 0.1, 0.1)])
+def test_the_gap_of_four_groups_is_covered_at_least_as_often_as_stated(rows, chances):
+    rng, codes = np.random.default_rng(rows), grouped(rows, (0.4, 0.3, 0.2, 0.1))
+    samples = rng.random((10_000, rows)) < np.asarray(chances)[codes]
+    interval = gap_intervals(score(Decisions(samples, np.zeros(rows, dtype=int), named(codes))), PARITY)
+    truth = max(chances) - min(chances)
+    assert np.mean((interval.lower <= truth + 1e-12) & (truth <= interval.upper + 1e-12)) >= 0.94
+
+
+def alike(rng, codes, chances, *, models=50, agreement=0.8, shift=0.0):
+    """Models with correlated decisions and the same gap in the population.
+
+    Parameters
+    ----------
+    chances
+        Of selection, by group and label.
+    agreement
+        Correlation of the latent scores of a model and model 1.
+    shift
+        Two of three models select this much more or less, in all groups alike.
+    """
+    labels = rng.integers(0, 2, len(codes))
+    tilt = shift * (np.arange(models) % 3 - 1) * (np.arange(models) > 0)
+    chance = np.asarray(chances)[codes, labels] + tilt[:, None]
+    base, common = rng.normal(size=(2, len(codes)))
+    own = rng.normal(size=(models, len(codes)))
+    latent = agreement * base + np.sqrt((1 - agreement**2) / 2) * (common + own)
+    latent[0] = base
+    return Decisions(latent > stats.norm.ppf(1 - chance), labels, named(codes))
+
+
+def flat(*chances):
+    return [(chance, chance) for chance in chances]
+
+
+def claims(runs, rng, gap, *arguments, **options):
+    """Shares of runs with at least one false claim: fairer, not fairer."""
+    counted = np.zeros(2)
+    for _ in range(runs):
+        verdicts = compare(alike(rng, *arguments, **options), gap, rng, replications=300).verdicts
+        counted += [Verdict.FAIRER in verdicts, Verdict.NOT_FAIRER in verdicts]
+    return counted / runs
+
+
+@pytest.mark.parametrize("rows", [50, 200, 1000])
+@pytest.mark.parametrize("shares", ["even", "very uneven"])
+@pytest.mark.parametrize(("chances", "shift"), [(flat(0.5, 0.5), 0.0), (flat(0.6, 0.15), 0.0), (flat(0.6, 0.15), 0.05)])
+def test_of_50_models_with_the_same_gap_none_is_fairer_in_95_of_100_runs(rows, shares, chances, shift):
+    rng = np.random.default_rng(rows)
+    fairer, not_fairer = claims(1000, rng, PARITY, grouped(rows, SHARES[shares]), chances, shift=shift)
+    assert fairer <= 0.05
+    assert fairer + not_fairer <= 0.07  # 5 % for both sides, and the error of 1000 runs
+
+
+@pytest.mark.parametrize("agreement", [0.5, 0.95, 0.99])
+def test_verdicts_hold_however_much_the_models_agree(agreement):
+    rng = np.random.default_rng(0)
+    fairer, not_fairer = claims(1000, rng, PARITY, grouped(1000, (0.5, 0.5)), flat(0.6, 0.2), agreement=agreement)
+    assert fairer <= 0.05
+    assert fairer + not_fairer <= 0.07
+
+
+@pytest.mark.parametrize("gap", GAP_RATES)
+@pytest.mark.parametrize("rows", [200, 1000])
+def test_verdicts_hold_in_every_gap(gap, rows):
+    chances = [(0.2, 0.9), (0.1, 0.5)]
+    fairer, not_fairer = claims(500, np.random.default_rng(rows), gap, grouped(rows, (0.6, 0.4)), chances)
+    assert fairer <= 0.05
+    assert fairer + not_fairer <= 0.07
+
+
+def test_verdicts_hold_for_four_groups():
+    codes = grouped(2000, (0.4, 0.3, 0.2, 0.1))
+    fairer, not_fairer = claims(500, np.random.default_rng(1), PARITY, codes, flat(0.8, 0.5, 0.45, 0.2))
+    assert fairer <= 0.05
+    assert fairer + not_fairer <= 0.07
+
+
+@pytest.mark.parametrize("rows", [200, 1000])
+def test_changes_of_gap_and_accuracy_are_covered_for_all_models_together(rows):
+    rng, codes, covered = np.random.default_rng(2), grouped(rows, (0.6, 0.4)), np.zeros(2)
+    for _ in range(500):
+        decided = alike(rng, codes, flat(0.6, 0.2))
+        gap, accuracy = (
+            compare(decided, PARITY, rng, replications=300).gap_change,
+            accuracy_changes(decided, rng),
+        )
+        covered += [np.all((change.lower <= 0) & (change.upper >= 0)) for change in (gap, accuracy)]
+    assert np.all(covered / 500 >= 0.93)
+
+
+def test_a_gap_cut_by_a_third_is_seen_in_1000_rows_among_50_models():
+    rng, codes, seen = np.random.default_rng(3), grouped(1000, (0.5, 0.5)), 0
+    for _ in range(200):
+        decided = alike(rng, codes, flat(0.6, 0.25), agreement=0.99)
+        lifted = decided.predictions[0] | ((codes == 1) & (rng.random(1000) < 0.16))
+        predictions = np.vstack([decided.predictions[:-1], lifted])
+        verdicts = compare(Decisions(predictions, decided.labels, decided.groups), PARITY, rng, replications=300)
+        seen += verdicts.verdicts[-1] == Verdict.FAIRER
+    assert seen / 200 >= 0.8
