@@ -1,0 +1,190 @@
+"""How far near-optimal models disagree about the same people, overall and in each group.
+
+Model 1 is the one that the others are held against. Ambiguity and discrepancy follow Marx, Calmon and Ustun
+(2020), the viable range Watson-Daniels, Parkes and Ustun (2023), Rashomon capacity Hsu and Calmon (2022).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr, expit, rel_entr
+
+from fairenum.errors import DataError
+from fairenum.scoring.counts import BitArray, BoolArray, Decisions, FloatArray, Groups, freeze
+from fairenum.scoring.rates import score, share
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionMultiplicity:
+    """Who is decided otherwise by another model.
+
+    Attributes
+    ----------
+    is_flipped
+        Rows that at least one model decides otherwise than model 1.
+    changed
+        For each model the share of rows that it decides otherwise than model 1.
+    ambiguity, group_ambiguity
+        Share of rows that are flipped.
+    discrepancy, group_discrepancy
+        The largest share of rows that a single model changes.
+    disagreement, group_disagreement
+        Share of rows on which two models differ, averaged over all pairs of models.
+    """
+
+    is_flipped: BoolArray
+    changed: FloatArray
+    ambiguity: float
+    discrepancy: float
+    disagreement: float
+    group_ambiguity: FloatArray
+    group_discrepancy: FloatArray
+    group_disagreement: FloatArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreMultiplicity:
+    """How far the probabilities of the models lie apart.
+
+    Attributes
+    ----------
+    viable_range
+        For each row the largest minus the smallest probability of the favourable outcome.
+    capacity
+        For each row the Rashomon capacity in bits: 0 if all models agree, 1 if two are certain of opposites.
+    mean_range, group_range, mean_capacity, group_capacity
+        Averages over all rows, and over those of each group.
+    """
+
+    viable_range: FloatArray
+    capacity: FloatArray
+    mean_range: float
+    mean_capacity: float
+    group_range: FloatArray
+    group_capacity: FloatArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def decision_multiplicity(decisions: Decisions) -> DecisionMultiplicity:
+    """Measure how the models' decisions differ.
+
+    Parameters
+    ----------
+    decisions
+        Of all models, model 1 first.
+
+    Returns
+    -------
+    DecisionMultiplicity
+        NaN for a group without rows.
+    """
+    bits, groups = decisions.predictions, decisions.groups
+    flips = replace(decisions, predictions=bits ^ bits[0])
+    is_flipped, discord = np.asarray(flips.predictions.any(0)), _discord(bits)
+    changed = score(flips)  # what a model "selects" here is what it changes
+    return DecisionMultiplicity(
+        is_flipped=is_flipped,
+        changed=changed.overall.selection_rate,
+        ambiguity=float(is_flipped.mean()),
+        discrepancy=float(changed.overall.selection_rate.max()),
+        disagreement=float(discord.mean()),
+        group_ambiguity=_group_means(is_flipped, groups),
+        group_discrepancy=changed.by_group.selection_rate.max(0),
+        group_disagreement=_group_means(discord, groups),
+    )
+
+
+def pairwise_disagreement(decisions: Decisions) -> FloatArray:
+    """Measure on which share of the rows each two models differ.
+
+    Parameters
+    ----------
+    decisions
+        Of all models.
+
+    Returns
+    -------
+    FloatArray
+        Shape (models, models).
+    """
+    bits = decisions.predictions.astype(np.float32)  # exact for up to 2^24 rows
+    selected, both = bits.sum(1), bits @ bits.T
+    return np.asarray((selected[:, None] + selected - 2 * both) / bits.shape[1], dtype=np.float64)
+
+
+def score_multiplicity(probabilities: ArrayLike, groups: Groups) -> ScoreMultiplicity:
+    """Measure how the models' probabilities differ.
+
+    Parameters
+    ----------
+    probabilities
+        Calibrated probabilities of the favourable outcome, shape (models, rows).
+    groups
+        The group of each row; one without rows gets NaN.
+
+    Returns
+    -------
+    ScoreMultiplicity
+    """
+    chances = np.asarray(probabilities, dtype=np.float64)
+    rows = len(groups.codes)
+    if chances.ndim != 2 or len(chances) == 0 or chances.shape[1] != rows:
+        raise DataError(f"probabilities must have the shape (models, {rows}), got {chances.shape}")
+    if not np.all((chances >= 0) & (chances <= 1)):
+        raise DataError("probabilities must lie between 0 and 1; calibrate decision values first")
+    lowest, highest = chances.min(0), chances.max(0)
+    viable_range, capacity = highest - lowest, rashomon_capacity(lowest, highest)
+    return ScoreMultiplicity(
+        viable_range,
+        capacity,
+        float(viable_range.mean()),
+        float(capacity.mean()),
+        _group_means(viable_range, groups),
+        _group_means(capacity, groups),
+    )
+
+
+def rashomon_capacity(lowest: FloatArray, highest: FloatArray) -> FloatArray:
+    """Find how many bits a row's decision tells about the model that made it, at most.
+
+    That is the capacity of the channel from model to outcome, min_q max_m KL(p_m || q). KL is convex in p, so
+    with two outcomes only the two extreme models matter, and the best q is as far from the one as from the
+    other: logit q = (H(b) - H(a)) / (a - b). No iteration (Blahut-Arimoto) is needed.
+
+    Parameters
+    ----------
+    lowest, highest
+        The extreme probabilities a and b of each row.
+
+    Returns
+    -------
+    FloatArray
+        Bits, from 0 to 1.
+    """
+    rise, apart = _entropy(highest) - _entropy(lowest), highest > lowest
+    logit = np.divide(rise, lowest - highest, out=np.zeros_like(rise), where=apart)
+    # rounding would throw the centre of two close models far away
+    centre = np.clip(expit(logit), lowest, highest)
+    divergence = rel_entr(lowest, centre) + rel_entr(1 - lowest, 1 - centre)
+    return np.asarray(np.clip(divergence / np.log(2), 0, 1))
+
+
+def _entropy(chance: FloatArray) -> FloatArray:
+    return np.asarray(entr(chance) + entr(1 - chance))
+
+
+def _discord(bits: BitArray) -> FloatArray:
+    """Find for each row the share of pairs of models that differ: v (k - v) of k (k - 1) / 2."""
+    models, votes = len(bits), bits.sum(0, dtype=np.float64)
+    return np.asarray(votes * (models - votes) / max(models * (models - 1) / 2, 1))
+
+
+def _group_means(values: FloatArray | BoolArray, groups: Groups) -> FloatArray:
+    sums = np.bincount(groups.codes, values, len(groups.names)).astype(np.float64)
+    return share(sums, groups.sizes.astype(np.float64))
