@@ -5,7 +5,7 @@ import sys
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import datasets, solvers
+from fairenum.cli import bench, datasets, solvers
 from fairenum.errors import FairenumError
 
 EXIT_BAD_INPUT = 2
@@ -17,6 +17,7 @@ def group() -> None:
     """Audit the fairness of the near-optimal support vector machines of a table."""
 
 
+group.add_command(bench.bench)
 group.add_command(datasets.datasets)
 group.add_command(solvers.solvers)
 

@@ -1,0 +1,230 @@
+"""The race: all contestants on one problem, in turn, each measured beside SVC fits.
+
+Time is CPU time of this process, so other programs do not count; it still depends on how fast the processor happens to
+run. So every lap is divided by the time of SVC fits made just before it, and it is these ratios that are compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal, Protocol
+
+from fairenum.bench.baseline import TOL, AlgorithmOne
+from fairenum.enumeration.search import Enumeration, Limits, StopReason
+from fairenum.errors import FairenumError
+from fairenum.problem import IntArray, SvmProblem
+from fairenum.solvers.registry import open_workspace
+
+Basis = Literal["measured", "extrapolated", "at least"]
+Progress = Callable[[str], None]
+
+LAPS = 5
+LAP_AGAIN = 5.0  # a contestant that has run for so many seconds runs no further lap
+YARDSTICK_SECONDS = 0.05
+BASELINE = "Algorithm 1"
+
+
+class Found(Protocol):
+    """A model, as far as it matters here."""
+
+    @property
+    def support(self) -> IntArray:
+        """Sorted indices of the support vectors."""
+
+
+class Search(Protocol):
+    """An enumeration under way."""
+
+    nodes: int
+    stopped: StopReason | None
+
+    def __iter__(self) -> Iterator[Found]:
+        """Go on to the next model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """An enumeration by name."""
+
+    name: str
+    search: Callable[[SvmProblem, Limits], Search]
+
+
+def solver(name: str) -> Contestant:
+    """Let a solver plugin take part, through the search and its certificates."""
+    return Contestant(name, lambda problem, limits: Enumeration(open_workspace(name, problem), limits))
+
+
+def baseline() -> Contestant:
+    """Let the paper's algorithm take part."""
+    return Contestant(BASELINE, AlgorithmOne)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The models one contestant found: CPU seconds until each was there, their supports, and the boxes solved."""
+
+    seconds: tuple[float, ...]
+    supports: tuple[bytes, ...]
+    nodes: int
+    is_cut: bool
+    spent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one contestant did.
+
+    Attributes
+    ----------
+    name
+        The solver, or "Algorithm 1".
+    models
+        Number of models that it found in its time.
+    in_place
+        How many of them are the models of that rank, as proven by a solver.
+    nodes
+        Number of boxes solved for them, beside the first.
+    seconds
+        CPU seconds for all k models.
+    fits
+        The same in SVC fits, the median over the laps.
+    basis
+        Whether these two are "measured", "extrapolated" from a part, or so short a part that it was "at least" that.
+    laps
+        Number of laps.
+    error
+        Why it found nothing.
+    """
+
+    name: str
+    models: int = 0
+    in_place: int = 0
+    nodes: int = 0
+    seconds: float | None = None
+    fits: float | None = None
+    basis: Basis = "measured"
+    laps: int = 0
+    error: str | None = None
+
+
+def enumerate_timed(contestant: Contestant, problem: SvmProblem, limits: Limits) -> Run:
+    """Enumerate once, with a look at the clock at every model."""
+    models, seconds = [], []
+    started = time.process_time()
+    search = contestant.search(problem, limits)
+    for model in search:
+        seconds.append(time.process_time() - started)
+        models.append(model)
+    spent = time.process_time() - started
+    supports = tuple(model.support.tobytes() for model in models)
+    return Run(tuple(seconds), supports, search.nodes, search.stopped == "time", spent)
+
+
+def svc_fit_seconds(problem: SvmProblem, tol: float = TOL) -> float:
+    """Return the CPU seconds of one SVC fit: the median of as many as take a twentieth of a second, at least one."""
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="linear", C=float(problem.upper[0]), tol=tol)
+    seconds: list[float] = []
+    while sum(seconds) < YARDSTICK_SECONDS:
+        started = time.process_time()
+        machine.fit(problem.X, problem.y)
+        seconds.append(time.process_time() - started)
+    return median(seconds)
+
+
+def forecast(run: Run, k: int) -> tuple[float, Basis]:
+    """Return the seconds that k models take; the pace of a cut run is that after its second model.
+
+    The second model is the costliest for Algorithm 1, which solves a child for every support vector of the first.
+    """
+    if not run.is_cut:
+        return run.seconds[-1], "measured"
+    found = len(run.seconds)
+    if found < 3:
+        return run.spent, "at least"
+    pace = (run.seconds[-1] - run.seconds[1]) / (found - 2)
+    return run.seconds[-1] + pace * (k - found), "extrapolated"
+
+
+@dataclass(slots=True, eq=False)
+class _Record:
+    """The laps of one contestant, each with the SVC fit that it is measured by."""
+
+    contestant: Contestant
+    runs: list[Run] = field(default_factory=list)
+    yardsticks: list[float] = field(default_factory=list)
+    error: str | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return self.error is not None or sum(run.spent for run in self.runs) > LAP_AGAIN
+
+    def run_lap(self, problem: SvmProblem, limits: Limits) -> None:
+        yardstick = svc_fit_seconds(problem)
+        try:
+            self.runs.append(enumerate_timed(self.contestant, problem, limits))
+        except FairenumError as error:
+            self.error = str(error)
+            return
+        self.yardsticks.append(yardstick)
+
+    def standing(self, k: int, proven: tuple[bytes, ...]) -> Standing:
+        name = self.contestant.name
+        if self.error is not None:
+            return Standing(name, error=self.error)
+        run, forecasts = self.runs[0], [forecast(run, k) for run in self.runs]
+        seconds = [lap for lap, _ in forecasts]
+        return Standing(
+            name,
+            models=len(run.seconds),
+            in_place=sum(mine == true for mine, true in zip(run.supports, proven, strict=False)),
+            nodes=run.nodes,
+            seconds=median(seconds),
+            fits=median(lap / fit for lap, fit in zip(seconds, self.yardsticks, strict=True)),
+            basis=forecasts[0][1],
+            laps=len(seconds),
+        )
+
+
+def race(
+    problem: SvmProblem,
+    contestants: Iterable[Contestant],
+    k: int,
+    seconds: float | None,
+    progress: Progress = lambda _: None,
+) -> tuple[Standing, ...]:
+    """Let everybody enumerate the best k models, lap by lap.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    contestants
+        Who takes part.
+    k
+        Number of models.
+    seconds
+        Time after which a contestant is stopped and its result extrapolated; None for no such time.
+    progress
+        Told what is under way.
+    """
+    records = [_Record(contestant) for contestant in contestants]
+    limits = Limits(models=k, seconds=seconds)
+    for lap in range(1, LAPS + 1):
+        for record in records:
+            if not record.is_done:
+                progress(f"{record.contestant.name}: {k} models, lap {lap} of {LAPS}")
+                record.run_lap(problem, limits)
+    proven = _proven_supports(records)
+    return tuple(record.standing(k, proven) for record in records)
+
+
+def _proven_supports(records: list[_Record]) -> tuple[bytes, ...]:
+    """Return the longest list of models that a solver proved."""
+    lists = [run.supports for record in records if record.contestant.name != BASELINE for run in record.runs]
+    return max(lists, key=len, default=())
