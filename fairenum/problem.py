@@ -28,7 +28,7 @@ BLOCK_ROWS = 1024
 
 def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
     """Return a contiguous, read-only array, copied unless it is one already."""
-    result = np.ascontiguousarray(array, dtype=dtype)
+    result: npt.NDArray[Any] = np.ascontiguousarray(array, dtype=dtype)
     if result.flags.writeable:
         result = result.copy() if result is array or result.base is not None else result
         result.flags.writeable = False
@@ -168,7 +168,7 @@ class SvmProblem:
         for name in ("X", "cost", "linear"):
             if not np.isfinite(getattr(self, name)).all():
                 row = int(np.argwhere(~np.isfinite(getattr(self, name)))[0][0])
-                raise ProblemError(f"{name} holds a value that is not finite, first at example {row}; impute or drop it")
+                raise ProblemError(f"{name} holds a value that is not finite, first at example {row}; impute it")
         if not np.isin(self.y, (-1.0, 1.0)).all():
             raise ProblemError(f"labels must be -1 or +1; received {sorted(set(self.y.tolist()))[:5]}")
         if (self.cost <= 0).any() or (self.copies < 1).any():

@@ -6,22 +6,22 @@ Leaving an example out follows the optimum from the parent's while its box shrin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fairenum.problem import FloatArray, SvmProblem, read_only
-from fairenum.qp.activeset import ActiveSet
-from fairenum.qp.gram import open_gram
-from fairenum.qp.path import PathStuck, RemovalPath
-from fairenum.qp.polish import optimal_state
 from fairenum.solvers.protocol import Solution, Tolerance
+
+if TYPE_CHECKING:
+    from fairenum.qp.activeset import ActiveSet
+    from fairenum.qp.path import RemovalPath
 
 
 @dataclass(frozen=True, slots=True)
 class PathSolver:
-    """Exact solver with removal paths; needs nothing but numpy and scipy."""
+    """Exact solver with removal paths."""
 
     name: ClassVar[str] = "path"
-    requires: ClassVar[tuple[str, ...]] = ()
+    requires: ClassVar[tuple[str, ...]] = ("numba",)
     install: ClassVar[str] = "pip install fairenum"
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> PathWorkspace:  # noqa: ARG002 - exact anyway
@@ -33,22 +33,27 @@ class PathWorkspace:
     """One problem, solved from scratch, from a start, or from a parent."""
 
     def __init__(self, problem: SvmProblem) -> None:
+        # Imported here: these compile their inner loop, which nobody needs who only lists the solvers.
+        from fairenum.qp import activeset, gram, path, polish
+
         self.problem = problem
-        self._gram = open_gram(problem)
+        self._activeset, self._path, self._polish = activeset, path, polish
+        self._gram = gram.open_gram(problem)
         self._weights = problem.tie_weights()
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
         """Return the canonical optimum within the box."""
         guess = None if start is None else start.alpha.clip(0.0, upper)
-        return self.solution(optimal_state(self._gram, self.problem, upper, guess))
+        return self.solution(self._polish.optimal_state(self._gram, self.problem, upper, guess))
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> PathRemoval:
         """Start a removal path from the parent's optimum."""
         state = parent.handle
-        if not isinstance(state, ActiveSet):
-            state = optimal_state(self._gram, self.problem, parent.upper, parent.alpha)
+        if not isinstance(state, self._activeset.ActiveSet):
+            state = self._polish.optimal_state(self._gram, self.problem, parent.upper, parent.alpha)
         objective = parent.certificate.objective if parent.certificate else self.problem.objective(parent.alpha)
-        return PathRemoval(self, RemovalPath(state, objective, example, upper, self._weights), parent.upper)
+        path = self._path.RemovalPath(state, objective, example, upper, self._weights)
+        return PathRemoval(self, path, parent.upper, self._path.PathStuck)
 
     def solution(self, state: ActiveSet) -> Solution:
         """Return the answer of a state, with the state as its handle."""
@@ -58,10 +63,10 @@ class PathWorkspace:
 class PathRemoval:
     """A removal path as the search knows it."""
 
-    __slots__ = ("_path", "_upper", "_workspace", "bound")
+    __slots__ = ("_path", "_stuck", "_upper", "_workspace", "bound")
 
-    def __init__(self, workspace: PathWorkspace, path: RemovalPath, upper: FloatArray) -> None:
-        self._workspace, self._path, self._upper = workspace, path, upper
+    def __init__(self, workspace: PathWorkspace, path: RemovalPath, upper: FloatArray, stuck: type[Exception]) -> None:
+        self._workspace, self._path, self._upper, self._stuck = workspace, path, upper, stuck
         self.bound = path.bound
 
     def tighten(self, below: float) -> Solution | None:
@@ -69,7 +74,7 @@ class PathRemoval:
         path = self._path
         try:
             arrived = path.advance(below)
-        except PathStuck:
+        except self._stuck:
             return self._solved_anew()
         self.bound = path.bound
         return self._workspace.solution(path.state) if arrived and path.state else None

@@ -23,13 +23,14 @@ def masks(rows: np.ndarray) -> np.ndarray:
 class BruteForce:
     """Every basic answer of a small SVM, and from them the canonical optimum of every subset of the examples.
 
-    A basic answer puts some examples at their bound, some (affinely independent) on the margin, the rest at 0: there are
-    at most 3^n. The optimal answers within a subset are the convex hull of its optimal basic ones; the canonical one has
-    the least tie weight.
+    A basic answer puts some examples at their bound, some (affinely independent) on the margin, the rest at 0: there
+    are at most 3^n. The optimal answers within a subset are the convex hull of its optimal basic ones; the canonical
+    one has the least tie weight.
     """
 
-    def __init__(self, problem: SvmProblem) -> None:
+    def __init__(self, problem: SvmProblem, upper: np.ndarray | None = None) -> None:
         self.problem, self.n = problem, problem.size
+        self.upper = problem.upper if upper is None else upper
         sign = np.outer(problem.y, problem.y)
         self.Q = problem.kernel(problem.X, problem.X) * sign + problem.ridge * np.eye(self.n)
         parts = [self._basic(margin) for margin in range(1, 1 << self.n)]
@@ -40,14 +41,15 @@ class BruteForce:
 
     def _basic(self, margin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Answers with this margin set: alpha, examples used, and examples that would object."""
-        n, y, C, p = self.n, self.problem.y, self.problem.upper, self.problem.linear
+        n, y, C, p = self.n, self.problem.y, self.upper, self.problem.linear
         S, rest = bits(margin, n), bits(~margin & ((1 << n) - 1), n)
         nothing = np.empty((0, n)), np.empty(0, int), np.empty(0, int)
         M = np.block([[np.zeros((1, 1)), y[S][None]], [y[S][:, None], self.Q[np.ix_(S, S)]]])
         values = np.linalg.svd(M, compute_uv=False)
         if values.min() < 1e-9 * values.max():
             return nothing
-        full = np.array(list(itertools.product((0, 1), repeat=len(rest))), dtype=float).reshape(1 << len(rest), len(rest))
+        choices = list(itertools.product((0.0, 1.0), repeat=len(rest)))
+        full = np.array(choices).reshape(len(choices), len(rest))
         alpha = np.zeros((len(full), n))
         alpha[:, rest] = full * C[rest]
         right = np.column_stack([-(alpha @ y), p[S] - alpha @ self.Q[:, S]])
@@ -65,7 +67,7 @@ class BruteForce:
 
     def _at_bounds_only(self, subset: int) -> Iterator[np.ndarray]:
         """Optimal answers of a subset with nobody on the margin: one bias must suit everybody."""
-        n, y, C, p = self.n, self.problem.y, self.problem.upper, self.problem.linear
+        n, y, C, p = self.n, self.problem.y, self.upper, self.problem.linear
         members = bits(subset, n)
         for choice in itertools.product((0, 1), repeat=len(members)):
             alpha = np.zeros(n)
@@ -86,14 +88,29 @@ class BruteForce:
         if not answers:
             return np.zeros(self.n)
         best = min(answers, key=lambda alpha: float(weights @ alpha))
-        return np.where(best > 1e-7 * self.problem.upper, best, 0.0)
+        return np.where(best > 1e-7 * self.upper, best, 0.0)
 
-    def models(self) -> list[tuple[float, tuple[int, ...]]]:
-        """Objective and support of every distinct canonical answer over all subsets, best first."""
+    def objective(self, alpha: np.ndarray) -> float:
+        return float(self.problem.linear @ alpha - 0.5 * alpha @ self.Q @ alpha)
+
+    def models(self) -> dict[tuple[int, ...], float]:
+        """Objective by support of every distinct canonical answer over all subsets."""
         found = {}
         for subset in range(1, 1 << self.n):
             if len(set(self.problem.y[bits(subset, self.n)])) == 2:
                 alpha = self.canonical(subset)
-                objective = float(self.problem.linear @ alpha - 0.5 * alpha @ self.Q @ alpha)
-                found[tuple(np.flatnonzero(alpha).tolist())] = objective
-        return sorted(((value, support) for support, value in found.items()), key=lambda pair: -pair[0])
+                found[tuple(np.flatnonzero(alpha).tolist())] = self.objective(alpha)
+        return found
+
+
+def models_by_copies(problem: SvmProblem) -> dict[tuple[int, ...], float]:
+    """Objective by copies used of every distinct canonical answer over all numbers of copies allowed."""
+    found = {}
+    for allowed in itertools.product(*(range(k + 1) for k in problem.copies)):
+        counts = np.array(allowed)
+        if len(set(problem.y[counts > 0])) < 2:
+            continue
+        oracle = BruteForce(problem, counts * problem.cost)
+        alpha = oracle.canonical(int(masks((counts > 0)[None])[0]))
+        found[tuple(np.ceil(alpha / problem.cost - 1e-7).astype(int).tolist())] = oracle.objective(alpha)
+    return found

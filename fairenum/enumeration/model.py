@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
+
+# Decision values below this cannot be told from 0: the margin is 1, and an answer is exact to about twelve digits.
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +33,8 @@ class Model:
     loss_ratio
         Primal loss of this model on *all* examples, relative to the best objective, minus 1: what the full data would
         say about it.
+    classes
+        What `predict` calls the two classes.
     """
 
     problem: SvmProblem
@@ -37,6 +44,7 @@ class Model:
     left_out: dict[int, int]
     is_order_certified: bool
     loss_ratio: float
+    classes: tuple[object, object] = (-1, 1)
 
     @property
     def objective(self) -> float:
@@ -59,11 +67,18 @@ class Model:
         return self.certificate.bias_low, self.certificate.bias_high
 
     def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return the signed decision value of each row; positive is class +1."""
+        """Return the signed decision value of each row; what cannot be told from 0 is 0."""
         support = self.support
         weights = self.problem.y[support] * self.alpha[support]
-        return self.problem.decide(np.asarray(X, dtype=float), support, weights) + self.intercept
+        decision = self.problem.decide(np.asarray(X, dtype=float), support, weights) + self.intercept
+        return np.where(np.abs(decision) <= ROUNDING, 0.0, decision)
 
-    def predict(self, X: FloatArray) -> FloatArray:
-        """Return -1 or +1 for each row; a decision value of exactly 0 counts as +1."""
-        return np.where(self.decision_function(X) >= 0.0, 1.0, -1.0)
+    def predict(self, X: FloatArray) -> npt.NDArray[Any]:
+        """Return the class of each row; a decision value of exactly 0 counts as the second class."""
+        return np.array(self.classes)[(self.decision_function(X) >= 0.0).astype(np.intp)]
+
+    def undetermined(self, X: FloatArray) -> npt.NDArray[np.bool_]:
+        """Tell for which rows the optimum leaves the decision open: its sign depends on the bias, or is rounding."""
+        centred = self.decision_function(X) - self.intercept
+        low, high = self.bias_interval
+        return (centred + low <= ROUNDING) & (centred + high >= -ROUNDING)

@@ -1,9 +1,10 @@
 """Best-first search over the lattice of left-out examples (Lawler's scheme), exact and lazy.
 
-A node is a box: how many copies of each example are allowed, and a floor, how many a subtree must keep. The children of
-an answer allow one copy fewer of one supporting example each; the floor grows from sibling to sibling, so no box is
-visited twice. A child enters the heap with an upper bound instead of an answer and is worked on only while that bound is
-the best on the heap; a model is reported when it is exact and on top.
+A node is a box: how many copies of each example are allowed, and a floor, how many a subtree must keep. The children
+of an answer allow one copy fewer of one supporting example each, and keep the siblings that are costlier to leave out;
+so no box is visited twice, and the cheap subtrees, which are visited first, are the small ones. A child enters the heap
+with an upper bound instead of an answer and is worked on only while that bound is the best on the heap; a model is
+reported when it is exact and on top.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -23,7 +24,7 @@ from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Removal, Solution
 
-StopReason = Literal["models", "objective", "nodes", "time", "exhausted", "caller"]
+StopReason = Literal["models", "objective", "nodes", "time", "exhausted", "caller", "alike"]
 
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
@@ -153,7 +154,7 @@ class Enumeration:
         self._heap.clear()
         self.stopped = self.stopped or "caller"
 
-    def _search(self) -> Iterator[Model]:
+    def _search(self) -> Generator[Model, None, None]:
         started = time.monotonic()
         problem = self.problem
         root = self.workspace.solve(problem.upper)

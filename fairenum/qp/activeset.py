@@ -28,7 +28,7 @@ PRECISE = 1e-10  # the share of the objective that rounding may cost before sums
 class ActiveSet:
     """One optimal answer (for a shifted linear term, possibly) and what is needed to move it."""
 
-    __slots__ = ("alpha", "bias", "gram", "gradient", "inverse", "linear", "margin", "noise", "side", "upper", "y")
+    __slots__ = ("alpha", "bias", "gradient", "gram", "inverse", "linear", "margin", "noise", "side", "upper", "y")
 
     def __init__(
         self, gram: Gram, y: FloatArray, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float,
@@ -53,7 +53,7 @@ class ActiveSet:
 
     def factorise(self) -> None:
         """Invert the bordered matrix of the margin set from scratch."""
-        self.inverse = np.linalg.inv(self._bordered()) if len(self.margin) else np.zeros((1, 1))
+        self.inverse = np.asarray(np.linalg.inv(self._bordered())) if len(self.margin) else np.zeros((1, 1))
 
     def _bordered(self) -> FloatArray:
         m = len(self.margin)
@@ -62,11 +62,24 @@ class ActiveSet:
         matrix[1:, 1:] = self.gram.block(self.margin, self.margin)
         return matrix
 
+    def data(self, weights: FloatArray) -> kernel.Data:
+        """Return what the compiled loop reads."""
+        gram = self.gram
+        return kernel.Data(gram.table, gram.is_matrix, gram.ridge, gram.longest, self.y, weights)
+
+    def vectors(self) -> kernel.Vectors:
+        """Return what the compiled loop changes in place."""
+        return kernel.Vectors(self.upper, self.alpha, self.gradient, self.side, self.noise)
+
+    def margin_set(self) -> kernel.Margin:
+        """Return the margin set as the compiled loop takes it."""
+        return kernel.Margin(self.margin, len(self.margin), self.inverse)
+
     def release(self, example: int) -> None:
         """Take an example out of the conditions: from now on somebody drives it."""
         if self.side[example] == ON_MARGIN:
             position = int(np.flatnonzero(self.margin == example)[0])
-            self.margin = self.margin[: kernel.leave(self.margin, len(self.margin), self.inverse, position)]
+            self.margin = kernel.leave(self.margin_set(), position).examples[: len(self.margin) - 1]
         self.side[example] = 0.0
 
     def refresh(self) -> float:

@@ -141,8 +141,8 @@ def _choose(problem: SvmProblem) -> Gram:
         return LinearGram(problem.y[:, None] * problem.X, problem.ridge)
     if n > MATRIX_LIMIT:
         raise ProblemError(
-            f"a {problem.kernel.name} kernel on {n} examples needs a matrix of {8e-9 * n * n:.1f} GB; this solver holds "
-            f"at most {MATRIX_LIMIT} examples ({8e-9 * MATRIX_LIMIT**2:.1f} GB): use fewer rows or a linear kernel"
+            f"a {problem.kernel.name} kernel on {n} examples needs a matrix of {8e-9 * n * n:.1f} GB; at most "
+            f"{MATRIX_LIMIT} examples ({8e-9 * MATRIX_LIMIT**2:.1f} GB) are held: use fewer rows or a linear kernel"
         )
     matrix = problem.kernel(problem.X, problem.X)
     matrix *= problem.y[:, None] * problem.y

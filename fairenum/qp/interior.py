@@ -61,7 +61,9 @@ class _Iterate:
         self.along_y = self.solve(self.y)
         self.pivot = float(self.y @ self.along_y)
 
-    def direction(self, lower_target: FloatArray, upper_target: FloatArray) -> tuple[FloatArray, float, FloatArray, FloatArray]:
+    def direction(
+        self, lower_target: FloatArray, upper_target: FloatArray
+    ) -> tuple[FloatArray, float, FloatArray, FloatArray]:
         """Return the Newton step towards ``a s = lower_target``, ``z q = upper_target``."""
         right = -self.dual_residual + lower_target / self.a - self.s - upper_target / self.z + self.q
         free = self.solve(right)
@@ -97,7 +99,9 @@ class _Iterate:
         return length
 
 
-def interior_point(gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0) -> InteriorPoint:
+def interior_point(
+    gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0
+) -> InteriorPoint:
     """Solve to about eleven digits of the objective, or as far as rounding allows.
 
     The caller certifies the answer; this function promises only a point inside the box.

@@ -2,14 +2,11 @@
 
 A path is a few dozen operations on short vectors per breakpoint; interpreted, the calls would cost ten times the
 arithmetic. Everything that is not this loop lives in `fairenum.qp.path`, which explains what happens here.
-
-Conventions: `table` is the signed features Z (n x d) or, with `is_matrix`, Q itself; `margin[:m]` are the margin
-examples, `inverse[:m+1, :m+1]` the inverse of their bordered matrix with the bias first; both are buffers that grow.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,386 +23,408 @@ PIVOT = 1e-7
 BOX = 1e-10
 
 
+class Data(NamedTuple):
+    """What never moves: Q (as signed features, or itself if `is_matrix`), labels, tie weights."""
+
+    table: Array
+    is_matrix: bool
+    ridge: float
+    longest: float
+    y: Array
+    weights: Array
+
+
+class Vectors(NamedTuple):
+    """What moves, one number per example, changed in place; and the size below which a gradient is rounding."""
+
+    upper: Array
+    alpha: Array
+    gradient: Array
+    side: Array
+    noise: float
+
+
+class Margin(NamedTuple):
+    """The margin set: its examples and the inverse of its bordered matrix, bias first; buffers that may be longer."""
+
+    examples: Array
+    size: int
+    inverse: Array
+
+
+class Drive(NamedTuple):
+    """What is driven: an example's alpha down to a target, or (example < 0) the linear term along ``-shift``."""
+
+    example: int
+    target: float
+    shift: Array
+
+
+class Motion(NamedTuple):
+    """Rates per unit of length: bias, margin examples (by position), gradient; and which rates are still."""
+
+    bias: float
+    margin: Array
+    gradient: Array
+    still: float
+    still_margin: float
+
+
 @njit(cache=True)
-def entry(table: Array, is_matrix: bool, ridge: float, i: int, j: int) -> float:
+def entry(data: Data, i: int, j: int) -> float:
     """Return ``Q_ij``."""
-    if is_matrix:
-        return float(table[i, j])
-    total = ridge if i == j else 0.0
-    for k in range(table.shape[1]):
-        total += table[i, k] * table[j, k]
+    if data.is_matrix:
+        return float(data.table[i, j])
+    total = data.ridge if i == j else 0.0
+    for k in range(data.table.shape[1]):
+        total += data.table[i, k] * data.table[j, k]
     return total
 
 
 @njit(cache=True)
-def border(table: Array, is_matrix: bool, ridge: float, y: Array, margin: Array, m: int, i: int) -> Array:
+def border(data: Data, margin: Margin, i: int) -> Array:
     """Return ``[y_i, Q_Si]``."""
-    edge = np.empty(m + 1)
-    edge[0] = y[i]
-    for p in range(m):
-        edge[p + 1] = entry(table, is_matrix, ridge, margin[p], i)
+    edge = np.empty(margin.size + 1)
+    edge[0] = data.y[i]
+    for p in range(margin.size):
+        edge[p + 1] = entry(data, margin.examples[p], i)
     return edge
 
 
 @njit(cache=True)
-def times(inverse: Array, right: Array, size: int) -> Array:
-    """Return the leading block of the inverse times a vector."""
+def solved(margin: Margin, right: Array) -> Array:
+    """Return the solution of the bordered system of the margin set."""
+    size = len(right)
     result = np.zeros(size)
     for p in range(size):
         for q in range(size):
-            result[p] += inverse[p, q] * right[q]
+            result[p] += margin.inverse[p, q] * right[q]
     return result
 
 
 @njit(cache=True)
-def enter(
-    table: Array, is_matrix: bool, ridge: float, y: Array, side: Array, gradient: Array, margin: Array, m: int,
-    inverse: Array, i: int,
-) -> tuple[bool, int, Array, Array]:  # fmt: skip
-    """Put example i on the margin; False if it is in the affine hull of the margin set."""
-    diagonal = entry(table, is_matrix, ridge, i, i)
-    if m + 2 > inverse.shape[0] or m + 1 > len(margin):
-        capacity = 2 * inverse.shape[0] + 2
-        grown = np.zeros((capacity, capacity))
-        grown[: m + 1, : m + 1] = inverse[: m + 1, : m + 1]
-        inverse = grown
-        longer = np.empty(capacity, margin.dtype)
-        longer[:m] = margin[:m]
-        margin = longer
-    if m == 0:
-        inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, y[i], y[i], 0.0
-    else:
-        edge = border(table, is_matrix, ridge, y, margin, m, i)
-        beta = times(inverse, edge, m + 1)
-        pivot = diagonal
-        for p in range(m + 1):
-            pivot -= edge[p] * beta[p]
-        if pivot <= DEPENDENCE * diagonal:
-            return False, m, margin, inverse
-        for p in range(m + 1):
-            for q in range(m + 1):
-                inverse[p, q] += beta[p] * beta[q] / pivot
-            inverse[p, m + 1] = inverse[m + 1, p] = -beta[p] / pivot
-        inverse[m + 1, m + 1] = 1.0 / pivot
-    margin[m] = i
-    side[i] = 0.0
-    gradient[i] = 0.0
-    return True, m + 1, margin, inverse
+def with_room(margin: Margin) -> Margin:
+    """Return the margin set with room for one more example."""
+    m = margin.size
+    if m + 2 <= margin.inverse.shape[0] and m + 1 <= len(margin.examples):
+        return margin
+    inverse = np.zeros((2 * m + 4, 2 * m + 4))
+    inverse[: m + 1, : m + 1] = margin.inverse[: m + 1, : m + 1]
+    examples = np.empty(2 * m + 4, margin.examples.dtype)
+    examples[:m] = margin.examples[:m]
+    return Margin(examples, m, inverse)
 
 
 @njit(cache=True)
-def leave(margin: Array, m: int, inverse: Array, position: int) -> int:
-    """Take the example at this position out of the margin set."""
-    k = position + 1
+def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, Margin]:
+    """Put example i on the margin; False if it is in the affine hull of the margin set."""
+    margin = with_room(margin)
+    m, inverse = margin.size, margin.inverse
+    diagonal = entry(data, i, i)
+    if m == 0:
+        inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, data.y[i], data.y[i], 0.0
+    else:
+        edge = border(data, margin, i)
+        beta = solved(margin, edge)
+        pivot = diagonal - np.dot(edge, beta)
+        if pivot <= DEPENDENCE * diagonal:
+            return False, margin
+        for p in range(m + 1):
+            ratio = beta[p] / pivot
+            for q in range(m + 1):
+                inverse[p, q] += ratio * beta[q]
+            inverse[p, m + 1] = inverse[m + 1, p] = -ratio
+        inverse[m + 1, m + 1] = 1.0 / pivot
+    margin.examples[m] = i
+    vectors.side[i] = 0.0
+    vectors.gradient[i] = 0.0
+    return True, Margin(margin.examples, m + 1, inverse)
+
+
+@njit(cache=True)
+def leave(margin: Margin, position: int) -> Margin:
+    """Take the example at this position out of the margin set; the last one takes its place."""
+    k, m, inverse = position + 1, margin.size, margin.inverse
     if m > 1:
-        pivot = inverse[k, k]
         for p in range(m + 1):
             if p != k:
-                ratio = inverse[p, k] / pivot
+                ratio = inverse[p, k] / inverse[k, k]
                 for q in range(m + 1):
                     if q != k:
                         inverse[p, q] -= ratio * inverse[k, q]
-        for p in range(m + 1):  # the last one takes the free place
+        for p in range(m + 1):
             inverse[k, p] = inverse[m, p]
         for p in range(m + 1):
             inverse[p, k] = inverse[p, m]
-    margin[position] = margin[m - 1]
-    return m - 1
+    margin.examples[position] = margin.examples[m - 1]
+    return Margin(margin.examples, m - 1, inverse)
 
 
 @njit(cache=True)
-def settle(alpha: Array, upper: Array, side: Array, i: int, falls: bool) -> None:
+def settle(vectors: Vectors, i: int, falls: bool) -> None:
     """Put an example on the bound that it has reached."""
-    side[i] = 1.0 if falls else -1.0
-    alpha[i] = 0.0 if falls else upper[i]
+    vectors.side[i] = 1.0 if falls else -1.0
+    vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
 
 
 @njit(cache=True)
-def overruns(room: float, speed: float, length: float, slip: float, stops_short: bool) -> bool:
+def margin_room(vectors: Vectors, i: int, rate: float) -> float:
+    """Return how far a margin example is from the bound that it moves to."""
+    return max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0)
+
+
+@njit(cache=True)
+def counts(room: float, speed: float, length: float, slip: float, stops_short: bool) -> bool:
     """Tell whether an example counts on this path: always, or only if it would clearly pass its bound by the end."""
     return not stops_short or room - length * speed < -slip
 
 
 @njit(cache=True)
-def shortest(
-    upper: Array, alpha: Array, gradient: Array, side: Array, margin: Array, m: int, da: Array, dg: Array, still: float,
-    still_in: float, length: float, noise: float, stops_short: bool,
-) -> float:  # fmt: skip
+def shortest(vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool) -> float:
     """Return the distance to the first event within the length."""
-    first = length
-    for i in range(len(dg)):
-        speed = -side[i] * dg[i]
-        if speed > still:
+    first, side, gradient, rate = length, vectors.side, vectors.gradient, motion.gradient
+    for i in range(len(rate)):
+        speed = -side[i] * rate[i]
+        if speed > motion.still:
             room = max(side[i] * gradient[i], 0.0)
-            if room < first * speed and overruns(room, speed, length, noise, stops_short):
+            if room < first * speed and counts(room, speed, length, vectors.noise, stops_short):
                 first = room / speed
-    for p in range(m):
-        speed = abs(da[p])
-        if speed > still_in:
-            i = margin[p]
-            room = max(alpha[i] if da[p] < 0.0 else upper[i] - alpha[i], 0.0)
-            if room < first * speed and overruns(room, speed, length, BOX * upper[i], stops_short):
+    for p in range(margin.size):
+        speed = abs(motion.margin[p])
+        if speed > motion.still_margin:
+            i = margin.examples[p]
+            room = margin_room(vectors, i, motion.margin[p])
+            if room < first * speed and counts(room, speed, length, BOX * vectors.upper[i], stops_short):
                 first = room / speed
     return first
 
 
 @njit(cache=True)
-def tied_events(
-    upper: Array, alpha: Array, gradient: Array, side: Array, margin: Array, m: int, da: Array, dg: Array, still: float,
-    still_in: float, length: float, noise: float, stops_short: bool, first: float, events: Array,
-) -> int:  # fmt: skip
-    """Write the events at this distance, as example i or as n + position, and return how many there are."""
-    count, n = 0, len(dg)
+def events_at(
+    vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool, first: float
+) -> Array:
+    """Return the events at this distance: example i for one that enters, n + position for one that leaves."""
+    count, side, gradient, rate = 0, vectors.side, vectors.gradient, motion.gradient
+    n = len(rate)
+    events = np.empty(n + margin.size, np.int64)
     for i in range(n):
-        speed = -side[i] * dg[i]
-        if speed > still:
+        speed = -side[i] * rate[i]
+        if speed > motion.still:
             room = max(side[i] * gradient[i], 0.0)
-            if room - first * speed <= noise and overruns(room, speed, length, noise, stops_short):
+            if room - first * speed <= vectors.noise and counts(room, speed, length, vectors.noise, stops_short):
                 events[count] = i
                 count += 1
-    for p in range(m):
-        speed = abs(da[p])
-        if speed > still_in:
-            i = margin[p]
-            slip = BOX * upper[i]
-            room = max(alpha[i] if da[p] < 0.0 else upper[i] - alpha[i], 0.0)
-            if room - first * speed <= slip and overruns(room, speed, length, slip, stops_short):
+    for p in range(margin.size):
+        speed = abs(motion.margin[p])
+        if speed > motion.still_margin:
+            i = margin.examples[p]
+            slip = BOX * vectors.upper[i]
+            room = margin_room(vectors, i, motion.margin[p])
+            if room - first * speed <= slip and counts(room, speed, length, slip, stops_short):
                 events[count] = n + p
                 count += 1
-    return count
+    return events[:count]
 
 
 @njit(cache=True)
 def first_event(
-    table: Array, is_matrix: bool, ridge: float, y: Array, weights: Array, upper: Array, alpha: Array, gradient: Array,
-    side: Array, margin: Array, m: int, inverse: Array, da: Array, dg: Array, still: float, still_in: float, length: float,
-    noise: float, stops_short: bool,
-) -> tuple[float, int, int]:  # fmt: skip
+    data: Data, vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool
+) -> tuple[float, int, int]:
     """Return length, kind and index of the first event; ties go by the infinitesimal tie weights.
 
     With `stops_short` only examples that would be clearly past their bound at the end count, and nothing ties with the
     end. Otherwise the end takes part in the tie like any other event.
     """
-    first = shortest(upper, alpha, gradient, side, margin, m, da, dg, still, still_in, length, noise, stops_short)
+    first = shortest(vectors, margin, motion, length, stops_short)
     if stops_short and first == length:
         return first, END, -1
-    n = len(dg)
-    events = np.empty(n + m, np.int64)
-    count = tied_events(
-        upper, alpha, gradient, side, margin, m, da, dg, still, still_in, length, noise, stops_short, first, events
-    )
+    events = events_at(vectors, margin, motion, length, stops_short, first)
     ends = not stops_short and first >= length * (1.0 - 1e-12)
     winner, earliest = -1, 0.0
-    if count == 1 and not ends:
+    if len(events) == 1 and not ends:
         winner = events[0]
-    elif count > 0:
-        tie = tie_answer(weights, margin, m, inverse)
-        for k in range(count):
-            delay = event_delay(table, is_matrix, ridge, y, weights, side, margin, m, tie, dg, da, events[k])
+    elif len(events) > 0:
+        tie = tie_answer(data, margin)
+        for event in events:
+            delay = event_delay(data, margin, motion, tie, event)
             if delay < earliest or (winner < 0 and not ends):
-                winner, earliest = events[k], delay
+                winner, earliest = event, delay
+    n = len(motion.gradient)
     if winner < 0:
         return first, END, -1
     if winner < n:
         return first, ENTERS, winner
-    return first, FALLS if da[winner - n] < 0.0 else RISES, winner - n
+    return first, FALLS if motion.margin[winner - n] < 0.0 else RISES, winner - n
 
 
 @njit(cache=True)
-def tie_answer(weights: Array, margin: Array, m: int, inverse: Array) -> Array:
+def tie_answer(data: Data, margin: Margin) -> Array:
     """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps."""
-    result = np.zeros(m + 1)
-    if m > 0:
-        for p in range(m + 1):
-            for q in range(m):
-                result[p] -= inverse[p, q + 1] * weights[margin[q]]
-    return result
+    if margin.size == 0:
+        return np.zeros(1)
+    right = np.zeros(margin.size + 1)
+    for p in range(margin.size):
+        right[p + 1] = -data.weights[margin.examples[p]]
+    return solved(margin, right)
 
 
 @njit(cache=True)
-def event_delay(
-    table: Array, is_matrix: bool, ridge: float, y: Array, weights: Array, side: Array, margin: Array, m: int, tie: Array,
-    dg: Array, da: Array, event: int,
-) -> float:  # fmt: skip
+def event_delay(data: Data, margin: Margin, motion: Motion, tie: Array, event: int) -> float:
     """Return by how many eps an event comes later than its tied real place."""
-    if event < len(dg):
-        gradient = tie[0] * y[event] + weights[event]
-        for p in range(m):
-            gradient += tie[p + 1] * entry(table, is_matrix, ridge, event, margin[p])
-        return float(-gradient / dg[event])
-    position = event - len(dg)
-    return float(-tie[position + 1] / da[position])
+    n = len(motion.gradient)
+    if event >= n:
+        return float(-tie[event - n + 1] / motion.margin[event - n])
+    gradient = tie[0] * data.y[event] + data.weights[event]
+    for p in range(margin.size):
+        gradient += tie[p + 1] * entry(data, event, margin.examples[p])
+    return float(-gradient / motion.gradient[event])
 
 
 @njit(cache=True)
-def exchange(
-    table: Array, is_matrix: bool, ridge: float, y: Array, weights: Array, upper: Array, alpha: Array, gradient: Array,
-    side: Array, margin: Array, m: int, inverse: Array, da: Array, dg: Array, i: int,
-) -> tuple[bool, int, Array, Array]:  # fmt: skip
+def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: int) -> tuple[bool, Margin]:
     """Let an example in the affine hull of the margin set trade places with one of the set.
 
     Moving along the dependence changes neither the separating plane nor the objective; it ends where a margin example
     reaches a bound and leaves, or where the newcomer reaches its own other bound.
     """
-    toward = side[i]
-    change = -toward * times(inverse, border(table, is_matrix, ridge, y, margin, m, i), m + 1)[1:]
-    tie = tie_answer(weights, margin, m, inverse)
-    passed = event_delay(table, is_matrix, ridge, y, weights, side, margin, m, tie, dg, da, i)
+    upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
+    change = -toward * solved(margin, border(data, margin, i))[1:]
+    tie = tie_answer(data, margin)
+    passed = event_delay(data, margin, motion, tie, i)
     length, later, position = upper[i], 0.0, -1
-    for p in range(m):
-        k, speed = margin[p], abs(change[p])
+    for p in range(margin.size):
+        k, speed = margin.examples[p], abs(change[p])
         if speed > PIVOT:
-            falls = change[p] < 0.0
-            distance = max(alpha[k] if falls else upper[k] - alpha[k], 0.0) / speed
-            delay = (tie[p + 1] + passed * da[p]) / -change[p]
+            distance = margin_room(vectors, k, change[p]) / speed
+            delay = (tie[p + 1] + passed * motion.margin[p]) / -change[p]
             slip = BOX * (upper[i] + upper[k] / speed)
             if distance < length - slip or (distance <= length + slip and delay < later):
                 length, later, position = distance, delay, p
-    for p in range(m):
-        alpha[margin[p]] += length * change[p]
-    gradient[i] = 0.0
+    for p in range(margin.size):
+        alpha[margin.examples[p]] += length * change[p]
+    vectors.gradient[i] = 0.0
     if position < 0:
-        settle(alpha, upper, side, i, toward < 0.0)
-        return True, m, margin, inverse
+        settle(vectors, i, toward < 0.0)
+        return True, margin
     alpha[i] += toward * length
-    settle(alpha, upper, side, margin[position], change[position] < 0.0)
-    m = leave(margin, m, inverse, position)
-    return enter(table, is_matrix, ridge, y, side, gradient, margin, m, inverse, i)
+    settle(vectors, margin.examples[position], change[position] < 0.0)
+    return enter(data, vectors, leave(margin, position), i)
 
 
 @njit(cache=True)
-def rates(
-    table: Array, is_matrix: bool, y: Array, margin: Array, m: int, da: Array, db: float, example: int, shift: Array
-) -> Array:
-    """Return how the gradient moves with the margin, the bias and the driven quantity."""
-    n = len(y)
-    if is_matrix:
-        dg = -table[example].copy() if example >= 0 else np.zeros(n)
-        for p in range(m):
-            dg += da[p] * table[margin[p]]
-    else:
-        dw = -table[example].copy() if example >= 0 else np.zeros(table.shape[1])
-        for p in range(m):
-            dw += da[p] * table[margin[p]]
-        dg = np.dot(table, dw)
-    dg += db * y
+def crossed(
+    data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: int, index: int
+) -> tuple[bool, Margin]:
+    """Let the example of an event enter or leave the margin set; False if rounding forbids it."""
+    if kind == ENTERS:
+        done, margin = enter(data, vectors, margin, index)
+        return (True, margin) if done else exchange(data, vectors, margin, motion, index)
+    if kind != END:
+        settle(vectors, margin.examples[index], kind == FALLS)
+        margin = leave(margin, index)
+    return True, margin
+
+
+@njit(cache=True)
+def gradient_rates(data: Data, margin: Margin, drive: Drive, bias: float, rates: Array) -> Array:
+    """Return how the gradient moves with the margin, the bias and what is driven."""
+    table, example = data.table, drive.example
+    combined = np.zeros(table.shape[1])
+    if example >= 0:
+        combined -= table[example]
+    for p in range(margin.size):
+        combined += rates[p] * table[margin.examples[p]]
+    result = combined if data.is_matrix else np.dot(table, combined)
+    result += bias * data.y
     if example < 0:
-        dg += shift
-    return dg
+        result += drive.shift
+    elif not data.is_matrix:
+        result[example] -= data.ridge
+    return result
 
 
 @njit(cache=True)
-def stretch(
-    table: Array, is_matrix: bool, ridge: float, y: Array, weights: Array, upper: Array, alpha: Array, gradient: Array,
-    side: Array, margin: Array, m: int, inverse: Array, example: int, shift: Array, left: float,
-    longest: float, noise: float,
-) -> tuple[bool, float, Array, Array, float, int, int]:  # fmt: skip
-    """Return the path to its next breakpoint: whether only the bias slides, all rates, and the event at its end."""
-    if m == 0 and example >= 0:  # nobody can make up for the example: the bias moves until somebody can
-        db, da, dg = -y[example], np.empty(0), -y[example] * y
-        length, kind, index = first_event(
-            table, is_matrix, ridge, y, weights, upper, alpha, gradient, side, margin, m, inverse, da, dg, 0.5, STILL,
-            np.inf, noise, False,
-        )  # fmt: skip
-        return True, db, da, dg, length, kind, index
+def direction(data: Data, margin: Margin, drive: Drive) -> Motion:
+    """Return the rates that keep the margin set on the margin.
+
+    With nobody there to make up for a driven example only the bias moves, towards those who can.
+    """
+    m, example, nobody = margin.size, drive.example, np.empty(0)
+    if m == 0 and example >= 0:
+        return Motion(-data.y[example], nobody, -data.y[example] * data.y, 0.5, STILL)
     solution = np.zeros(1)
     if m > 0:
         right = np.zeros(m + 1)
         if example >= 0:
-            right = border(table, is_matrix, ridge, y, margin, m, example)
+            right = border(data, margin, example)
         else:
             for p in range(m):
-                right[p + 1] = -shift[margin[p]]
-        solution = times(inverse, right, m + 1)
-    da = solution[1:]
-    scale = abs(solution[0]) + longest * longest * (1.0 + np.abs(da).sum())
-    dg = rates(table, is_matrix, y, margin, m, da, solution[0], example, shift)
-    if example >= 0 and not is_matrix:
-        dg[example] -= ridge
-    length, kind, index = first_event(
-        table, is_matrix, ridge, y, weights, upper, alpha, gradient, side, margin, m, inverse, da, dg, STILL * scale,
-        STILL, left, noise, example < 0,
-    )  # fmt: skip
-    return False, solution[0], da, dg, length, kind, index
+                right[p + 1] = -drive.shift[margin.examples[p]]
+        solution = solved(margin, right)
+    rates = solution[1:]
+    scale = abs(solution[0]) + data.longest * data.longest * (1.0 + np.abs(rates).sum())
+    gradient = gradient_rates(data, margin, drive, solution[0], rates)
+    return Motion(solution[0], rates, gradient, STILL * scale, STILL)
 
 
 @njit(cache=True)
-def glimpse(
-    table: Array, is_matrix: bool, ridge: float, y: Array, weights: Array, upper: Array, alpha: Array, gradient: Array,
-    side: Array, margin: Array, m: int, inverse: Array, value: float, example: int, target: float,
-    longest: float, noise: float,
-) -> float:  # fmt: skip
-    """Return the bound of a removal path at its first breakpoint, without touching the state."""
-    was = side[example]
+def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: Drive) -> float:
+    """Return the bound of a removal path at its first breakpoint, leaving the state as it was."""
+    example, was = drive.example, vectors.side[drive.example]
     if was == 0.0:
-        margin, inverse = margin[:m].copy(), inverse[: m + 1, : m + 1].copy()
+        m = margin.size
+        margin = Margin(margin.examples[:m].copy(), m, margin.inverse[: m + 1, : m + 1].copy())
         for p in range(m):
-            if margin[p] == example:
-                m = leave(margin, m, inverse, p)
+            if margin.examples[p] == example:
+                margin = leave(margin, p)
                 break
-    side[example] = 0.0
-    left = alpha[example] - target
-    slides, _, _, dg, length, _, _ = stretch(
-        table, is_matrix, ridge, y, weights, upper, alpha, gradient, side, margin, m, inverse, example, np.empty(0), left,
-        longest, noise,
-    )  # fmt: skip
-    side[example] = was
-    slope = gradient[example]
+    vectors.side[example] = 0.0
+    left, slides = vectors.alpha[example] - drive.target, margin.size == 0
+    motion = direction(data, margin, drive)
+    length, _, _ = first_event(data, vectors, margin, motion, np.inf if slides else left, False)
+    vectors.side[example] = was
+    slope, bend = vectors.gradient[example], motion.gradient[example]
     if length == np.inf:
         return value
     if not slides:
-        value += length * (slope + 0.5 * length * dg[example])
+        value += length * (slope + 0.5 * length * bend)
         left -= length
-    return float(value + left * min(slope + length * dg[example], 0.0))
+    return float(value + left * min(slope + length * bend, 0.0))
 
 
 @njit(cache=True)
 def walk(
-    table: Array, is_matrix: bool, ridge: float, y: Array, weights: Array, upper: Array, alpha: Array, gradient: Array,
-    side: Array, margin: Array, m: int, inverse: Array, bias: float, value: float, example: int, target: float,
-    shift: Array, below: float, longest: float, noise: float, limit: int,
-) -> tuple[int, int, Array, Array, float, float, int]:  # fmt: skip
-    """Follow a path: of `example` down to its target, or (example < 0) of the linear term along ``-shift``.
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
+) -> tuple[int, Margin, float, float, int]:
+    """Follow a path until it arrives, until the bound on its end is under `below`, or until the limit is used up.
 
-    Stops when it arrives, when the bound on the value at the end is under `below`, or when the limit of breakpoints is
-    used up. Returns status, the margin set, bias, value, and what is left of the limit.
+    Returns the status, the margin set, bias, value, and what is left of the limit of breakpoints.
     """
-    left = 1.0
+    alpha, gradient, example, left = vectors.alpha, vectors.gradient, drive.example, 1.0
     while True:
         if example >= 0:
-            left = alpha[example] - target
+            left = alpha[example] - drive.target
             if left <= 0.0:
-                return ARRIVED, m, margin, inverse, bias, value, limit
+                return ARRIVED, margin, bias, value, limit
             if value + left * min(gradient[example], 0.0) < below:
-                return PARKED, m, margin, inverse, bias, value, limit
-        slides, db, da, dg, length, kind, index = stretch(
-            table, is_matrix, ridge, y, weights, upper, alpha, gradient, side, margin, m, inverse, example, shift, left,
-            longest, noise,
-        )  # fmt: skip
+                return PARKED, margin, bias, value, limit
+        slides = margin.size == 0 and example >= 0
+        motion = direction(data, margin, drive)
+        length, kind, index = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
         if limit <= 0 or length == np.inf:
-            return STUCK, m, margin, inverse, bias, value, limit
+            return STUCK, margin, bias, value, limit
         limit -= 1
-        bias += length * db
-        for p in range(m):
-            alpha[margin[p]] += length * da[p]
-        if example >= 0 and not slides:
-            value += length * (gradient[example] + 0.5 * length * dg[example])
-            alpha[example] -= length
-        for i in range(len(gradient)):
-            gradient[i] += length * dg[i]
         left -= length
-        if kind == END:
-            if example < 0:
-                return ARRIVED, m, margin, inverse, bias, value, limit
-            alpha[example] = target
-        elif kind == ENTERS:
-            done, m, margin, inverse = enter(table, is_matrix, ridge, y, side, gradient, margin, m, inverse, index)
-            if not done:
-                done, m, margin, inverse = exchange(
-                    table, is_matrix, ridge, y, weights, upper, alpha, gradient, side, margin, m, inverse, da, dg, index
-                )
-            if not done:
-                return STUCK, m, margin, inverse, bias, value, limit
-        else:
-            settle(alpha, upper, side, margin[index], kind == FALLS)
-            m = leave(margin, m, inverse, index)
+        bias += length * motion.bias
+        for p in range(margin.size):
+            alpha[margin.examples[p]] += length * motion.margin[p]
+        if example >= 0 and not slides:
+            value += length * (gradient[example] + 0.5 * length * motion.gradient[example])
+            alpha[example] = drive.target if kind == END else alpha[example] - length
+        for i in range(len(gradient)):
+            gradient[i] += length * motion.gradient[i]
+        if kind == END and example < 0:
+            return ARRIVED, margin, bias, value, limit
+        done, margin = crossed(data, vectors, margin, motion, kind, index)
+        if not done:
+            return STUCK, margin, bias, value, limit

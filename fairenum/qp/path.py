@@ -1,8 +1,8 @@
 """Parametric paths: drive one thing of an optimal state and keep all other optimality conditions.
 
 Two things can be driven: one ``alpha_j`` towards a smaller box (`RemovalPath`: leaving an example out), or the linear
-term along a vector (`shift_linear`: crossing from an approximate answer to the exact one). With the margin set S and the
-length s of the path::
+term along a vector (`shift_linear`: crossing from an approximate answer to the exact one). With the margin set S and
+the length s of the path::
 
     [ 0   y_S' ] [ db   ]   [ y_j  ]                [   0      ]
     [ y_S Q_SS ] [ da_S ] = [ Q_Sj ] ds     or      [ -shift_S ] ds
@@ -11,8 +11,8 @@ and the gradient moves with them. Between breakpoints everything is linear; a br
 or the margin. With nobody on the margin the bias slides until an example arrives there.
 
 Tied breakpoints are the normal case on discrete data. They are ordered as if the linear term were ``p - eps * weights``
-with an infinitesimal eps (`SvmProblem.tie_weights`): the second component of a lexicographic ratio test. It depends only
-on the margin set, is computed only when there is a tie, and makes cycling impossible and the answer canonical.
+with an infinitesimal eps (`SvmProblem.tie_weights`): the second component of a lexicographic ratio test. It depends
+only on the margin set, is computed only when there is a tie, and makes cycling impossible and the answer canonical.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import numpy as np
 from fairenum.problem import FloatArray
 from fairenum.qp import kernel
 from fairenum.qp.activeset import AT_UPPER, ActiveSet
-
 
 NO_SHIFT = np.empty(0)
 
@@ -39,17 +38,13 @@ def breakpoint_limit(state: ActiveSet) -> int:
 
 
 def _walk(
-    state: ActiveSet, weights: FloatArray, value: float, example: int, target: float, shift: FloatArray, below: float,
-    limit: int,
-) -> tuple[int, float, int]:  # fmt: skip
+    state: ActiveSet, weights: FloatArray, value: float, drive: kernel.Drive, below: float, limit: int
+) -> tuple[int, float, int]:
     """Run the compiled loop on a state, in place; return its status, the value, and what is left of the limit."""
-    gram = state.gram
-    status, size, margin, state.inverse, state.bias, value, limit = kernel.walk(
-        gram.table, gram.is_matrix, gram.ridge, state.y, weights, state.upper, state.alpha, state.gradient, state.side,
-        state.margin, len(state.margin), state.inverse, state.bias, value, example, target, shift, below,
-        gram.longest, state.noise, limit,
-    )  # fmt: skip
-    state.margin = margin[:size]
+    status, margin, state.bias, value, limit = kernel.walk(
+        state.data(weights), state.vectors(), state.margin_set(), state.bias, value, drive, below, limit
+    )
+    state.margin, state.inverse = margin.examples[: margin.size], margin.inverse
     return status, value, limit
 
 
@@ -61,22 +56,16 @@ class RemovalPath:
     given up after a glimpse at their first breakpoint, which needs no state of their own.
     """
 
-    __slots__ = ("_limit", "_parent", "_weights", "bound", "example", "state", "target", "value")
+    __slots__ = ("_drive", "_limit", "_parent", "_weights", "bound", "example", "state", "target", "value")
 
     def __init__(self, parent: ActiveSet, objective: float, example: int, target: float, weights: FloatArray) -> None:
         self.value, self.example, self.target = objective, example, target
         self.state: ActiveSet | None = None
         self._parent, self._weights, self._limit = parent, weights, breakpoint_limit(parent)
-        self.bound = self._glimpse()
-
-    def _glimpse(self) -> float:
-        state, gram = self._parent, self._parent.gram
-        bound: float = kernel.glimpse(
-            gram.table, gram.is_matrix, gram.ridge, state.y, self._weights, state.upper, state.alpha, state.gradient,
-            state.side, state.margin, len(state.margin), state.inverse, self.value, self.example, self.target,
-            gram.longest, state.noise,
-        )  # fmt: skip
-        return bound
+        self._drive = kernel.Drive(example, target, NO_SHIFT)
+        self.bound: float = kernel.glimpse(
+            parent.data(weights), parent.vectors(), parent.margin_set(), objective, self._drive
+        )
 
     def advance(self, below: float) -> bool:
         """Walk until the path arrives (True) or its bound is under `below` (False)."""
@@ -86,9 +75,7 @@ class RemovalPath:
             self.state = self._parent.copy()
             self.state.release(self.example)
         state, example = self.state, self.example
-        status, self.value, self._limit = _walk(
-            state, self._weights, self.value, example, self.target, NO_SHIFT, below, self._limit
-        )
+        status, self.value, self._limit = _walk(state, self._weights, self.value, self._drive, below, self._limit)
         if status == kernel.STUCK:
             raise PathStuck
         if status == kernel.ARRIVED:
@@ -111,10 +98,8 @@ def shift_linear(state: ActiveSet, target: FloatArray, weights: FloatArray) -> N
     Ties exactly at the end are left as they are: the state stays the optimum of the problem just before its end, which
     is what makes the canonical answer canonical.
     """
-    shift = state.linear - target
-    status, _, _ = _walk(
-        state, weights, 0.0, -1, 0.0, shift, -math.inf, breakpoint_limit(state)
-    )
+    drive = kernel.Drive(-1, 0.0, state.linear - target)
+    status, _, _ = _walk(state, weights, 0.0, drive, -math.inf, breakpoint_limit(state))
     if status == kernel.STUCK:
         raise PathStuck
     state.linear = target

@@ -60,7 +60,9 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
     label = float(problem.y[allowed][0]) if allowed.any() else 0.0
     bias = label * float(problem.linear[allowed].max(initial=0.0))
     side = np.where(allowed, AT_LOWER, 0.0)
-    state = ActiveSet(gram, problem.y, problem.linear, upper.copy(), np.zeros(problem.size), bias, side, np.empty(0, np.intp))
+    state = ActiveSet(
+        gram, problem.y, problem.linear, upper.copy(), np.zeros(problem.size), bias, side, np.empty(0, np.intp)
+    )
     state.refresh()
     return state
 

@@ -1,0 +1,135 @@
+"""What counts as another model: another support, other predictions, or clearly other predictions.
+
+On tied data thousands of supports can be one predictor: every correct row sits on the margin, and any of them can be
+left out. Printing fifty of them tells a user nothing, so they are collapsed, counted, and explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from fairenum.enumeration.model import Model
+from fairenum.enumeration.search import Enumeration, StopReason
+from fairenum.errors import ProblemError
+from fairenum.problem import FloatArray
+
+Distinctness = Literal["support", "predictions", "diverse"]
+
+
+@dataclass(eq=False)
+class DistinctModels:
+    """An iterator over the models of an enumeration that differ by the chosen notion.
+
+    Parameters
+    ----------
+    enumeration
+        All models with distinct supports, best first; its own limit on models counts supports.
+    notion
+        ``support``: every model; ``predictions``: one per class of models that decide all audited rows alike;
+        ``diverse``: only models that decide a minimum share of the audited rows otherwise than each one before.
+    rows
+        The audited rows, not needed for ``support``.
+    models
+        How many to yield; None for as many as there are.
+    share
+        The minimum share for ``diverse``.
+    patience
+        Give up after so many models in a row that are nothing new.
+
+    Attributes
+    ----------
+    sizes
+        How many supports each yielded model stands for, so far.
+    stopped
+        Why the iteration ended; ``alike`` when patience did.
+    """
+
+    enumeration: Enumeration
+    notion: Distinctness = "support"
+    rows: FloatArray | None = None
+    models: int | None = None
+    share: float = 0.01
+    patience: int = 1000
+    sizes: list[int] = field(default_factory=list)
+    stopped: StopReason | None = None
+
+    def __post_init__(self) -> None:
+        if self.notion not in ("support", "predictions", "diverse"):
+            raise ProblemError(f"distinct must be support, predictions or diverse, not {self.notion!r}")
+        if self.notion != "support" and (self.rows is None or len(self.rows) == 0):
+            raise ProblemError(f"distinct={self.notion!r} compares decisions: give the audited rows")
+        if not 0.0 < self.share <= 1.0:
+            raise ProblemError(f"the minimum share of rows decided otherwise must be in (0, 1], not {self.share!r}")
+        self._kept: list[np.ndarray] = []
+        self._first: Model | None = None
+        self._stream = self._distinct()
+
+    def __iter__(self) -> Iterator[Model]:
+        return self
+
+    def __next__(self) -> Model:
+        return next(self._stream)
+
+    def _distinct(self) -> Iterator[Model]:
+        idle = 0
+        for model in self.enumeration:
+            self._first = self._first or model
+            place = self._place(model)
+            if place < len(self.sizes):
+                self.sizes[place] += 1
+                idle += 1
+            else:
+                self.sizes.append(1)
+                idle = 0
+                yield model
+            if self.models is not None and len(self.sizes) >= self.models:
+                self.stopped = "models"
+                return
+            if idle >= self.patience:
+                self.stopped = "alike"
+                return
+        self.stopped = self.enumeration.stopped
+
+    def _place(self, model: Model) -> int:
+        """Return which kept model this one repeats; the number of kept ones if it is new."""
+        if self.notion == "support" or self.rows is None:
+            return len(self.sizes)
+        decisions = model.decision_function(self.rows) >= 0.0
+        least = self.share * len(decisions) if self.notion == "diverse" else 1
+        for place, kept in enumerate(self._kept):
+            if np.count_nonzero(kept != decisions) < least:
+                return place
+        self._kept.append(decisions)
+        return len(self._kept) - 1
+
+    @property
+    def note(self) -> str:
+        """Say in words when many supports turned out to be few predictors, and why; empty if they did not."""
+        supports, classes = sum(self.sizes), len(self.sizes)
+        if self._first is None or supports < 2 * classes:
+            return ""
+        on_margin, rank = margin_ties(self._first)
+        reason = (
+            f"{on_margin} examples lie on the margin of the best model where {rank} determine it, so many of them can "
+            "be left out without any change"
+            if on_margin > rank
+            else "leaving out a supporting example moves these planes less than the distance to the next audited row"
+        )
+        return f"{supports} models with distinct supports are only {classes} different predictors: {reason}"
+
+
+def margin_ties(model: Model) -> tuple[int, int]:
+    """Return how many allowed examples lie on the margin, and how many of them (affinely independent) determine it."""
+    problem = model.problem
+    reached = problem.y * model.decision_function(problem.X) + problem.ridge * model.alpha
+    margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())
+    if len(margin) == 0:
+        return 0, 0
+    rows = problem.X[margin]
+    kernel = problem.kernel(rows, rows) + problem.ridge * np.eye(len(margin))
+    scale = max(float(kernel.diagonal().mean()), np.finfo(float).tiny)
+    return len(margin), int(np.linalg.matrix_rank(kernel + scale, tol=1e-9 * scale * len(margin), hermitian=True))

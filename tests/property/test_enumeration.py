@@ -1,0 +1,83 @@
+"""The enumeration against brute force over all subsets: the same models, in order, none missing, none twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from oracles import BruteForce, models_by_copies
+from strategies import problems
+
+from fairenum.enumeration.search import Enumeration, Limits
+from fairenum.problem import SvmProblem
+from fairenum.solvers.registry import open_workspace
+
+EVERYTHING = Limits(models=None)
+
+
+def enumerated(problem: SvmProblem, solver: str = "path") -> list:
+    enumeration = Enumeration(open_workspace(solver, problem), EVERYTHING)
+    models = list(enumeration)
+    assert enumeration.stopped == "exhausted"
+    return models
+
+
+def assert_in_order(models: list) -> None:
+    objectives = np.array([model.objective for model in models])
+    assert (np.diff(objectives) <= 1e-11 * np.abs(objectives).max(initial=0.0)).all()
+
+
+def assert_equals(models: list, expected: dict[tuple[int, ...], float], keys: list[tuple[int, ...]]) -> None:
+    assert len(set(keys)) == len(keys)
+    assert set(keys) == set(expected)
+    for model, key in zip(models, keys, strict=True):
+        assert model.objective == pytest.approx(expected[key], rel=1e-7, abs=1e-12)
+    assert_in_order(models)
+
+
+@settings(max_examples=150)
+@given(problems(max_size=7))
+def test_equals_brute_force_over_all_subsets(problem):
+    models = enumerated(problem)
+    assert_equals(models, BruteForce(problem).models(), [tuple(model.support.tolist()) for model in models])
+
+
+@settings(max_examples=8)
+@given(problems(max_size=10, kinds=("continuous", "grid")))
+def test_equals_brute_force_at_ten_examples(problem):
+    models = enumerated(problem)
+    assert_equals(models, BruteForce(problem).models(), [tuple(model.support.tolist()) for model in models])
+
+
+@settings(max_examples=25)
+@given(problems(max_size=4, copies=True))
+def test_merged_copies_equal_brute_force_over_numbers_of_copies(problem):
+    models = enumerated(problem)
+    used = [tuple(np.ceil(m.alpha / problem.cost - 1e-9).astype(int).tolist()) for m in models]
+    assert_equals(models, models_by_copies(problem), used)
+
+
+@settings(max_examples=15)
+@given(problems(max_size=5, kinds=("continuous", "grid")))
+def test_a_solver_without_paths_finds_the_same_models(problem):
+    by_path = {tuple(model.support.tolist()): model.objective for model in enumerated(problem)}
+    models = enumerated(problem, "libsvm")
+    assert_equals(models, by_path, [tuple(model.support.tolist()) for model in models])
+
+
+@settings(max_examples=60)
+@given(problems(max_size=7))
+def test_each_model_is_the_optimum_of_what_it_left_in(problem):
+    """The left-out examples explain the model: training without them gives it."""
+    oracle = BruteForce(problem)
+    for model in enumerated(problem):
+        allowed = sum(1 << i for i in range(problem.size) if i not in model.left_out)
+        np.testing.assert_allclose(model.alpha, oracle.canonical(allowed), atol=1e-6 * problem.upper.max())
+
+
+@pytest.mark.slow
+@settings(max_examples=3000)
+@given(problems(max_size=8))
+def test_equals_brute_force_at_length(problem):
+    models = enumerated(problem)
+    assert_equals(models, BruteForce(problem).models(), [tuple(model.support.tolist()) for model in models])

@@ -1,0 +1,67 @@
+"""What is proven about an answer must hold for any answer."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import BruteForce
+from strategies import problems
+
+from fairenum.problem import SvmProblem, bias_interval
+from fairenum.qp.gram import open_gram
+from fairenum.qp.polish import optimal_state
+
+
+def feasible(problem: SvmProblem, seed: int) -> np.ndarray:
+    """A random point of the box with y'alpha = 0, nowhere near the optimum."""
+    alpha = np.random.default_rng(seed).random(problem.size) * problem.upper
+    positive, negative = alpha[problem.y > 0].sum(), alpha[problem.y < 0].sum()
+    total = min(positive, negative)
+    return alpha * np.where(problem.y > 0, total / positive, total / negative)
+
+
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_certificate_of_any_answer_encloses_the_optimum(problem, seed):
+    optimum = BruteForce(problem)
+    best = optimum.objective(optimum.canonical((1 << problem.size) - 1))
+    certificate = problem.certify(feasible(problem, seed))
+    slip = 1e-9 * max(abs(best), 1e-12)
+    assert certificate.objective <= best + slip
+    assert best <= certificate.bound + slip
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.integers(1, 3), st.booleans()), min_size=1, max_size=8),
+)
+def test_bias_interval_is_where_the_hinge_loss_is_least(examples):
+    kinks = np.array([kink for kink, _, _ in examples])
+    weights = np.array([float(weight) for _, weight, _ in examples])
+    positive = np.array([is_positive for _, _, is_positive in examples])
+
+    def loss(b: float) -> float:
+        return float(weights @ np.maximum(0.0, np.where(positive, kinks - b, b - kinks)))
+
+    low, high = bias_interval(kinks, weights, float(weights[positive].sum()))
+    least = min(loss(b) for b in kinks)
+    inside = [b for b in (low, high, 0.5 * (low + high)) if np.isfinite(b)]
+    assert all(loss(b) <= least + 1e-9 for b in inside)
+    for end, outward in ((low, -1.0), (high, 1.0)):
+        assert not np.isfinite(end) or loss(end + 1e-3 * outward) > least
+
+
+@settings(max_examples=200)
+@given(problems())
+def test_optimal_state_is_the_canonical_optimum(problem):
+    state = optimal_state(open_gram(problem), problem, problem.upper)
+    expected = BruteForce(problem).canonical((1 << problem.size) - 1)
+    np.testing.assert_allclose(state.alpha, expected, atol=1e-6 * problem.upper.max())
+    assert problem.certify(state.alpha).relative_gap <= 1e-9
+
+
+@given(problems(), st.integers(0, 2**32 - 1))
+def test_a_bad_guess_does_not_make_the_answer_wrong(problem, seed):
+    gram = open_gram(problem)
+    cold = optimal_state(gram, problem, problem.upper)
+    warm = optimal_state(gram, problem, problem.upper, feasible(problem, seed))
+    np.testing.assert_allclose(warm.alpha, cold.alpha, atol=1e-8 * problem.upper.max())
