@@ -16,7 +16,7 @@ from fairenum.problem import FloatArray, SvmProblem
 from fairenum.qp.sparse_form import sparse_form
 from fairenum.solvers.protocol import Solution, Tolerance
 
-GOOD = 1e-3  # relative gap of an answer that the core's polish takes from here
+GOOD = 1e-2  # relative gap of an answer from which the core takes over
 FIRST_RHO = 0.1
 USABLE = ("OSQP_SOLVED", "OSQP_SOLVED_INACCURATE", "OSQP_MAX_ITER_REACHED")
 
@@ -37,7 +37,7 @@ class OsqpSolver:
     requires: ClassVar[tuple[str, ...]] = ("osqp",)
     install: ClassVar[str] = "pip install osqp"
 
-    accuracies: tuple[float, ...] = (1e-4, 1e-6, 1e-8)
+    accuracies: tuple[float, ...] = (1e-3, 1e-4, 1e-6, 1e-8)
     max_iter: int = 20_000
 
     def __post_init__(self) -> None:
@@ -75,6 +75,7 @@ class OsqpWorkspace:
                 max_iter=options.max_iter,
                 polishing=True,
                 adaptive_rho=1,  # after a number of iterations, not after a time: the same answer every time
+                adaptive_rho_interval=500,  # adapting more often can go in circles for ever
                 verbose=False,
             )
         except osqp.OSQPException as error:

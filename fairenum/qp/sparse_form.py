@@ -30,8 +30,13 @@ class SparseForm:
     quadratic: sparse.csc_matrix
     linear: FloatArray
     equations: sparse.csc_matrix
-    size: int
+    y: FloatArray
     scale: float
+
+    @property
+    def size(self) -> int:
+        """Number of examples."""
+        return len(self.y)
 
     @property
     def variables(self) -> int:
@@ -43,9 +48,13 @@ class SparseForm:
         return upper / self.scale
 
     def alpha(self, x: FloatArray, upper: FloatArray) -> FloatArray:
-        """Return the answer that the variables stand for, inside the box."""
-        alpha: FloatArray = read_only(np.clip(self.scale * x[: self.size], 0.0, upper))
-        return alpha
+        """Return the answer that the variables stand for, put into the box and balanced: really feasible."""
+        alpha = np.clip(self.scale * x[: self.size], 0.0, upper)
+        positive, negative = (float(alpha[self.y == label].sum()) for label in (1.0, -1.0))
+        if positive != negative:  # shrink the heavier class
+            alpha[self.y == np.sign(positive - negative)] *= min(positive, negative) / max(positive, negative)
+        feasible: FloatArray = read_only(alpha)
+        return feasible
 
     def point(self, alpha: FloatArray) -> FloatArray:
         """Return the variables that stand for an answer: where a warm start begins."""
@@ -62,7 +71,7 @@ def sparse_form(problem: SvmProblem) -> SparseForm:
     quadratic, equations = (_with_plane if has_plane else _with_matrix)(problem, scale)
     linear = np.zeros(quadratic.shape[0])
     linear[:n] = -problem.linear
-    return SparseForm(quadratic, linear, equations, n, scale)
+    return SparseForm(quadratic, linear, equations, problem.y, scale)
 
 
 # The solvers ask for sparse matrices of the older kind, not for sparse arrays.

@@ -180,9 +180,7 @@ def _defect(plugin: object, name: str) -> str:
 
 def _missing(plugin: SolverPlugin) -> tuple[str, ...]:
     """Return what is required and not installed; finding the top package imports nothing."""
-    return tuple(
-        module for module in plugin.requires if importlib.util.find_spec(module.partition(".")[0]) is None
-    )
+    return tuple(module for module in plugin.requires if importlib.util.find_spec(module.partition(".")[0]) is None)
 
 
 def _check_requirements(plugin: SolverPlugin) -> None:

@@ -1,0 +1,131 @@
+"""The problems on which solvers are examined: small and realistic, easy and degenerate, made from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from fairenum.problem import FloatArray, IntArray, Kernel, SvmProblem
+
+SIZES = (2, 7, 40, 150, 400)
+ORDINARY_COST = 1.0
+
+LINEAR = Kernel("linear")
+RBF = Kernel("rbf", gamma=0.5)
+POLY = Kernel("poly", gamma=0.3, degree=3, coef0=1.0)
+
+# Every kernel with an ordinary cost; a tiny cost puts all examples at their bounds, a huge one none if it can.
+SETTINGS: tuple[tuple[Kernel, float], ...] = (
+    (LINEAR, 1.0),
+    (RBF, 1.0),
+    (LINEAR, 1e-4),
+    (LINEAR, 1e4),
+    (POLY, 1.0),
+    (LINEAR, 1e6),
+    (RBF, 1e4),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A problem with a name, and the seed from which further choices on it are drawn."""
+
+    name: str
+    problem: SvmProblem
+    seed: int
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether a solver is expected to finish it by itself, without the core's polish."""
+        return float(self.problem.cost.max()) <= ORDINARY_COST
+
+
+@lru_cache(maxsize=4)
+def conformance_cases(sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> tuple[Case, ...]:
+    """Return the cases: two settings of kernel and cost per kind and size in turn, or all of them."""
+    return tuple(_cases(sizes, seed, thorough))
+
+
+def _cases(sizes: tuple[int, ...], seed: int, thorough: bool) -> Iterator[Case]:
+    turn = 0
+    for size in sizes:
+        for place, (kind, draw) in enumerate(KINDS.items()):
+            rng = np.random.default_rng([seed, size, place])
+            X, y, copies = draw(rng, size)
+            chosen = range(len(SETTINGS)) if thorough else (turn, turn + 1)
+            turn += 2
+            for number in chosen:
+                kernel, cost = SETTINGS[number % len(SETTINGS)]
+                problem = SvmProblem(X, y, cost, copies, kernel)
+                yield Case(f"{kind}-{size}-{kernel.name}-{cost:g}", problem, seed)
+
+
+Drawn = tuple[FloatArray, FloatArray, IntArray | None]  # features, labels, copies
+
+
+def _labels(score: FloatArray) -> FloatArray:
+    """Return the signs of a score, with both signs present."""
+    y = np.where(score > 0, 1.0, -1.0)
+    if abs(y.sum()) == len(y):
+        y[np.abs(score).argmin()] *= -1.0
+    return y
+
+
+def _random(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 5))
+    return X, _labels(X @ rng.normal(size=5) + rng.normal(size=n)), None
+
+
+def _separable(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 5))
+    y = _labels(X[:, 0])
+    X[:, 0] += 0.5 * y
+    return X, y, None
+
+
+def _duplicates(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.integers(0, 3, size=(n, 3)).astype(float)
+    return X, _labels(X[:, 0] - X[:, 1] + rng.normal(size=n)), None
+
+
+def _hypercube(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.integers(0, 2, size=(n, 8)).astype(float)
+    return X, _labels(X.sum(axis=1) - 4.0 + rng.normal(size=n)), None
+
+
+def _constant_columns(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 6))
+    X[:, 2], X[:, 4] = 3.0, 0.0
+    return X, _labels(X[:, 0] + rng.normal(size=n)), None
+
+
+def _imbalanced(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + rng.normal(size=n)
+    few = max(1, n // 20)
+    return X, _labels(score - np.sort(score)[-few] + 1e-9), None
+
+
+def _counts_and_copies(rng: np.random.Generator, n: int) -> Drawn:
+    """Raw counts beside 0/1 columns, each example standing for several identical records."""
+    counts = rng.poisson(3.0, size=n) * rng.integers(1, 5, size=n)
+    X = np.column_stack([counts, rng.integers(0, 2, size=(n, 6))]).astype(float)
+    copies = rng.integers(1, 13, size=n).astype(np.intp)
+    return X, _labels(counts - 6.0 + 4.0 * rng.normal(size=n)), copies
+
+
+KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
+    "random": _random,
+    "separable": _separable,
+    "duplicates": _duplicates,
+    "hypercube": _hypercube,
+    "constant": _constant_columns,
+    "imbalanced": _imbalanced,
+    "copies": _counts_and_copies,
+}

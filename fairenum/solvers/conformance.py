@@ -1,0 +1,265 @@
+"""What every solver must do, for third parties to run on their own plugin; the bundled ones run the same.
+
+From a test suite::
+
+    @pytest.mark.parametrize("case", conformance_cases(), ids=str)
+    def test_conformance(case):
+        check_case(MySolver(), case)
+
+or from a shell: ``python -m fairenum.solvers.conformance NAME``. One table of tolerances holds for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from fairenum.errors import FairenumError
+from fairenum.problem import FloatArray
+from fairenum.solvers.cases import SIZES, Case, conformance_cases
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.protocol import Solution, SolverPlugin, Tolerance
+from fairenum.solvers.registry import list_solvers, load_solver, open_workspace
+
+__all__ = ["Case", "Outcome", "Report", "check_case", "check_solver", "conformance_cases"]
+
+TOLERANCE = Tolerance()
+# Two ways to one answer may differ by rounding times the condition of its margin set; supports may not differ.
+SAME_ALPHA = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one case went; the failure is empty if it passed."""
+
+    case: str
+    gap: float
+    seconds: float
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a solver did on all cases."""
+
+    solver: str
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def failures(self) -> tuple[Outcome, ...]:
+        """The cases that did not pass."""
+        return tuple(outcome for outcome in self.outcomes if outcome.failure)
+
+    def __str__(self) -> str:
+        kinds: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes:
+            kinds.setdefault(outcome.case.partition("-")[0], []).append(outcome)
+        lines = [f"{self.solver:<12}{'cases':>8}{'failed':>8}{'worst gap':>12}{'seconds':>10}"]
+        lines += [_row(kind, outcomes) for kind, outcomes in kinds.items()]
+        lines.append(_row("all", list(self.outcomes)))
+        return "\n".join(lines + [outcome.failure for outcome in self.failures])
+
+
+def _row(title: str, outcomes: list[Outcome]) -> str:
+    failed = sum(bool(outcome.failure) for outcome in outcomes)
+    gap = max((outcome.gap for outcome in outcomes), default=0.0)
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    return f"{title:<12}{len(outcomes):>8}{failed:>8}{gap:>12.1e}{seconds:>10.1f}"
+
+
+def check_solver(plugin: SolverPlugin, sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> Report:
+    """Check a plugin on all cases, failing ones included."""
+    return Report(plugin.name, tuple(_outcome(plugin, case) for case in conformance_cases(sizes, seed, thorough)))
+
+
+def check_case(plugin: SolverPlugin, case: Case) -> Solution:
+    """Check a plugin on one case and return its answer; what is wrong is an `AssertionError` that says so."""
+    examination = Examination(plugin, case)
+    for requirement in REQUIREMENTS:
+        try:
+            requirement(examination)
+        except (AssertionError, FairenumError) as error:
+            rule = requirement.__name__.strip("_").replace("_", " ")
+            raise AssertionError(f"solver {plugin.name!r} on {case}: {rule}: {error}") from error
+    return examination.answer
+
+
+def _outcome(plugin: SolverPlugin, case: Case) -> Outcome:
+    started = time.perf_counter()
+    gap, failure = np.inf, ""
+    try:
+        gap = _gap(check_case(plugin, case))
+    except AssertionError as error:
+        failure = str(error)
+    return Outcome(case.name, gap, time.perf_counter() - started, failure)
+
+
+class Examination:
+    """One plugin on one case: a workspace, its answer, and a smaller box with the answer to that."""
+
+    def __init__(self, plugin: SolverPlugin, case: Case) -> None:
+        self.plugin, self.case, self.problem = plugin, case, case.problem
+
+    @cached_property
+    def workspace(self) -> CertifiedWorkspace:
+        """The case, opened in the plugin."""
+        return open_workspace(self.plugin, self.problem, TOLERANCE)
+
+    @cached_property
+    def answer(self) -> Solution:
+        """The answer to the whole problem."""
+        return self.workspace.solve()
+
+    @cached_property
+    def smaller(self) -> FloatArray:
+        """A box with a third of the examples left out and a third halved."""
+        return np.asarray(self.problem.upper * self.rng.choice([0.0, 0.5, 1.0], size=self.problem.size))
+
+    @cached_property
+    def smaller_answer(self) -> Solution:
+        """The answer within the smaller box, from a cold start."""
+        return self.workspace.solve(self.smaller)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Choices for this case, the same every time."""
+        return np.random.default_rng([self.case.seed, self.problem.size])
+
+
+def answers_are_proven(exam: Examination) -> None:
+    """The answer is inside the box, balanced, and within the gap of the optimum."""
+    for solution in (exam.answer, exam.smaller_answer):
+        alpha = solution.alpha
+        assert (alpha >= 0).all(), f"an alpha is negative: {alpha.min():.2g}"
+        assert (alpha <= solution.upper).all(), "an alpha is larger than its box"
+        imbalance = abs(float(exam.problem.y @ alpha))
+        assert imbalance <= TOLERANCE.gap * max(alpha.sum(), 1e-300), f"y'alpha is {imbalance:.2g}, not 0"
+        gap = _gap(solution)
+        assert gap <= TOLERANCE.gap, f"relative gap {gap:.2g}, allowed {TOLERANCE.gap:.2g}"
+
+
+def ordinary_problems_are_finished(exam: Examination) -> None:
+    """With an ordinary cost the plugin itself claims an optimum, and does not leave the work to the core."""
+    if exam.case.is_ordinary:
+        claim = exam.plugin.open(exam.problem, TOLERANCE).solve(exam.problem.upper)
+        assert claim.finished, "the plugin gave up with finished=False on a problem of ordinary cost"
+
+
+def left_out_examples_get_nothing(exam: Examination) -> None:
+    """A box of 0 gives an alpha of exactly 0; with one class left, all alphas are 0."""
+    left_out = exam.smaller_answer.alpha[exam.smaller == 0.0]
+    assert not left_out.any(), f"an example that is left out has alpha {np.abs(left_out).max():.2g}"
+    one_class = np.where(exam.problem.y > 0, exam.problem.upper, 0.0)
+    assert not exam.workspace.solve(one_class).alpha.any(), "with one class left an alpha is not 0"
+
+
+def same_input_gives_same_bytes(exam: Examination) -> None:
+    """A second workspace gives the same bytes, and the first one still gives them after other boxes."""
+    assert exam.smaller_answer is not None  # solved in between
+    for workspace in (exam.workspace, open_workspace(exam.plugin, exam.problem, TOLERANCE)):
+        again = workspace.solve().alpha
+        assert again.tobytes() == exam.answer.alpha.tobytes(), "the same problem gave other bytes"
+
+
+def warm_start_equals_cold_start(exam: Examination) -> None:
+    """Starting from the parent's answer changes nothing but the time."""
+    _assert_same(exam.workspace.solve(exam.smaller, exam.answer), exam.smaller_answer, "from a warm start")
+
+
+def examples_without_weight_can_go(exam: Examination) -> None:
+    """Leaving out what is not in the support leaves the answer unchanged: Assumption 1 of the enumeration."""
+    idle = np.flatnonzero(exam.answer.alpha == 0.0)
+    for share in (1.0, 0.3):
+        upper = exam.problem.upper.copy()
+        upper[exam.rng.permutation(idle)[: int(np.ceil(share * len(idle)))]] = 0.0
+        _assert_same(exam.workspace.solve(upper, exam.answer), exam.answer, "without idle examples")
+
+
+def removal_paths_arrive(exam: Examination) -> None:
+    """A removal path, if the plugin has one, is bounded by what it finds and finds what `solve` finds."""
+    if not exam.workspace.removes:
+        return
+    slip = TOLERANCE.gap * exam.problem.objective(exam.answer.alpha)
+    for example in exam.rng.permutation(exam.answer.support)[:5]:
+        upper = exam.problem.upper.copy()
+        upper[example] = 0.0
+        child = exam.workspace.solve(upper)
+        best = exam.problem.objective(child.alpha)
+        removal = exam.workspace.remove(exam.answer, int(example))
+        assert removal.bound >= best - slip, "the bound is below the child's objective"
+        arrived = removal.tighten(-np.inf)
+        assert arrived is not None, "tighten(-inf) gave up"
+        assert np.array_equal(arrived.upper, upper), "the path ended in another box than asked for"
+        assert abs(removal.bound - best) <= slip, "the bound at the end is not the child's objective"
+        _assert_same(exam.workspace.certified(arrived), child, "along a removal path")
+
+
+def all_solvers_agree(exam: Examination) -> None:
+    """Every other installed solver finds the same objective and the same support."""
+    for info in list_solvers():
+        other = _other_answer(info.name, exam.case) if info.is_available else None
+        if info.name != exam.plugin.name and other is not None:
+            _assert_same(exam.answer, other, f"against solver {info.name!r}")
+            mine, theirs = exam.problem.objective(exam.answer.alpha), exam.problem.objective(other.alpha)
+            assert abs(mine - theirs) <= TOLERANCE.gap * abs(theirs), (
+                f"objective {mine!r}, solver {info.name!r} finds {theirs!r}"
+            )
+
+
+REQUIREMENTS = (
+    answers_are_proven,
+    ordinary_problems_are_finished,
+    left_out_examples_get_nothing,
+    same_input_gives_same_bytes,
+    warm_start_equals_cold_start,
+    examples_without_weight_can_go,
+    removal_paths_arrive,
+    all_solvers_agree,
+)
+
+
+@cache
+def _other_answer(name: str, case: Case) -> Solution | None:
+    """Return another solver's answer, or none if it fails: that is not the fault of the one examined."""
+    try:
+        return open_workspace(load_solver(name), case.problem, TOLERANCE).solve()
+    except FairenumError:
+        return None
+
+
+def _gap(solution: Solution) -> float:
+    assert solution.certificate is not None, "the answer has no certificate"
+    return solution.certificate.relative_gap
+
+
+def _assert_same(one: Solution, other: Solution, where: str) -> None:
+    differing = np.setxor1d(one.support, other.support)
+    assert len(differing) == 0, f"another support {where}: examples {differing[:5].tolist()}"
+    apart = float(np.abs(one.alpha - other.alpha).max(initial=0.0))
+    allowed = SAME_ALPHA * float(other.alpha.max(initial=0.0))
+    assert apart <= allowed, f"alpha differs {where} by {apart:.2g}, allowed {allowed:.2g}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Examine one installed solver and print a table; 0 if it passed."""
+    parser = argparse.ArgumentParser(prog="python -m fairenum.solvers.conformance", description=main.__doc__)
+    parser.add_argument("name", help="the solver's name, as `fairenum solvers` lists it")
+    parser.add_argument("--seed", type=int, default=0, help="draw other problems")
+    parser.add_argument("--thorough", action="store_true", help="every kernel and cost with every problem")
+    options = parser.parse_args(arguments)
+    try:
+        plugin = load_solver(options.name)
+    except FairenumError as error:
+        parser.error(str(error))
+    report = check_solver(plugin, seed=options.seed, thorough=options.thorough)
+    sys.stdout.write(f"{report}\n")
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
