@@ -58,7 +58,7 @@ class OsqpWorkspace:
         import osqp
         from scipy import sparse
 
-        self._options, self._problem = options, problem
+        self._accuracies = options.accuracies
         self._form = form = sparse_form(problem)
         self._status = osqp.SolverStatus
         self._solver = osqp.OSQP()
@@ -87,10 +87,10 @@ class OsqpWorkspace:
         self._solver.update_settings(rho=FIRST_RHO)  # else the answer would depend on the boxes solved before
         self._solver.warm_start(*self._first_point(upper, start))
         best, gap = np.zeros(len(upper)), np.inf
-        for accuracy in self._options.accuracies:
+        for accuracy in self._accuracies:
             self._solver.update_settings(eps_abs=accuracy, eps_rel=accuracy)
             alpha = self._attempt(upper)
-            reached = self._problem.certify(alpha, upper).relative_gap
+            reached = self._form.certify(alpha, upper).relative_gap
             if reached < gap:
                 best, gap = alpha, reached
             if gap <= GOOD:
@@ -114,8 +114,4 @@ class OsqpWorkspace:
         form = self._form
         if start is None:
             return np.zeros(form.variables), np.zeros(form.size + form.equations.shape[0])
-        alpha = np.clip(start.alpha, 0.0, upper)
-        certificate = start.certificate or self._problem.certify(alpha, upper)
-        point = form.point(alpha)
-        reduced = self._problem.linear - self._problem.product(alpha) - self._problem.y * certificate.bias
-        return point, np.concatenate([reduced, [certificate.bias], point[form.size :]])
+        return form.warm_start(np.clip(start.alpha, 0.0, upper), upper)

@@ -1,7 +1,7 @@
 """The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box of about one.
 
-With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables
-of their own (``Z_i = y_i x_i``)::
+With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of their
+own (``Z_i = y_i x_i``, centred)::
 
     minimise  1/2 |w|^2 + scale * ridge / 2 |share|^2 - p'share     subject to
               y'share = 0,   sqrt(scale) * Z'share - w = 0,   0 <= share <= upper / scale
@@ -16,31 +16,32 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from fairenum.problem import FloatArray, SvmProblem, read_only
-from fairenum.qp.gram import open_gram
+from fairenum.problem import Certificate, FloatArray, SvmProblem, read_only
+from fairenum.qp.gram import Gram, open_gram
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseForm:
-    """``min 1/2 x'Px + q'x`` subject to ``A x = 0`` and a box on the first `size` entries of x.
+    """``min 1/2 x'Px + q'x`` subject to ``A x = 0`` and a box on the first entries of x, the shares.
 
-    ``quadratic`` is the upper triangle of P; all matrices are CSC.
+    ``quadratic`` is the upper triangle of P; both matrices are CSC, of the older kind that solvers ask for.
     """
 
+    problem: SvmProblem
+    gram: Gram
+    scale: float
     quadratic: sparse.csc_matrix
     linear: FloatArray
     equations: sparse.csc_matrix
-    y: FloatArray
-    scale: float
 
     @property
     def size(self) -> int:
-        """Number of examples."""
-        return len(self.y)
+        """Number of shares: one per example."""
+        return self.problem.size
 
     @property
     def variables(self) -> int:
-        """Number of variables: one per example, and one per feature if the plane is among them."""
+        """Number of variables: the shares, and the plane if it is among them."""
         return len(self.linear)
 
     def box(self, upper: FloatArray) -> FloatArray:
@@ -49,42 +50,45 @@ class SparseForm:
 
     def alpha(self, x: FloatArray, upper: FloatArray) -> FloatArray:
         """Return the answer that the variables stand for, put into the box and balanced: really feasible."""
-        alpha = np.clip(self.scale * x[: self.size], 0.0, upper)
-        positive, negative = (float(alpha[self.y == label].sum()) for label in (1.0, -1.0))
+        y, alpha = self.problem.y, np.clip(self.scale * x[: self.size], 0.0, upper)
+        positive, negative = (float(alpha[y == label].sum()) for label in (1.0, -1.0))
         if positive != negative:  # shrink the heavier class
-            alpha[self.y == np.sign(positive - negative)] *= min(positive, negative) / max(positive, negative)
+            alpha[y == np.sign(positive - negative)] *= min(positive, negative) / max(positive, negative)
         feasible: FloatArray = read_only(alpha)
         return feasible
 
-    def point(self, alpha: FloatArray) -> FloatArray:
-        """Return the variables that stand for an answer: where a warm start begins."""
+    def certify(self, alpha: FloatArray, upper: FloatArray) -> Certificate:
+        """Prove how far an answer is from the optimum, its biases as seen through the centred features."""
+        return self.problem.judge(alpha, upper, self.gram.product(alpha))[0]
+
+    def warm_start(self, alpha: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the variables that stand for an answer, and the prices of the box and of the equations there."""
         share = alpha / self.scale
         plane = self.equations[1:, : self.size] @ share
-        return np.concatenate([share, plane])
+        bias = self.certify(alpha, upper).bias
+        reduced = self.problem.linear - self.gram.product(alpha) - self.problem.y * bias
+        return np.concatenate([share, plane]), np.concatenate([reduced, [bias], plane])
 
 
 def sparse_form(problem: SvmProblem) -> SparseForm:
     """Write the problem with the plane as variables if that is shorter, else with the kernel matrix."""
     n, d = problem.X.shape
-    scale = float(problem.upper.max())
-    has_plane = problem.kernel.name == "linear" and d < n
-    quadratic, equations = (_with_plane if has_plane else _with_matrix)(problem, scale)
+    gram, scale = open_gram(problem), float(problem.upper.max())
+    if problem.kernel.name == "linear" and d < n:
+        quadratic, equations = _with_plane(problem, scale)
+    else:
+        every = np.arange(n)
+        quadratic = sparse.csc_matrix(np.triu(scale * gram.block(every, every)))
+        equations = sparse.csc_matrix(problem.y[None, :])
     linear = np.zeros(quadratic.shape[0])
     linear[:n] = -problem.linear
-    return SparseForm(quadratic, linear, equations, problem.y, scale)
+    return SparseForm(problem, gram, scale, quadratic, linear, equations)
 
 
-# The solvers ask for sparse matrices of the older kind, not for sparse arrays.
 def _with_plane(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, sparse.csc_matrix]:
     n, d = problem.X.shape
     diagonal = np.concatenate([np.full(n, scale * problem.ridge), np.ones(d)])
-    signed = problem.y[:, None] * problem.X
+    signed = problem.y[:, None] * (problem.X - problem.X.mean(axis=0))
     balance = np.concatenate([problem.y, np.zeros(d)])[None, :]
     plane = np.hstack([np.sqrt(scale) * signed.T, -np.eye(d)])
     return sparse.csc_matrix(sparse.diags_array(diagonal)), sparse.csc_matrix(np.vstack([balance, plane]))
-
-
-def _with_matrix(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, sparse.csc_matrix]:
-    every = np.arange(problem.size)
-    triangle = np.triu(scale * open_gram(problem).block(every, every))
-    return sparse.csc_matrix(triangle), sparse.csc_matrix(problem.y[None, :])
