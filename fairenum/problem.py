@@ -11,7 +11,7 @@ Leaving example i out is ``upper[i] = 0``; no solver needs another vocabulary.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -91,6 +91,10 @@ class Certificate:
         if self.gap <= 0.0:
             return 0.0
         return self.gap / abs(self.objective) if self.objective else math.inf
+
+    def moved(self, offset: float) -> Certificate:
+        """Return the certificate with its biases moved by an offset."""
+        return replace(self, bias_low=self.bias_low + offset, bias_high=self.bias_high + offset)
 
     @property
     def bias(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from fairenum.errors import SolverBroken
 from fairenum.problem import FloatArray, SvmProblem, read_only
 from fairenum.solvers.protocol import Solution, Tolerance
 
@@ -44,7 +45,12 @@ class PathWorkspace:
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
         """Return the canonical optimum within the box."""
         guess = None if start is None else start.alpha.clip(0.0, upper)
-        return self.solution(self._polish.optimal_state(self._gram, self.problem, upper, guess))
+        try:
+            return self.solution(self._polish.optimal_state(self._gram, self.problem, upper, guess))
+        except self._path.PathStuck as stuck:
+            raise SolverBroken(
+                "solver 'path' lost its way in rounding errors; standardise the features or use a smaller cost"
+            ) from stuck
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> PathRemoval:
         """Start a removal path from the parent's optimum."""

@@ -187,6 +187,8 @@ class Enumeration:
 
     def _limit_reached(self, bound: float, best: float, found: int, started: float) -> StopReason | None:
         limits = self.limits
+        if found == 0:
+            return None  # the best model is always worth its time
         if limits.models is not None and found >= limits.models:
             return "models"
         if limits.loss is not None and bound < best - limits.loss * abs(best):

@@ -28,7 +28,20 @@ PRECISE = 1e-10  # the share of the objective that rounding may cost before sums
 class ActiveSet:
     """One optimal answer (for a shifted linear term, possibly) and what is needed to move it."""
 
-    __slots__ = ("alpha", "bias", "gradient", "gram", "inverse", "linear", "margin", "noise", "side", "upper", "y")
+    __slots__ = (
+        "alpha",
+        "bias",
+        "gradient",
+        "gram",
+        "inverse",
+        "linear",
+        "margin",
+        "noise",
+        "side",
+        "slip",
+        "upper",
+        "y",
+    )
 
     def __init__(
         self, gram: Gram, y: FloatArray, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float,
@@ -38,7 +51,7 @@ class ActiveSet:
         self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
         self.gradient: FloatArray = np.empty(0)
         self.inverse: FloatArray = np.empty((0, 0))
-        self.noise = self._noise()  # the size below which a gradient cannot be told from 0
+        self._measure()
         self.factorise()
 
     def copy(self) -> ActiveSet:
@@ -48,7 +61,8 @@ class ActiveSet:
         size = len(self.margin) + 1
         twin.margin, twin.inverse = self.margin.copy(), self.inverse[:size, :size].copy()
         twin.alpha, twin.gradient = self.alpha.copy(), self.gradient.copy()
-        twin.side, twin.upper, twin.noise = self.side.copy(), self.upper, self.noise
+        twin.side, twin.upper = self.side.copy(), self.upper
+        twin.noise, twin.slip = self.noise, self.slip
         return twin
 
     def factorise(self) -> None:
@@ -69,7 +83,7 @@ class ActiveSet:
 
     def vectors(self) -> kernel.Vectors:
         """Return what the compiled loop changes in place."""
-        return kernel.Vectors(self.upper, self.alpha, self.gradient, self.side, self.noise)
+        return kernel.Vectors(self.upper, self.alpha, self.gradient, self.side, self.noise, self.slip)
 
     def margin_set(self) -> kernel.Margin:
         """Return the margin set as the compiled loop takes it."""
@@ -99,22 +113,24 @@ class ActiveSet:
             correction = inverse @ residual
             self.bias += float(correction[0])
             self.alpha[margin] += correction[1:]
-        self.alpha[margin] = _snapped(self.alpha[margin], self.upper[margin])
+        self.alpha[margin] = self._snapped(margin)
         reached = product(self.alpha)
         self.gradient = reached + self.y * self.bias - self.linear
         self.gradient[margin] = 0.0
         return float(self.linear @ self.alpha - 0.5 * (self.alpha @ reached))
 
-    def _noise(self) -> float:
+    def _measure(self) -> None:
+        """Set the sizes below which a gradient (noise) and a distance of alpha from a bound (slip) are rounding."""
         spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest
-        return 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
+        self.noise = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
+        self.slip = kernel.BOX * float(self.alpha.max(initial=0.0))
 
     def violation(self) -> float:
         """Return by how much the worst example at a bound is on the wrong side of the margin."""
         return float(-(self.side * self.gradient).min(initial=0.0))
 
-
-def _snapped(alpha: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return values inside the box, with those within rounding of a bound on it: a support is not read off noise."""
-    slip = kernel.BOX * upper
-    return np.where(alpha <= slip, 0.0, np.where(alpha >= upper - slip, upper, alpha))
+    def _snapped(self, margin: IntArray) -> FloatArray:
+        """Return values in the box, those within rounding of a bound on it: a support is not read off noise."""
+        alpha, upper = self.alpha[margin], self.upper[margin]
+        slip = np.minimum(kernel.BOX * upper, self.slip)
+        return np.where(alpha <= slip, 0.0, np.where(alpha >= upper - slip, upper, alpha))

@@ -27,6 +27,9 @@ class Gram(Protocol):
     diagonal: FloatArray
     longest: float  # the largest norm of an example, sqrt(max diagonal)
 
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return what the bias of the problem is above the bias seen through this Gram."""
+
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
 
@@ -44,15 +47,24 @@ class Gram(Protocol):
 
 
 class LinearGram:
-    """``Q = Z Z' + ridge I`` from the signed features Z."""
+    """``Q = Z Z' + ridge I`` from the signed features Z.
+
+    The features are centred first: with ``y'alpha = 0`` that moves the bias and nothing else, and columns far from 0 no
+    longer drown the digits.
+    """
 
     is_matrix = False
 
-    def __init__(self, signed: FloatArray, ridge: float) -> None:
+    def __init__(self, signed: FloatArray, ridge: float, centre: FloatArray | None = None) -> None:
         self.table = signed
         self.ridge = ridge
+        self._centre = np.zeros(signed.shape[1]) if centre is None else centre
         self.diagonal = np.einsum("ij,ij->i", signed, signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring took away, ``-w'centre``."""
+        return -float((alpha @ self.table) @ self._centre)
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
@@ -71,7 +83,7 @@ class LinearGram:
 
     def restrict(self, rows: IntArray) -> LinearGram:
         """Return the Gram of some of the examples."""
-        return LinearGram(self.table[rows], self.ridge)
+        return LinearGram(self.table[rows], self.ridge, self._centre)
 
     def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return a function that solves ``(Q + diag(shift)) x = right``, by Woodbury's identity in d dimensions."""
@@ -89,12 +101,13 @@ class LinearGram:
 
 
 class MatrixGram:
-    """Q as a matrix, for kernels that have no short feature map."""
+    """Q as a matrix, for kernels that have no short feature map; centred in feature space like the linear one."""
 
     is_matrix = True
     ridge = 0.0
 
-    def __init__(self, matrix: FloatArray) -> None:
+    def __init__(self, matrix: FloatArray, offsets: FloatArray | None = None) -> None:
+        self._offsets = np.zeros(len(matrix)) if offsets is None else offsets
         self.table = matrix
         self.diagonal = matrix.diagonal().copy()
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
@@ -112,9 +125,13 @@ class MatrixGram:
         """Return ``Q[rows][:, columns]``."""
         return np.asarray(self.table[rows[:, None], columns])
 
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring took away."""
+        return -float(alpha @ self._offsets)
+
     def restrict(self, rows: IntArray) -> MatrixGram:
         """Return the Gram of some of the examples."""
-        return MatrixGram(self.block(rows, rows))
+        return MatrixGram(self.block(rows, rows), self._offsets[rows])
 
     def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return a function that solves ``(Q + diag(shift)) x = right``."""
@@ -138,13 +155,17 @@ def open_gram(problem: SvmProblem) -> Gram:
 def _choose(problem: SvmProblem) -> Gram:
     n, d = problem.X.shape
     if problem.kernel.name == "linear" and d < n:
-        return LinearGram(problem.y[:, None] * problem.X, problem.ridge)
+        centre = problem.X.mean(axis=0)
+        return LinearGram(problem.y[:, None] * (problem.X - centre), problem.ridge, centre)
     if n > MATRIX_LIMIT:
         raise ProblemError(
             f"a {problem.kernel.name} kernel on {n} examples needs a matrix of {8e-9 * n * n:.1f} GB; at most "
             f"{MATRIX_LIMIT} examples ({8e-9 * MATRIX_LIMIT**2:.1f} GB) are held: use fewer rows or a linear kernel"
         )
     matrix = problem.kernel(problem.X, problem.X)
+    means = matrix.mean(axis=0)
+    matrix -= means
+    matrix -= (means - means.mean())[:, None]
     matrix *= problem.y[:, None] * problem.y
     matrix[np.diag_indices(n)] += problem.ridge
-    return MatrixGram(matrix)
+    return MatrixGram(matrix, problem.y * means)

@@ -15,6 +15,7 @@ from fairenum.problem import FloatArray
 from fairenum.qp.gram import Gram
 
 MAX_ITERATIONS = 80
+START = 100.0
 # Below this complementarity, relative to the objective, further steps only stir rounding errors.
 TARGET = 1e-11
 
@@ -34,8 +35,9 @@ class _Iterate:
 
     def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float) -> None:
         self.gram, self.y, self.upper, self.linear, self.total = gram, y, upper, linear, total
-        self.a = 0.5 * upper
-        self.z = 0.5 * upper  # upper - a, kept apart: near the bound the difference would round to 0
+        # Half the box, unless that is far beyond what any margin asks for: a huge box would drown the digits.
+        self.a = np.minimum(0.5 * upper, START * float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300))
+        self.z = upper - self.a  # kept apart from now on: near the bound the difference would round to 0
         reduced = gram.product(self.a) - linear
         self.b = -float(np.median(y * reduced))
         reduced += y * self.b
@@ -52,7 +54,7 @@ class _Iterate:
 
     def is_solved(self) -> bool:
         """Tell whether complementarity is down to the target; the residuals fall at least as fast, to rounding."""
-        scale = 1.0 + abs(float(self.linear @ self.a)) + 0.5 * float(self.a @ self.v)
+        scale = abs(float(self.linear @ self.a)) + 0.5 * float(self.a @ self.v)
         return 2 * len(self.a) * self.mu <= TARGET * scale
 
     def factorise(self) -> None:

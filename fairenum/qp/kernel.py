@@ -35,13 +35,14 @@ class Data(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """What moves, one number per example, changed in place; and the size below which a gradient is rounding."""
+    """What moves, one number per example, changed in place; and the sizes below which gradient and alpha are rounding."""
 
     upper: Array
     alpha: Array
     gradient: Array
     side: Array
     noise: float
+    slip: float
 
 
 class Margin(NamedTuple):
@@ -174,9 +175,15 @@ def margin_room(vectors: Vectors, i: int, rate: float) -> float:
 
 
 @njit(cache=True)
-def counts(room: float, speed: float, length: float, slip: float, stops_short: bool) -> bool:
+def slip(vectors: Vectors, i: int) -> float:
+    """Return the distance from its bounds below which an alpha is on them."""
+    return min(BOX * vectors.upper[i], vectors.slip)
+
+
+@njit(cache=True)
+def counts(room: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
     """Tell whether an example counts on this path: always, or only if it would clearly pass its bound by the end."""
-    return not stops_short or room - length * speed < -slip
+    return not stops_short or room - length * speed < -close
 
 
 @njit(cache=True)
@@ -194,7 +201,7 @@ def shortest(vectors: Vectors, margin: Margin, motion: Motion, length: float, st
         if speed > motion.still_margin:
             i = margin.examples[p]
             room = margin_room(vectors, i, motion.margin[p])
-            if room < first * speed and counts(room, speed, length, BOX * vectors.upper[i], stops_short):
+            if room < first * speed and counts(room, speed, length, slip(vectors, i), stops_short):
                 first = room / speed
     return first
 
@@ -218,9 +225,9 @@ def events_at(
         speed = abs(motion.margin[p])
         if speed > motion.still_margin:
             i = margin.examples[p]
-            slip = BOX * vectors.upper[i]
             room = margin_room(vectors, i, motion.margin[p])
-            if room - first * speed <= slip and counts(room, speed, length, slip, stops_short):
+            close = slip(vectors, i)
+            if room - first * speed <= close and counts(room, speed, length, close, stops_short):
                 events[count] = n + p
                 count += 1
     return events[:count]
@@ -297,8 +304,8 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: in
         if speed > PIVOT:
             distance = margin_room(vectors, k, change[p]) / speed
             delay = (tie[p + 1] + passed * motion.margin[p]) / -change[p]
-            slip = BOX * (upper[i] + upper[k] / speed)
-            if distance < length - slip or (distance <= length + slip and delay < later):
+            close = slip(vectors, i) + slip(vectors, k) / speed
+            if distance < length - close or (distance <= length + close and delay < later):
                 length, later, position = distance, delay, p
     for p in range(margin.size):
         alpha[margin.examples[p]] += length * change[p]
@@ -312,9 +319,7 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: in
 
 
 @njit(cache=True)
-def crossed(
-    data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: int, index: int
-) -> tuple[bool, Margin]:
+def crossed(data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: int, index: int) -> tuple[bool, Margin]:
     """Let the example of an event enter or leave the margin set; False if rounding forbids it."""
     if kind == ENTERS:
         done, margin = enter(data, vectors, margin, index)

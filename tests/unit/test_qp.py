@@ -38,7 +38,9 @@ def test_both_grams_say_the_same(ridge):
         np.testing.assert_allclose(gram.product(alpha), Q @ alpha, atol=1e-11)
         np.testing.assert_allclose(gram.precise_product(alpha), Q @ alpha, atol=1e-11)
         np.testing.assert_allclose(gram.block(rows, rows[:2]), Q[np.ix_(rows, rows[:2])], atol=1e-12)
-        np.testing.assert_allclose(gram.restrict(rows).product(alpha[:3]), Q[np.ix_(rows, rows)] @ alpha[:3], atol=1e-12)
+        np.testing.assert_allclose(
+            gram.restrict(rows).product(alpha[:3]), Q[np.ix_(rows, rows)] @ alpha[:3], atol=1e-12
+        )
         np.testing.assert_allclose(gram.diagonal, Q.diagonal(), atol=1e-12)
         solved = gram.shifted_solver(shift)(alpha)
         np.testing.assert_allclose((Q + np.diag(shift)) @ solved, alpha, atol=1e-9)
@@ -48,7 +50,9 @@ def test_a_gram_is_made_once_per_problem():
     problem = continuous(10, 2)
     assert open_gram(problem) is open_gram(problem)
     assert isinstance(open_gram(problem), LinearGram)
-    assert isinstance(open_gram(continuous(5, 20)), MatrixGram), "with more features than examples the matrix is smaller"
+    assert isinstance(open_gram(continuous(5, 20)), MatrixGram), (
+        "with more features than examples the matrix is smaller"
+    )
 
 
 def test_a_kernel_matrix_that_does_not_fit_is_refused_with_its_size(monkeypatch):
@@ -99,7 +103,9 @@ def test_a_path_arrives_where_a_cold_start_does():
 def test_a_stuck_path_says_so():
     problem = continuous(40, 3)
     root = optimal_state(open_gram(problem), problem, problem.upper)
-    path = RemovalPath(root, problem.objective(root.alpha), int(np.flatnonzero(root.alpha)[0]), 0.0, problem.tie_weights())
+    path = RemovalPath(
+        root, problem.objective(root.alpha), int(np.flatnonzero(root.alpha)[0]), 0.0, problem.tie_weights()
+    )
     path._limit = 0
     with pytest.raises(PathStuck):
         path.advance(-np.inf)
