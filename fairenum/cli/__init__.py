@@ -1,20 +1,47 @@
 """The command line: one file per command; each parses, calls one public function, and prints."""
 
+from __future__ import annotations
+
+import io
+import os
+import signal
 import sys
+import traceback
 
 import rich_click as click
 
 from fairenum import __version__
 from fairenum.cli import bench, datasets, solvers
+from fairenum.cli.config import origin
+from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
+from fairenum.report.text import plain
 
-EXIT_BAD_INPUT = 2
+DEBUG = "FAIRENUM_DEBUG"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+HELP = """Audit the fairness of the near-optimal support vector machines of a table.
+
+\b
+Exit codes:
+  0  done, and every --fail-on rule holds
+  1  a rule is violated
+  2  bad usage, bad data or bad configuration
+  3  inconclusive: the data leave a rule open
+  4  interrupted, with a partial result saved
+ 70  an internal error
+130  interrupted, with nothing saved
+"""
+
+
+@click.group(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.rich_config({"padding_helptext_first_line": (0, 0, 1, 0)})
 @click.version_option(__version__, prog_name="fairenum")
-def group() -> None:
-    """Audit the fairness of the near-optimal support vector machines of a table."""
+@click.option("--debug", is_flag=True, envvar=DEBUG, help=f"Show tracebacks of internal errors; also {DEBUG}=1.")
+def group(debug: bool) -> None:
+    """Remember whether tracebacks are wanted."""
+    if debug:
+        os.environ[DEBUG] = "1"
 
 
 group.add_command(bench.bench)
@@ -23,9 +50,61 @@ group.add_command(solvers.solvers)
 
 
 def main() -> None:
-    """Run the program; a mistake the user can mend is one line on stderr and exit code 2."""
+    """Run the program and end with one of the codes of `Exit`."""
+    _prepare_process()
+    sys.exit(run())
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run one command; a mistake that the user can mend is one line on stderr."""
     try:
-        group(prog_name="fairenum")
-    except FairenumError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(EXIT_BAD_INPUT)
+        return group.main(arguments, prog_name="fairenum", standalone_mode=False) or Exit.DONE
+    except (FairenumError, click.ClickException) as error:
+        return _complain(f"error: {_in_words(error)}", Exit.BAD_INPUT)
+    except click.Abort:
+        return _complain("interrupted; nothing was saved", Exit.INTERRUPTED)
+    except OSError as error:
+        if error.filename is None:
+            return _explain_internal(error)
+        return _complain(f"error: {error.filename!r}: {error.strerror}", Exit.BAD_INPUT)
+    except Exception as error:  # noqa: BLE001  # whatever it is, it must not look like an answer
+        return _explain_internal(error)
+
+
+def _prepare_process() -> None:
+    """Set what must be set before numpy is loaded or anything is printed."""
+    # the matrices are small: a second BLAS thread makes them several times slower
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+    # `fairenum ... | head` ends as every filter does, and not with a code that means something else here
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _in_words(error: Exception) -> str:
+    """Put a mistake in one line, with where to read on or which file it stands in."""
+    if not isinstance(error, click.ClickException):
+        return str(error)
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    if context is None or message.endswith("?"):
+        return message
+    return message + (origin(error) or f"; see {context.command_path} --help")
+
+
+def _complain(message: str, code: Exit) -> Exit:
+    click.echo(plain(message), err=True)
+    return code
+
+
+def _explain_internal(error: Exception) -> Exit:
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    return _complain(
+        f"internal error: {type(error).__name__}: {error}; this is a fault of fairenum, not of your data: "
+        "please report it with what `fairenum --debug ...` prints",
+        Exit.INTERNAL,
+    )

@@ -1,0 +1,38 @@
+"""Text from outside: names, cells and messages are shown as text, whatever is in them."""
+
+import unicodedata
+from collections.abc import Iterable
+
+from rich.cells import cell_len, set_cell_size
+
+ELLIPSIS = "…"
+
+
+def plain(text: object) -> str:
+    """Show controls, direction marks and lone surrogates as escapes; all else stays as it is."""
+    return "".join(map(_visible, str(text)))
+
+
+def shortened(text: object, width: int) -> str:
+    """Fit text into so many columns; of a long one the beginning and the end are shown."""
+    shown = plain(text)
+    # marks that take no column of their own pass a limit on columns, so signs are limited, too
+    if cell_len(shown) <= width and len(shown) <= 4 * width:
+        return shown
+    end = (width - 1) // 3
+    start = width - 1 - end
+    beginning = set_cell_size(shown[: 4 * start], start).rstrip()
+    return beginning + ELLIPSIS + set_cell_size(shown[: -4 * end - 1 : -1], end).rstrip()[::-1]
+
+
+def sentence_list(parts: Iterable[str]) -> str:
+    """Join parts as one does in a sentence: a, b and c."""
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _visible(sign: str) -> str:
+    # Cc controls, Cf formats (with the direction marks), Cs surrogates, Co private, Zl and Zp line ends
+    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+        return sign.encode("unicode_escape").decode("ascii")
+    return sign
