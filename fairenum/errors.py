@@ -26,6 +26,8 @@
     │   │   ├── LabelUndefined     a row without a label
     │   │   └── FavourableUnknown  the favourable value is not stated, or not among the values
     │   └── SplitImpossible        the rows cannot be divided as asked
+    ├── ConfigError                an option of an audit is unknown or out of range
+    ├── ResultError                a saved result cannot be read or does not hold what is asked of it
     ├── ProblemError               an SVM problem cannot be posed as asked
     └── SolverError                something about a solver plugin
         ├── SolverNotFound         no plugin of that name
@@ -132,6 +134,14 @@ class FavourableUnknown(LabelError):
 
 class SplitImpossible(DataError):
     """The rows cannot be divided as asked."""
+
+
+class ConfigError(FairenumError):
+    """An option of an audit is unknown or out of range."""
+
+
+class ResultError(FairenumError):
+    """A saved result cannot be read, or does not hold what is asked of it."""
 
 
 class ProblemError(FairenumError):
