@@ -1,0 +1,56 @@
+"""The report in Markdown, for a pull request or the summary of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairenum.report.tables import Table
+from fairenum.report.view import View
+
+# What comes from outside is text: no markup, no HTML, no links, no mentions.
+ESCAPES = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\`*_[]|~#!"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
+)
+
+
+def to_markdown(view: View) -> str:
+    """Write a view in GitHub's Markdown."""
+    return "\n".join(_lines(view)) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Write text so that Markdown shows it as it is."""
+    return text.translate(ESCAPES).replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def _lines(view: View) -> Iterator[str]:
+    yield f"## Fairness audit of {escaped(view.name)}"
+    yield f"\n{escaped(view.subject)}"
+    yield f"\n**{escaped(view.headline)}**\n"
+    yield from (f"- {escaped(finding)}" for finding in view.findings)
+    if view.judgements:
+        rows = tuple((str(one.rule), one.outcome.value, one.reason) for one in view.judgements)
+        yield from _table(Table("Rules", ("rule", "outcome", "why"), rows, names=3))
+    if view.warnings:
+        yield "\n### Warnings\n"
+        yield from (f"- {escaped(warning)}" for warning in view.warnings)
+    for table in (view.models, view.comparison, *view.groups):
+        yield from _table(table)
+    if view.files:
+        yield "\n### Files\n"
+        yield from (f"- {kind}: {escaped(path)}" for kind, path in view.files)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"\n### {escaped(table.title)}\n"
+    yield _row(table.headings)
+    yield _row(tuple("---" if place < table.names else "---:" for place in range(len(table.headings))))
+    for place, row in enumerate(table.rows):
+        cells = tuple(map(escaped, row))
+        yield _row(tuple(f"**{cell}**" if cell else "" for cell in cells) if place == table.marked else cells)
+    if table.notes:
+        yield "\n" + "  \n".join(map(escaped, table.notes))
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,154 @@
+"""The tables of a report: headings and cells, all of them text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairenum.report.numbers import UNDEFINED, counted, estimate, p_value, share, signed
+from fairenum.report.text import shortened
+
+Document = Mapping[str, Any]
+
+NAME_WIDTH = 24
+VERDICTS = {"fairer": "fairer", "not fairer": "not fairer", "not distinguishable": "open", None: UNDEFINED}
+METRICS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "selection_rate": "selection rate",
+    "demographic_parity_difference": "demographic parity",
+    "equal_opportunity_difference": "equal opportunity",
+    "equalized_odds_difference": "equalized odds",
+    "predictive_parity_difference": "predictive parity",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table in words.
+
+    Attributes
+    ----------
+    title
+        What it shows.
+    headings
+        One for each column.
+    rows
+        Their cells.
+    names
+        How many columns on the left hold words; the others hold numbers.
+    marked
+        The row to stand out, if any.
+    notes
+        What a reader needs to know to read it, line by line.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    names: int = 1
+    marked: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def ranked_models(document: Document, ranks: Sequence[int]) -> Table:
+    """Show some models in their order, with what they do to the holdout."""
+    metric, selected = document["selection"]["tolerances"]["metric"], document["selection"]["rank"]
+    models = [document["models"][rank - 1] for rank in ranks]
+    return Table(
+        title="Models by objective, scored on the holdout",
+        headings=("rank", "objective", "support", "accuracy", "gap", "change", "verdict", "flips"),
+        rows=tuple(_model_row(model, metric, is_selected=model["rank"] == selected) for model in models),
+        names=0,
+        marked=ranks.index(selected) if selected in ranks else None,
+        notes=tuple(_model_notes(document, len(ranks))),
+    )
+
+
+def side_by_side(document: Document) -> Table:
+    """Show model 1 and, if another was selected, that one beside it."""
+    rank = document["selection"]["rank"]
+    first, models = document["models"][0], document["models"]
+    if rank in (None, 1):
+        alone = ((name, estimate(first["scores"]["holdout"][metric])) for metric, name in METRICS.items())
+        return Table("Model 1 on the holdout", ("measure", "model 1"), tuple(alone))
+    other = models[rank - 1]
+    rows = (
+        ("objective ratio", "1", f"{other['objective_ratio']:.6f}", "", ""),
+        ("support vectors", str(first["support_size"]), str(other["support_size"]), "", ""),
+        *(_measure_row(first, other, metric) for metric in METRICS),
+    )
+    headings = ("measure", "model 1", f"model {rank}", "change", "verdict")
+    return Table(f"Model {rank} against model 1 on the holdout", headings, rows)
+
+
+def adverse_impact(table: Mapping[str, Any]) -> Table:
+    """Show how one model selects from the groups of one column."""
+    column, most = shortened(table["column"], NAME_WIDTH), table["most_selected"]
+    return Table(
+        title=f"Who is selected by model {table['rank']}, by {column}",
+        headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
+        rows=tuple(map(_group_row, table["groups"])),
+        notes=tuple(_group_notes(table, most)),
+    )
+
+
+def _group_notes(table: Mapping[str, Any], most: str | None) -> Iterator[str]:
+    yield f"difference and p: against {shortened(table['reference'], NAME_WIDTH)}"
+    if most is not None:
+        yield f"ratio and shortfall: against {shortened(most, NAME_WIDTH)}, the most selected"
+    if any(group["is_small"] for group in table["groups"]):
+        yield "*: too few rows to say much"
+
+
+def _model_row(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> tuple[str, ...]:
+    scores = model["scores"]["holdout"]
+    gap, is_first = scores[metric], model["rank"] == 1
+    return (
+        f"*{model['rank']}" if is_selected else str(model["rank"]),
+        f"{model['objective_ratio']:.6f}",
+        str(model["support_size"]),
+        share(scores["accuracy"]["value"]),
+        estimate(gap),
+        UNDEFINED if is_first or not gap["change"] else signed(gap["change"]["value"]),
+        UNDEFINED if is_first else "constant" if model["is_constant"] else VERDICTS[gap["verdict"]],
+        UNDEFINED if is_first else str(model["predictions_changed"]["holdout"]["rows"]),
+    )
+
+
+def _model_notes(document: Document, shown: int) -> Iterator[str]:
+    metric, level = document["selection"]["tolerances"]["metric"], 100 * document["config"]["confidence"]
+    yield f"objective: as a share of model 1's; gap: {METRICS[metric]} difference [{level:g} %]"
+    yield "change, verdict: against model 1; flips: rows that model 1 decides otherwise"
+    verdicts = {model["scores"]["holdout"][metric]["verdict"] for model in document["models"][1:]}
+    if "not distinguishable" in verdicts:
+        yield "open: these rows do not tell its gap from that of model 1"
+    if document["selection"]["rank"] is not None:
+        yield "*: the selected model"
+    if hidden := len(document["models"]) - shown:
+        yield f"not shown: {counted(hidden, 'model')}; `fairenum report RUN --all` shows all"
+
+
+def _measure_row(first: Mapping[str, Any], other: Mapping[str, Any], metric: str) -> tuple[str, ...]:
+    old, new = first["scores"]["holdout"][metric], other["scores"]["holdout"][metric]
+    change = _difference(old["value"], new["value"])
+    verdict = VERDICTS[new["verdict"]] if "verdict" in new else ""
+    return METRICS[metric], estimate(old), estimate(new), signed(change), verdict
+
+
+def _difference(old: float | None, new: float | None) -> float | None:
+    return None if old is None or new is None else new - old
+
+
+def _group_row(group: Mapping[str, Any]) -> tuple[str, ...]:
+    shortfall = group["shortfall"]
+    return (
+        shortened(group["group"], NAME_WIDTH) + ("*" if group["is_small"] else ""),
+        f"{group['selected']}/{group['n']}",
+        share(group["rate"]["value"]),
+        share(group["ratio"]),
+        estimate(group["difference"], signed),
+        p_value(group["p"]),
+        UNDEFINED if shortfall is None else f"{shortfall:.0f}",
+    )

@@ -1,0 +1,226 @@
+"""A hand-made document of an audit, for tests of what is made of documents; `audit_document` is valid by the schema."""
+
+from typing import Any
+
+GAPS = (
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "predictive_parity_difference",
+)
+RATIOS = ("demographic_parity_ratio", "equal_opportunity_ratio", "equalized_odds_ratio")
+
+
+def estimate(value: float | None, margin: float = 0.04) -> dict[str, Any]:
+    if value is None:
+        return {"value": None, "low": None, "high": None}
+    return {"value": value, "low": round(value - margin, 6), "high": round(value + margin, 6)}
+
+
+def gap(value: float, change: float, verdict: str) -> dict[str, Any]:
+    return {**estimate(value), "change": estimate(change, 0.01), "verdict": verdict}
+
+
+def scores(value: float, change: float, verdict: str, column: str) -> dict[str, Any]:
+    gaps = {name: gap(value, change, verdict) for name in GAPS}
+    ratios = {name: estimate(0.8) for name in RATIOS}
+    return {
+        "rows": 400,
+        "accuracy": {**estimate(0.7), "change": estimate(-0.002, 0.01)},
+        "balanced_accuracy": estimate(0.69),
+        "selection_rate": estimate(0.5),
+        "hinge_loss": {"value": 0.6, "low": None, "high": None},
+        **gaps,
+        **ratios,
+        "by_column": {column: {**gaps, **ratios, "selected": [120, 60], "true_positives": [80, 40]}},
+    }
+
+
+def model(rank: int, value: float, verdict: str, column: str) -> dict[str, Any]:
+    found = scores(value, value - 0.2, verdict, column)
+    changed = {"rows": rank - 1, "share": (rank - 1) / 400}
+    return {
+        "rank": rank,
+        "support_rank": rank,
+        "objective": 100 - rank,
+        "objective_bound": 100 - rank,
+        "objective_ratio": 1 - (rank - 1) * 1e-4,
+        "relative_gap": 1e-12,
+        "is_order_certified": True,
+        "loss_ratio": 1e-5,
+        "support_size": 300 + rank,
+        "supports": 1,
+        "left_out": [],
+        "bias": 0.1,
+        "bias_interval": [0.1, None],
+        "undetermined": {"selection": 0, "holdout": 0},
+        "predictions_changed": {"selection": changed, "holdout": changed},
+        "is_constant": False,
+        "scores": {"selection": found, "holdout": found},
+    }
+
+
+def group_row(name: str, n: int, selected: int, is_small: bool) -> dict[str, Any]:
+    return {
+        "group": name,
+        "n": n,
+        "selected": selected,
+        "rate": estimate(selected / n),
+        "ratio": 0.75,
+        "difference": estimate(-0.1),
+        "p": 0.0004,
+        "shortfall": 12.3,
+        "detectable": 0.1,
+        "is_small": is_small,
+    }
+
+
+def group_entry(name: str, holdout: int, is_small: bool) -> dict[str, Any]:
+    counts = {"train": 600, "selection": holdout, "holdout": holdout}
+    return {"name": name, **counts, "selection_positives": 90, "holdout_positives": 90, "is_small": is_small}
+
+
+def audit_document(
+    models: int = 20,
+    selected: int | None = 3,
+    verdict: str = "fairer",
+    column: str = "sex",
+    groups: tuple[str, str] = ("man", "woman"),
+    small: bool = False,
+    status: str = "complete",
+) -> dict[str, Any]:
+    """Build the document of an audit in which model `selected` has got `verdict`."""
+    kept = selected in (None, 1)
+    other = None if kept else {"selection": estimate(-0.05, 0.02), "holdout": estimate(-0.05, 0.02)}
+    found = [
+        model(rank, 0.15 if rank == selected else 0.2, verdict if rank == selected else "not distinguishable", column)
+        for rank in range(1, models + 1)
+    ]
+    rows = [group_row(groups[0], 200, 120, False), group_row(groups[1], 20 if small else 200, 10, small)]
+    return {
+        "schema_version": "1.0",
+        "status": status,
+        "is_exploratory": False,
+        "config": config(column),
+        "environment": environment(),
+        "dataset": dataset(column, groups, small),
+        "tuning": None,
+        "enumeration": {
+            "stopped": "models" if status == "complete" else "interrupted",
+            "nodes": 99,
+            "supports": 40,
+            "models": models,
+            "audited_rows": 800,
+            "note": "",
+        },
+        "models": found,
+        "examples": [],
+        "multiplicity": multiplicity(models),
+        "selection": {
+            "rank": selected,
+            "outcome": "none" if selected is None else "kept" if kept else "selected",
+            "reason": "of 12 models within the tolerances it has the smallest gap",
+            "tolerances": {"metric": GAPS[0], "column": column, "eps": 0.05, "max_accuracy_drop": 0.01},
+            "candidates": [1, 2, 3],
+            "pareto_front": [1, 3, models],
+            "gap_change": other,
+            "accuracy_change": other,
+            "verdict": None if kept else verdict,
+            "is_fairer": not kept and verdict == "fairer",
+            "optimism": None,
+        },
+        "group_tables": [
+            {"rank": rank, "column": column, "reference": groups[0], "most_selected": groups[0], "groups": rows}
+            for rank in sorted({1, selected or 1})
+        ],
+        "warnings": [{"code": "small_group", "message": "a group is small"}] if small else [],
+        "timings": {"enumeration": 0.5},
+    }
+
+
+def config(column: str) -> dict[str, Any]:
+    return {
+        "label": "approved",
+        "favourable": "yes",
+        "sensitive": [column],
+        "primary": column,
+        "reference": None,
+        "k": 20,
+        "C": 1.0,
+        "kernel": "linear",
+        "gamma": 0.1,
+        "degree": 3,
+        "coef0": 0.0,
+        "requested": {"C": 1.0, "gamma": "scale"},
+        "solver": "path",
+        "distinct": "predictions",
+        "min_difference": 0.01,
+        "rows": False,
+        "patience": 1000,
+        "max_nodes": None,
+        "max_seconds": None,
+        "eps": 0.05,
+        "max_accuracy_drop": 0.01,
+        "metric": GAPS[0],
+        "seed": 0,
+        "sizes": [0.6, 0.2, 0.2],
+        "confidence": 0.95,
+        "min_group_size": 30,
+        "replications": 1000,
+        "standardise": True,
+        "use_sensitive": False,
+        "drop": [],
+        "bands": {},
+        "categorical": "onehot",
+        "delimiter": None,
+    }
+
+
+def environment() -> dict[str, Any]:
+    packages = ("python", "fairenum", "numpy", "scipy", "pandas", "scikit_learn", "fairlearn")
+    solver = {"name": "path", "provider": "fairenum", "version": "0.1.0", "backends": {}}
+    return {**dict.fromkeys(packages, "1.0"), "solver": solver, "fingerprint": "0" * 64}
+
+
+def dataset(column: str, groups: tuple[str, str], small: bool) -> dict[str, Any]:
+    entries = [group_entry(groups[0], 200, False), group_entry(groups[1], 20 if small else 200, small)]
+    return {
+        "name": "loans",
+        "rows": 2000,
+        "columns": 5,
+        "features": [{"name": name, "kind": "numeric", "missing": 0} for name in ("income", "debt", "age")],
+        "encoded": ["income", "debt", "age"],
+        "label": "approved",
+        "favourable": "yes",
+        "unfavourable": "no",
+        "class_counts": {"favourable": 900, "unfavourable": 1100},
+        "splits": {"train": 1200, "selection": 400, "holdout": 400},
+        "sensitive": [
+            {
+                "column": column,
+                "is_primary": True,
+                "is_intersection": False,
+                "reference": groups[0],
+                "groups": entries,
+            }
+        ],
+        "missing": {},
+        "dropped": [],
+        "unseen": {},
+        "identical_rows": 10,
+        "examples": 1190,
+    }
+
+
+def multiplicity(models: int) -> dict[str, Any]:
+    return {
+        "rows": 400,
+        "models": models,
+        "flipped": 12,
+        "ambiguity": 0.03,
+        "discrepancy": 0.02,
+        "disagreement": 0.01,
+        "viable_range": 0.05,
+        "capacity": 0.001,
+        "by_column": {},
+    }
