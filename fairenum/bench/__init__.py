@@ -22,9 +22,7 @@ SVC fits made beside it, and the ``fits`` of "Algorithm 1" over those of a solve
 
 from fairenum.bench.baseline import AlgorithmOne
 from fairenum.bench.benchmark import BenchResult, bench, draw_problem
-from fairenum.bench.growth import Series, measure_growth, random_problem
-from fairenum.bench.plot import draw
-from fairenum.bench.race import (
+from fairenum.bench.contest import (
     BASELINE,
     Contestant,
     Run,
@@ -35,6 +33,8 @@ from fairenum.bench.race import (
     solver,
     svc_fit_seconds,
 )
+from fairenum.bench.growth import Series, measure_growth, random_problem
+from fairenum.bench.plot import draw
 
 __all__ = [
     "BASELINE",

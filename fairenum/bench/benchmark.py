@@ -11,8 +11,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fairenum.bench.baseline import TOL
-from fairenum.bench.growth import Series, measure_growth, random_problem
-from fairenum.bench.race import (
+from fairenum.bench.contest import (
     BASELINE,
     Contestant,
     Progress,
@@ -23,11 +22,12 @@ from fairenum.bench.race import (
     solver,
     svc_fit_seconds,
 )
+from fairenum.bench.growth import Series, measure_growth, random_problem
 from fairenum.dataset import Dataset, Encoding, split
 from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError, SolverUnavailable
 from fairenum.problem import SvmProblem
-from fairenum.solvers.registry import list_solvers, load_solver
+from fairenum.solvers.registry import list_solvers
 
 SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
 RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
@@ -104,10 +104,8 @@ def bench(
     from threadpoolctl import threadpool_limits
 
     names = tuple(dict.fromkeys(solvers)) or _available()
-    for name in names:
-        load_solver(name)  # a wrong name is said before anything is measured
-    problem = draw_problem(dataset, rows, cost, seed, standardise=standardise)
     contestants = [*map(solver, names), baseline()]
+    problem = draw_problem(dataset, rows, cost, seed, standardise=standardise)
     seconds = None if full else RACE_SECONDS
     with threadpool_limits(limits=1):
         progress("first calls")

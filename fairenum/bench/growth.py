@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairenum.bench.race import Contestant, Progress, Run, enumerate_timed, svc_fit_seconds
+from fairenum.bench.contest import Contestant, Progress, Run, enumerate_timed, svc_fit_seconds
 from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError
 from fairenum.problem import SvmProblem

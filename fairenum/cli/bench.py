@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fairenum.bench import BenchResult, Standing
-    from fairenum.bench.race import Basis, Progress
+    from fairenum.bench.contest import Basis, Progress
 
 SIGNS = {"measured": "", "extrapolated": "~", "at least": ">"}
 

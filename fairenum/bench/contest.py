@@ -16,7 +16,7 @@ from fairenum.bench.baseline import TOL, AlgorithmOne
 from fairenum.enumeration.search import Enumeration, Limits, StopReason
 from fairenum.errors import FairenumError
 from fairenum.problem import IntArray, SvmProblem
-from fairenum.solvers.registry import open_workspace
+from fairenum.solvers.registry import load_solver, open_workspace
 
 Basis = Literal["measured", "extrapolated", "at least"]
 Progress = Callable[[str], None]
@@ -54,8 +54,9 @@ class Contestant:
 
 
 def solver(name: str) -> Contestant:
-    """Let a solver plugin take part, through the search and its certificates."""
-    return Contestant(name, lambda problem, limits: Enumeration(open_workspace(name, problem), limits))
+    """Let a solver plugin take part, through the search and its certificates; it is looked up once, here."""
+    plugin = load_solver(name)
+    return Contestant(name, lambda problem, limits: Enumeration(open_workspace(plugin, problem), limits))
 
 
 def baseline() -> Contestant:

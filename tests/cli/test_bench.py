@@ -1,0 +1,169 @@
+"""fairenum bench: the table, the plots, JSON, and mistakes."""
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from fairenum import cli
+from fairenum.bench import BenchResult, Standing, contest, growth
+from fairenum.cli.bench import _cells, _notes, _ratio_sign
+
+QUICK = ["bench", "sonar", "--rows", "40", "-k", "3", "--solver", "path", "--no-growth"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli.group, [*QUICK, *arguments])
+
+
+@pytest.fixture(autouse=True)
+def one_rough_lap(monkeypatch):
+    """Nothing here depends on how long anything takes."""
+    monkeypatch.setattr(contest, "LAPS", 1)
+    monkeypatch.setattr(contest, "YARDSTICK_SECONDS", 1e-9)
+
+
+@pytest.fixture
+def small_sizes(monkeypatch):
+    monkeypatch.setattr(growth, "EXAMPLES", (20, 30, 40))
+    monkeypatch.setattr(growth, "FEATURES", (2, 3, 4))
+    monkeypatch.setattr(growth, "MODELS", (2, 3, 4))
+    monkeypatch.setattr(growth, "FIXED", {"n": 20, "d": 2, "k": 2})
+
+
+def test_the_table_reads_well_in_a_pipe():
+    result = run()
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "sonar: 40 rows, 60 features, C = 1, the 3 best models"
+    assert lines[1].startswith("one SVC fit takes ")
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in result.output
+    assert "…" not in result.output
+    (path,) = (line.split() for line in lines if line.startswith("path "))
+    assert path[-3:] == ["3", "of", "3"]
+    assert any(line.startswith("Algorithm 1 ") for line in lines)
+    assert result.stderr == ""
+
+
+@pytest.mark.usefixtures("small_sizes")
+def test_growth_is_plotted_over_all_three_axes():
+    result = run("--growth")
+    assert [line.split(",")[0] for line in result.stdout.splitlines() if "CPU time against" in line] == [
+        "CPU time against examples n",
+        "CPU time against features d",
+        "CPU time against models k",
+    ]
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_json_is_alone_on_stdout():
+    record = json.loads(run("--json", "-", "--cost", "2", "--seed", "5", "--raw").stdout)
+    assert record["format"] == 1
+    assert (record["data"]["cost"], record["data"]["seed"], record["k"]) == (2.0, 5, 3)
+    assert record["seconds"] == 30.0
+
+
+def test_json_is_saved_beside_the_table(tmp_path):
+    path = tmp_path / "bench.json"
+    path.write_text("old")
+    result = run("--json", str(path), "--full")
+    assert result.stdout.rstrip().splitlines()[-1] == f"saved: {path}"
+    assert json.loads(path.read_text())["seconds"] is None
+    assert [file.name for file in tmp_path.iterdir()] == ["bench.json"]
+
+
+def test_quiet_prints_nothing(tmp_path):
+    assert run("--quiet", "--json", str(tmp_path / "bench.json")).output == ""
+    assert (tmp_path / "bench.json").exists()
+
+
+def test_a_folder_that_is_not_there_is_refused_at_once(tmp_path):
+    result = run("--json", str(tmp_path / "nowhere" / "bench.json"))
+    assert result.exit_code == 2
+    assert "there is no folder" in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "bench.json").mkdir()
+    result = run("--json", str(tmp_path / "bench.json"))
+    assert result.exit_code != 0
+    assert "bench.json" in result.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["bench.json"]
+
+
+def test_a_file_is_raced_like_a_bundled_table(tmp_path):
+    rows = "\n".join(f"{i % 7},{i % 5},{'yes' if i % 7 + i % 3 > 4 else 'no'}" for i in range(60))
+    path = tmp_path / "loans.csv"
+    path.write_text("income,years,approved\n" + rows)
+    arguments = ["bench", str(path), "--label", "approved", "--favourable", "yes", *QUICK[2:]]
+    result = CliRunner().invoke(cli.group, arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("loans: 40 rows, 2 features, C = 1, the 3 best models")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sonar", "--solver", "paht"], "no solver is called 'paht'; did you mean 'path'?"),
+        (["sonra"], "sonar"),
+        (["sonar", "--rows", "5000"], "5000"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments, message, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["fairenum", "bench", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    captured = capsys.readouterr()
+    assert stopped.value.code == 2
+    assert captured.out == ""
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def result_of(*standings, seconds=30.0):
+    return BenchResult({}, 50, seconds, {}, 0.5, standings, (), {})
+
+
+def test_what_was_not_run_whole_is_marked_and_explained():
+    paper = Standing("Algorithm 1", 4, 2, 600, 120.0, 6000.0, "extrapolated", 1)
+    path = Standing("path", 50, 50, 55, 0.05, 2.5, "measured", 5)
+    slow = Standing("slow", 1, 1, 9, 30.0, 1500.0, "at least", 1)
+    failed = Standing("failed", error="it rains")
+    result = result_of(path, slow, failed, paper)
+    assert _cells(result, path) == ["2.5", "0.05", "~2400", "0.05", "55", "50 of 50"]
+    assert _cells(result, paper) == ["~6000", "~120", "1", "~120", "600", "2 of 4"]
+    assert _cells(result, slow) == [">1500", ">30", "<4", ">30", "9", "1 of 1"]
+    assert _cells(result, failed) == ["failed"]
+    notes = list(_notes(result))
+    assert any(note.startswith("~ extrapolated from the models found in 30 s") for note in notes)
+    assert any(note.startswith("> stopped after 30 s") for note in notes)
+    assert "failed: it rains" in notes
+
+
+def test_without_the_paper_nothing_is_compared_with_it():
+    path = Standing("path", 50, 50, 55, 0.05, 2.5, "measured", 5)
+    assert _cells(result_of(path, Standing("Algorithm 1", error="it rains")), path)[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "sign"),
+    [
+        ("measured", "measured", ""),
+        ("extrapolated", "measured", "~"),
+        ("measured", "extrapolated", "~"),
+        ("at least", "measured", ">"),
+        ("extrapolated", "at least", "<"),
+        ("at least", "at least", "?"),
+    ],
+)
+def test_a_ratio_says_what_is_known_of_it(above, below, sign):
+    assert _ratio_sign(above, below) == sign
+
+
+def test_progress_shows_on_a_terminal_only(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "lap" in run().stderr
+    assert run("--quiet").output == ""
