@@ -131,9 +131,9 @@ class Enumeration:
     nodes: int = 0
 
     def __post_init__(self) -> None:
-        self._heap: list[tuple[float, int, int, float, _Node | _Siblings | _Child]] = []
-        self._tie = 0.0
-        self._order = itertools.count()
+        self._heap: list[tuple[int, int, int, float, _Node | _Siblings | _Child]] = []
+        self._best = self._tie = 0.0
+        self._order = itertools.count(0, -1)
         self._room = max(64, self.memory // (STATE_VECTORS * 8 * self.problem.size))
         self._models = self._search()
 
@@ -159,7 +159,7 @@ class Enumeration:
         problem = self.problem
         root = self.workspace.solve(problem.upper)
         best, _ = _proof(root)
-        self._tie = max(TIE * abs(best.objective), np.finfo(float).tiny)
+        self._best, self._tie = best.objective, max(TIE * abs(best.objective), np.finfo(float).tiny)
         self._push(best.objective, _Node(problem.upper, np.zeros(problem.size, np.intp), root))
         seen: set[bytes] = set()
         previous = math.inf
@@ -201,7 +201,8 @@ class Enumeration:
 
     def _push(self, bound: float, item: _Node | _Siblings | _Child, turn: int = 1) -> None:
         """Queue an item; among ties those of an earlier turn come first, then those queued earlier."""
-        heapq.heappush(self._heap, (-(bound // self._tie), turn, next(self._order), bound, item))
+        loss = round((self._best - bound) / self._tie)
+        heapq.heappush(self._heap, (loss, turn, next(self._order), bound, item))
 
     def _drop_states(self) -> None:
         """Forget the states of the less promising half of the queue; they are recomputed when their turn comes."""
@@ -227,7 +228,7 @@ class Enumeration:
             return
         copies = used[examples]
         bounds = self._weak_bounds(solution, examples, copies)
-        order = np.lexsort((solution.alpha[examples], -bounds))
+        order = np.lexsort((solution.alpha[examples], np.round((self._best - bounds) / self._tie)))
         siblings = _Siblings(node, examples[order], copies[order], bounds[order])
         self._push(float(siblings.bounds[0]), siblings)
 

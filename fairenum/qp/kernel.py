@@ -35,7 +35,7 @@ class Data(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """What moves, one number per example, changed in place; and the sizes below which gradient and alpha are rounding."""
+    """What moves, one number per example, in place; and the sizes below which a gradient or an alpha is rounding."""
 
     upper: Array
     alpha: Array
@@ -171,13 +171,13 @@ def settle(vectors: Vectors, i: int, falls: bool) -> None:
 @njit(cache=True)
 def margin_room(vectors: Vectors, i: int, rate: float) -> float:
     """Return how far a margin example is from the bound that it moves to."""
-    return max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0)
+    return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
 
 
 @njit(cache=True)
 def slip(vectors: Vectors, i: int) -> float:
     """Return the distance from its bounds below which an alpha is on them."""
-    return min(BOX * vectors.upper[i], vectors.slip)
+    return float(min(BOX * vectors.upper[i], vectors.slip))
 
 
 @njit(cache=True)
@@ -251,9 +251,9 @@ def first_event(
     if len(events) == 1 and not ends:
         winner = events[0]
     elif len(events) > 0:
-        tie = tie_answer(data, margin)
+        tie, plane = tie_answer(data, margin)
         for event in events:
-            delay = event_delay(data, margin, motion, tie, event)
+            delay = event_delay(data, motion, tie, plane, event)
             if delay < earliest or (winner < 0 and not ends):
                 winner, earliest = event, delay
     n = len(motion.gradient)
@@ -265,26 +265,41 @@ def first_event(
 
 
 @njit(cache=True)
-def tie_answer(data: Data, margin: Margin) -> Array:
-    """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps."""
-    if margin.size == 0:
-        return np.zeros(1)
-    right = np.zeros(margin.size + 1)
-    for p in range(margin.size):
-        right[p + 1] = -data.weights[margin.examples[p]]
-    return solved(margin, right)
+def tie_answer(data: Data, margin: Margin) -> tuple[Array, Array]:
+    """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps, and the plane with them."""
+    tie = np.zeros(1)
+    if margin.size > 0:
+        right = np.zeros(margin.size + 1)
+        for p in range(margin.size):
+            right[p + 1] = -data.weights[margin.examples[p]]
+        tie = solved(margin, right)
+    return tie, combined(data, margin, tie[1:])
 
 
 @njit(cache=True)
-def event_delay(data: Data, margin: Margin, motion: Motion, tie: Array, event: int) -> float:
+def event_delay(data: Data, motion: Motion, tie: Array, plane: Array, event: int) -> float:
     """Return by how many eps an event comes later than its tied real place."""
     n = len(motion.gradient)
     if event >= n:
         return float(-tie[event - n + 1] / motion.margin[event - n])
     gradient = tie[0] * data.y[event] + data.weights[event]
-    for p in range(margin.size):
-        gradient += tie[p + 1] * entry(data, event, margin.examples[p])
+    if data.is_matrix:
+        gradient += plane[event]
+    else:
+        for k in range(len(plane)):
+            gradient += data.table[event, k] * plane[k]
     return float(-gradient / motion.gradient[event])
+
+
+@njit(cache=True)
+def combined(data: Data, margin: Margin, weights: Array) -> Array:
+    """Return the sum of the margin examples' rows of the table, weighted."""
+    result = np.zeros(data.table.shape[1])
+    for p in range(margin.size):
+        row, weight = data.table[margin.examples[p]], weights[p]
+        for k in range(len(result)):
+            result[k] += weight * row[k]
+    return result
 
 
 @njit(cache=True)
@@ -296,8 +311,8 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: in
     """
     upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
     change = -toward * solved(margin, border(data, margin, i))[1:]
-    tie = tie_answer(data, margin)
-    passed = event_delay(data, margin, motion, tie, i)
+    tie, plane = tie_answer(data, margin)
+    passed = event_delay(data, motion, tie, plane, i)
     length, later, position = upper[i], 0.0, -1
     for p in range(margin.size):
         k, speed = margin.examples[p], abs(change[p])
@@ -334,12 +349,10 @@ def crossed(data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: 
 def gradient_rates(data: Data, margin: Margin, drive: Drive, bias: float, rates: Array) -> Array:
     """Return how the gradient moves with the margin, the bias and what is driven."""
     table, example = data.table, drive.example
-    combined = np.zeros(table.shape[1])
+    plane = combined(data, margin, rates)
     if example >= 0:
-        combined -= table[example]
-    for p in range(margin.size):
-        combined += rates[p] * table[margin.examples[p]]
-    result = combined if data.is_matrix else np.dot(table, combined)
+        plane -= table[example]
+    result = plane if data.is_matrix else np.dot(table, plane)
     result += bias * data.y
     if example < 0:
         result += drive.shift

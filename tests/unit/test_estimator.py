@@ -28,7 +28,7 @@ X, Y = make_classification(80, 4, n_informative=3, n_redundant=0, flip_y=0.2, ra
     [
         EnumSVC(n_models=3),
         EnumSVC(n_models=2, kernel="rbf", merge_copies=True),
-        EnumSVC(n_models=2, kernel="poly", distinct="predictions"),
+        EnumSVC(n_models=2, gamma="auto", kernel="rbf", distinct="predictions"),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
