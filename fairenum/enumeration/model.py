@@ -29,7 +29,8 @@ class Model:
     left_out
         Copies left out per example, relative to the whole problem: ``{example: copies}``.
     is_order_certified
-        Whether the intervals prove this place: not below anything that comes later, nor above what came before.
+        Whether the intervals prove the order: this one lies wholly below that of the model before. If not, the two are
+        tied as far as can be proven.
     loss_ratio
         Primal loss of this model on *all* examples, relative to the best objective, minus 1: what the full data would
         say about it.

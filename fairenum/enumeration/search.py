@@ -289,12 +289,12 @@ class Enumeration:
 
     def _model(self, solution: Solution, rank: int, best: float, previous: float) -> Model:
         certificate, slack = _proof(solution)
-        in_order = certificate.bound <= previous and (rank == 1 or self._next_bound() <= certificate.objective)
+        is_below = certificate.bound < previous
         missing = np.rint((self.problem.upper - solution.upper) / self.problem.cost).astype(int)
         left_out = {int(i): int(missing[i]) for i in np.flatnonzero(missing)}
         quadratic = float(self.problem.linear @ solution.alpha) - certificate.objective
         loss = quadratic + float(self.problem.upper @ slack)
-        return Model(self.problem, rank, solution.alpha, certificate, left_out, in_order, loss / best - 1.0)
+        return Model(self.problem, rank, solution.alpha, certificate, left_out, is_below, loss / best - 1.0)
 
 
 def _proof(solution: Solution) -> tuple[Certificate, FloatArray]:

@@ -266,7 +266,7 @@ def first_event(
 
 @njit(cache=True)
 def tie_answer(data: Data, margin: Margin) -> tuple[Array, Array]:
-    """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps, and the plane with them."""
+    """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps, and their plane."""
     tie = np.zeros(1)
     if margin.size > 0:
         right = np.zeros(margin.size + 1)
