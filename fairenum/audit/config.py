@@ -135,7 +135,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "metric": get_args(Gap),
     "categorical": ("onehot", "ordinal"),
 }
-WHOLE = {
+WHOLE: Mapping[str, tuple[float, float]] = {
     "k": (1, math.inf),
     "degree": (1, math.inf),
     "patience": (1, math.inf),
@@ -144,7 +144,7 @@ WHOLE = {
     "min_group_size": (0, math.inf),
     "replications": (10, math.inf),
 }
-NUMBERS = {
+NUMBERS: Mapping[str, tuple[float, float]] = {
     "coef0": (0.0, math.inf),
     "min_difference": (TINY, 1.0),
     "max_seconds": (TINY, math.inf),

@@ -1,0 +1,122 @@
+"""What to beware of when reading a result: a pure function of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fairenum.dataset.naming import quoted
+
+# Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
+NOTABLE_DIFFERENCE = 0.1
+REFERENCE_AGREES = 1e-9
+
+Caution = tuple[str, str]
+
+
+def cautions(document: dict[str, Any]) -> list[dict[str, str]]:
+    """List the warnings of a document, each with a code to look for and a message to read."""
+    found = (*_run(document), *_table(document), *_groups(document), *_models(document), *_choice(document))
+    return [{"code": code, "message": message} for code, message in found]
+
+
+def _run(document: dict[str, Any]) -> Iterator[Caution]:
+    enumeration, config = document["enumeration"], document["config"]
+    if document["status"] == "interrupted":
+        yield "interrupted", f"the run was interrupted after {enumeration['models']} of {config['k']} models"
+    if document["is_exploratory"]:
+        yield (
+            "exploratory",
+            "models were selected and reported on rows that are not separate, so the selected one looks fairer than "
+            "it is; give sizes with a selection split and a holdout for a result that holds",
+        )
+    if enumeration["note"]:
+        yield "few_predictors", enumeration["note"]
+    if enumeration["stopped"] in ("nodes", "time"):
+        yield (
+            "budget_spent",
+            f"the enumeration stopped at its limit of {enumeration['stopped']} with {enumeration['models']} models",
+        )
+
+
+def _table(document: dict[str, Any]) -> Iterator[Caution]:
+    dataset, config = document["dataset"], document["config"]
+    if dataset["missing"]:
+        cells = sum(dataset["missing"].values())
+        yield "imputed", f"{cells} missing cells were imputed, in {quoted(dataset['missing'])}"
+    if dataset["dropped"]:
+        yield "dropped", f"features that do not vary in the training rows were left out: {quoted(dataset['dropped'])}"
+    if dataset["unseen"]:
+        cells = sum(dataset["unseen"].values())
+        yield "unseen", f"{cells} cells hold a value that no training row has, in {quoted(dataset['unseen'])}"
+    if not config["standardise"]:
+        yield "unscaled", "numbers were not standardised, so columns of large numbers weigh more than others"
+    if config["use_sensitive"]:
+        yield "sensitive_features", "the models learn from the sensitive columns, too"
+
+
+def _groups(document: dict[str, Any]) -> Iterator[Caution]:
+    columns, minimum = document["dataset"]["sensitive"], document["config"]["min_group_size"]
+    if not columns:
+        yield "no_sensitive", "no sensitive column was named: accuracy and disagreement are reported, parity is not"
+    for column in columns:
+        small = [group for group in column["groups"] if group["is_small"]]
+        if small:
+            names = quoted(group["name"] for group in small)
+            yield "small_group", f"{column['column']}: groups with fewer than {minimum} rows in a split: {names}"
+        for part in ("selection", "holdout"):
+            if sum(group[part] > 0 for group in column["groups"]) < 2:
+                yield "single_group", f"{column['column']}: the {part} holds one group only, so its gaps say nothing"
+    yield from _power(document)
+
+
+def _power(document: dict[str, Any]) -> Iterator[Caution]:
+    primary = document["config"]["primary"]
+    for table in document["group_tables"]:
+        if table["rank"] == 1 and table["column"] == primary:
+            limits = [group["detectable"] for group in table["groups"] if group["detectable"] is not None]
+            if limits and max(limits) > NOTABLE_DIFFERENCE:
+                yield (
+                    "low_power",
+                    f"{primary}: with these group sizes a difference in selection rate below {max(limits):.2f} can "
+                    "go unseen",
+                )
+
+
+def _models(document: dict[str, Any]) -> Iterator[Caution]:
+    models, shown = document["models"], sorted({1, document["selection"]["rank"] or 1})
+    constant = [model["rank"] for model in models if model["is_constant"]]
+    if constant:
+        yield "constant", f"{_these(constant)} all rows of the selection split alike, and cannot be selected"
+    for rank in shown:
+        rows = models[rank - 1]["undetermined"]["holdout"]
+        if rows:
+            low, high = models[rank - 1]["bias_interval"]
+            yield (
+                "undetermined",
+                f"the optimum of model {rank} leaves the decision on {rows} holdout rows open: every bias from "
+                f"{_end(low)} to {_end(high)} is optimal, and its middle is used",
+            )
+    uncertain = [model["rank"] for model in models if not model["is_order_certified"]]
+    if uncertain:
+        yield "order", f"the proven intervals do not settle the order of {len(uncertain)} models: they are ties"
+
+
+def _these(ranks: list[int]) -> str:
+    return f"model {ranks[0]} decides" if len(ranks) == 1 else f"{len(ranks)} models decide"
+
+
+def _end(bias: float | None) -> str:
+    return "infinity" if bias is None else f"{bias:.4g}"
+
+
+def _choice(document: dict[str, Any]) -> Iterable[Caution]:
+    selection = document["selection"]
+    if selection["outcome"] == "selected" and not selection["is_fairer"]:
+        yield (
+            "not_confirmed",
+            f"the selected model is fairer on the rows it was selected by, but {selection['verdict']} on the holdout",
+        )
+    distance = document["reference_check"]["largest_difference"]
+    if distance > REFERENCE_AGREES:
+        yield "reference", f"a gap differs by {distance:.2g} from fairlearn's; do not rely on this result"

@@ -1,0 +1,87 @@
+"""An enumerated model as a fitted scikit-learn pipeline: preprocessing and classifier, ready to be exported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from fairenum.enumeration.model import ROUNDING, Model
+from fairenum.problem import FloatArray, Kernel, precise_sum
+
+if TYPE_CHECKING:
+    from fairenum.dataset import Encoding
+
+
+class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A kernel SVM that is fitted already: support vectors, weights and bias.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        The kernel; gamma is a number.
+
+    Attributes
+    ----------
+    support_vectors_, dual_coef_, intercept_
+        The decision value of x is ``sum_i dual_coef_i k(support_vector_i, x) + intercept``.
+    classes_
+        Unfavourable and favourable; a decision value of exactly 0 is favourable.
+    """
+
+    def __init__(self, kernel: str = "rbf", gamma: float = 1.0, degree: int = 3, coef0: float = 0.0) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Refuse: a model of an audit is taken as it was found."""
+        raise TypeError("this classifier was fitted by an audit; train a new one with fairenum.EnumSVC")
+
+    def decision_function(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the signed decision value of each row."""
+        check_is_fitted(self, "support_vectors_")
+        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)  # type: ignore[arg-type]
+        return np.asarray(kernel(check_array(X), self.support_vectors_) @ self.dual_coef_ + self.intercept_)
+
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Return the class of each row."""
+        return np.asarray(self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)])
+
+
+def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str]) -> Pipeline:
+    """Build the pipeline of a model: it takes rows of the table and returns the label's texts.
+
+    A linear model becomes scikit-learn's own `LinearSVC`, which needs no fairenum to be loaded; other kernels become a
+    `KernelClassifier`. The bias is raised by what cannot be told from 0, as scikit-learn counts a decision value of
+    exactly 0 as the first class, and an enumerated model as the second.
+    """
+    weights = model.problem.y[model.support] * model.alpha[model.support]
+    vectors = model.problem.X[model.support]
+    classifier = (
+        _linear(weights, vectors) if model.problem.kernel.name == "linear" else _kernel(model, weights, vectors)
+    )
+    classifier.intercept_ = np.array([model.intercept + ROUNDING])
+    classifier.classes_ = np.array(classes)
+    classifier.n_features_in_ = vectors.shape[1]
+    return Pipeline([("preprocessing", encoding.preprocessor), ("classifier", classifier)])
+
+
+def _linear(weights: FloatArray, vectors: FloatArray) -> LinearSVC:
+    classifier = LinearSVC(loss="hinge")
+    classifier.coef_ = precise_sum(weights, vectors)[None]
+    classifier.n_iter_ = 0
+    return classifier
+
+
+def _kernel(model: Model, weights: FloatArray, vectors: FloatArray) -> KernelClassifier:
+    kernel = model.problem.kernel
+    classifier = KernelClassifier(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
+    classifier.support_vectors_, classifier.dual_coef_ = vectors, weights
+    return classifier

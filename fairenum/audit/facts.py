@@ -1,0 +1,229 @@
+"""What is known about the run before any score: configuration, environment, table, models."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections import Counter
+from dataclasses import fields
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fairenum import __version__
+from fairenum.audit.config import AuditConfig
+from fairenum.audit.listing import Listing
+from fairenum.audit.preparation import PARTS, Prepared, Training
+from fairenum.audit.scorecard import Block, plain
+from fairenum.dataset import Column, Groups, merge_identical
+from fairenum.dataset.columns import IntArray
+from fairenum.enumeration.model import Model
+from fairenum.scoring import Groups as GroupedRows
+from fairenum.solvers.registry import list_solvers
+
+
+def configuration(config: AuditConfig, prepared: Prepared, training: Training) -> Block:
+    """Return the options as they were resolved."""
+    dataset, primary = prepared.dataset, prepared.primary
+    options = {field.name: getattr(config, field.name) for field in fields(config)}
+    return {
+        "label": dataset.label.column,
+        "favourable": dataset.label.favourable,
+        "sensitive": [groups.column for groups in dataset.sensitive],
+        **options,
+        "primary": primary.column if primary else None,
+        "reference": reference(primary, config) if primary else None,
+        "C": training.C,
+        "gamma": training.gamma,
+        "requested": {"C": config.C, "gamma": config.gamma},
+        "sizes": list(config.sizes),
+        "drop": list(config.drop),
+        "bands": {column: list(ends) for column, ends in config.bands.items()},
+    }
+
+
+def reference(groups: Groups, config: AuditConfig, primary: Groups | None = None) -> str:
+    """Name the group that others are compared with: the one asked for in the primary column, else the largest."""
+    asked = config.reference if primary is None or groups is primary else None
+    return groups.names[GroupedRows(groups.codes, groups.names).reference(asked)]
+
+
+def environment(config: AuditConfig, prepared: Prepared) -> Block:
+    """Return the versions of what computed the result, and the hash of what it was computed from."""
+    solver = next(info for info in list_solvers() if info.name == config.solver)
+    packages = ("numpy", "scipy", "pandas", "scikit-learn", "fairlearn")
+    return {
+        "python": platform.python_version(),
+        "fairenum": __version__,
+        **{package.replace("-", "_"): version(package) for package in packages},
+        "solver": {
+            "name": solver.name,
+            "provider": solver.provider,
+            "version": solver.version,
+            "backends": dict(solver.backends),
+        },
+        "fingerprint": prepared.dataset.fingerprint,
+    }
+
+
+def table(config: AuditConfig, prepared: Prepared, training: Training) -> Block:
+    """Return what is known about the table and its splits."""
+    dataset, split = prepared.dataset, prepared.split
+    distinct = len(merge_identical(prepared.train, dataset.signs[split.train]))
+    favourable = int(dataset.y.sum())
+    return {
+        "name": dataset.name,
+        "rows": len(dataset),
+        "columns": len({column.name for column in dataset.features} | {g.column for g in dataset.sensitive}) + 1,
+        "features": [_feature(column) for column in dataset.features],
+        "encoded": list(prepared.encoding.names),
+        "label": dataset.label.column,
+        "favourable": dataset.label.favourable,
+        "unfavourable": dataset.label.unfavourable,
+        "class_counts": {"favourable": favourable, "unfavourable": len(dataset) - favourable},
+        "splits": {"train": len(split.train), **{part: len(prepared.rows[part]) for part in PARTS}},
+        "sensitive": [_sensitive(groups, config, prepared) for groups in prepared.columns],
+        "missing": dataset.missing,
+        "dropped": list(prepared.encoding.dropped),
+        "unseen": prepared.encoding.unseen(dataset, np.concatenate([prepared.rows[part] for part in PARTS])),
+        "identical_rows": len(split.train) - distinct,
+        "examples": training.problem.size,
+    }
+
+
+def _feature(column: Column) -> Block:
+    return {
+        "name": column.name,
+        "kind": "numeric" if column.is_numeric else "categorical",
+        "missing": column.missing,
+    }
+
+
+def _sensitive(groups: Groups, config: AuditConfig, prepared: Prepared) -> Block:
+    parts: dict[str, IntArray] = {"train": prepared.split.train}
+    parts |= {part: prepared.rows[part] for part in PARTS}
+    sizes = {part: _sizes(groups, rows) for part, rows in parts.items()}
+    labels = prepared.dataset.y
+    positives = {part: _sizes(groups, rows[labels[rows] == 1]) for part, rows in prepared.rows.items()}
+    return {
+        "column": groups.column,
+        "is_primary": groups is prepared.primary,
+        "is_intersection": groups not in prepared.dataset.sensitive,
+        "reference": reference(groups, config, prepared.primary),
+        "groups": [
+            {
+                "name": name,
+                **{part: sizes[part][code] for part in parts},
+                **{f"{part}_positives": positives[part][code] for part in PARTS},
+                "is_small": min(sizes[part][code] for part in PARTS) < config.min_group_size,
+            }
+            for code, name in enumerate(groups.names)
+        ],
+    }
+
+
+def _sizes(groups: Groups, rows: IntArray) -> list[int]:
+    sizes: list[int] = np.bincount(groups.codes[rows], minlength=len(groups.names)).tolist()
+    return sizes
+
+
+def models(prepared: Prepared, training: Training, listing: Listing) -> list[Block]:
+    """Return what is proven about each model, and what it leaves out and changes; scores come later."""
+    ratios = listing.objective_ratio
+    undetermined = {part: [m.undetermined(prepared.audited[part]) for m in listing.models] for part in PARTS}
+    bits = {part: listing.values[part] >= 0.0 for part in PARTS}
+    changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
+    return [
+        {
+            "rank": place + 1,
+            "support_rank": model.rank,
+            "objective": model.objective,
+            "objective_bound": model.certificate.bound,
+            "objective_ratio": float(ratios[place]),
+            "relative_gap": model.certificate.relative_gap,
+            "is_order_certified": model.is_order_certified,
+            "loss_ratio": model.loss_ratio,
+            "support_size": len(model.support),
+            "supports": listing.sizes[place],
+            "left_out": _left_out(model, prepared, training),
+            "bias": model.intercept,
+            "bias_interval": [plain(end) for end in model.bias_interval],
+            "undetermined": {part: int(undetermined[part][place].sum()) for part in PARTS},
+            "predictions_changed": {
+                part: {"rows": int(changed[part][place]), "share": float(changed[part][place] / bits[part].shape[1])}
+                for part in PARTS
+            },
+            "is_constant": len(set(bits["selection"][place].tolist())) == 1,
+        }
+        for place, model in enumerate(listing.models)
+    ]
+
+
+def _left_out(model: Model, prepared: Prepared, training: Training) -> list[Block]:
+    return [
+        {
+            "row": int(training.records[example].min()),
+            "copies": copies,
+            "of": len(training.records[example]),
+            "label": _label(prepared, training.records[example]),
+            "groups": _groups(prepared, training.records[example]),
+        }
+        for example, copies in sorted(model.left_out.items())
+    ]
+
+
+def examples(prepared: Prepared, training: Training, listing: Listing) -> list[Block]:
+    """Return the training examples that some model leaves out, as their owner knows them."""
+    wanted = sorted({example for model in listing.models for example in model.left_out})
+    return [
+        {
+            "row": int(training.records[example].min()),
+            "rows": training.records[example].tolist(),
+            "label": _label(prepared, training.records[example]),
+            "groups": _groups(prepared, training.records[example]),
+            "values": {
+                column.name: _cell(column.values[training.records[example][0]]) for column in prepared.dataset.features
+            },
+        }
+        for example in wanted
+    ]
+
+
+def _label(prepared: Prepared, records: IntArray) -> str:
+    label = prepared.dataset.label
+    return label.favourable if label.y[records[0]] == 1 else label.unfavourable
+
+
+def _groups(prepared: Prepared, records: IntArray) -> dict[str, dict[str, int]]:
+    """Count the groups of identical records: features and label are the same, sensitive columns need not be."""
+    return {
+        groups.column: dict(sorted(Counter(groups.names[code] for code in groups.codes[records]).items()))
+        for groups in prepared.dataset.sensitive
+    }
+
+
+def _cell(value: Any) -> float | str | None:
+    if isinstance(value, str):
+        return value
+    return None if math.isnan(value) else float(value)
+
+
+def tuning(training: Training) -> Block | None:
+    """Return the accuracy of each C that was tried; None if C was given."""
+    if training.tuning is None:
+        return None
+    grid = [{"C": cost, "accuracy": accuracy} for cost, accuracy in training.tuning.items()]
+    return {"folds": training.folds, "grid": grid}
+
+
+def enumeration(listing: Listing) -> Block:
+    """Return how the models were found, and why no more of them."""
+    return {
+        "stopped": listing.stopped,
+        "nodes": listing.nodes,
+        "supports": sum(listing.sizes),
+        "models": len(listing.models),
+        "audited_rows": listing.audited_rows,
+        "note": listing.note,
+    }

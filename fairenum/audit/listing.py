@@ -1,0 +1,100 @@
+"""The models of an audit: enumerated, told apart by their decisions, and interrupted without loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairenum.audit.config import AuditConfig
+from fairenum.audit.preparation import PARTS, Part, Prepared, Progress, Training
+from fairenum.enumeration.distinct import DistinctModels
+from fairenum.enumeration.model import Model
+from fairenum.enumeration.search import Enumeration, Limits
+from fairenum.problem import FloatArray
+from fairenum.scoring import Decisions, Groups
+from fairenum.solvers.registry import open_workspace
+
+EVERYONE = "everyone"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """The models, best first, and how they were found.
+
+    Attributes
+    ----------
+    sizes
+        How many supports decide as each model does.
+    values
+        Decision values by split, shape (models, rows).
+    stopped
+        Why the enumeration ended.
+    audited_rows
+        Rows whose decisions tell models apart.
+    """
+
+    models: tuple[Model, ...]
+    sizes: tuple[int, ...]
+    values: dict[Part, FloatArray]
+    stopped: str
+    nodes: int
+    note: str
+    audited_rows: int
+
+    @property
+    def objective_ratio(self) -> FloatArray:
+        """Objective of each model as a share of that of model 1."""
+        objectives = np.array([model.objective for model in self.models])
+        return np.asarray(objectives / objectives[0])
+
+    def decisions(self, prepared: Prepared, part: Part, column: str | None) -> Decisions:
+        """Return what the models decide about a split, with the groups of a column, or everyone in one."""
+        rows = prepared.rows[part]
+        named = {groups.column: groups for groups in prepared.columns}
+        groups = (
+            Groups(named[column].codes[rows], named[column].names)
+            if column is not None
+            else Groups(np.zeros(len(rows), dtype=np.intp), (EVERYONE,))
+        )
+        predictions = (self.values[part] >= 0.0).astype(np.uint8)
+        return Decisions(predictions, prepared.dataset.y[rows].astype(np.uint8), groups)
+
+
+def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig, progress: Progress) -> Listing:
+    """List the near-optimal models; what an interrupted enumeration has found by then is kept.
+
+    Models are told apart on the rows whose decisions are audited, by their features alone: no label of the selection
+    split or the holdout has a say.
+    """
+    audited = np.unique(np.vstack([prepared.audited[part] for part in PARTS]), axis=0)
+    limits = Limits(None, config.eps, config.max_nodes, config.max_seconds)
+    enumeration = Enumeration(open_workspace(config.solver, training.problem), limits)
+    stream = DistinctModels(enumeration, config.distinct, audited, config.k, config.min_difference, config.patience)
+    models, is_interrupted = _collect(stream, config.k, progress)
+    return Listing(
+        models=tuple(models),
+        sizes=tuple(stream.sizes[: len(models)]),
+        values={
+            part: np.array([model.decision_function(prepared.audited[part]) for model in models]) for part in PARTS
+        },
+        stopped="interrupted" if is_interrupted else str(stream.stopped),
+        nodes=enumeration.nodes,
+        note=stream.note,
+        audited_rows=sum(len(prepared.rows[part]) for part in PARTS),
+    )
+
+
+def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], bool]:
+    """Take models until the stream ends or the user interrupts; without a single model there is nothing to keep."""
+    models: list[Model] = []
+    progress("enumerate", 0, k)
+    try:
+        for model in stream:
+            models.append(model)
+            progress("enumerate", len(models), k)
+    except KeyboardInterrupt:
+        if not models:
+            raise
+        return models, True
+    return models, False

@@ -1,0 +1,151 @@
+"""The fairest near-optimal model: who may be chosen, who is, and how much the choice flatters.
+
+The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
+accuracy, decides not all rows alike, and has a gap to speak of; the candidate of least gap is chosen. Ties go to the
+better objective, so model 1 is kept unless another one looks fairer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairenum.scoring import Decisions, Gap, score
+from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
+
+# Rates are ratios of whole numbers: what differs by less than this is equal.
+ROUNDING_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerances:
+    """What a fairer model may cost, and in which gap it has to be fairer.
+
+    Parameters
+    ----------
+    metric
+        The gap.
+    eps
+        Largest relative loss of objective.
+    max_accuracy_drop
+        Largest loss of accuracy on the selection split.
+    """
+
+    metric: Gap = "demographic_parity_difference"
+    eps: float = 0.05
+    max_accuracy_drop: float = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """How the models stand, best objective first on the last axis; there may be replications before it.
+
+    Attributes
+    ----------
+    objective_ratio
+        Objective as a share of that of model 1.
+    accuracy, gap
+        On the selection split; NaN for an undefined gap.
+    is_constant
+        Models that decide all rows alike.
+    """
+
+    objective_ratio: FloatArray
+    accuracy: FloatArray
+    gap: FloatArray
+    is_constant: BoolArray
+
+    def candidates(self, tolerances: Tolerances) -> BoolArray:
+        """Mark the models within the tolerances."""
+        near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
+        accurate = _at_least(self.accuracy, self.accuracy[..., :1] - tolerances.max_accuracy_drop)
+        return np.asarray(near_optimal & accurate & ~self.is_constant & ~np.isnan(self.gap))
+
+    def fairest(self, tolerances: Tolerances) -> IntArray:
+        """Find the candidate of least gap, the first of equals; -1 where there is none."""
+        candidates = self.candidates(tolerances)
+        price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
+        return np.where(candidates.any(-1), price.argmin(-1), -1)
+
+    def pareto_front(self) -> IntArray:
+        """Find the models that none beats in accuracy or gap without losing in the other; constant ones do not count.
+
+        Of models that are equal in both, the first stands for all.
+        """
+        places = np.flatnonzero(~self.is_constant & ~np.isnan(self.gap))
+        accuracy, gap = (np.round(values, ROUNDING_DIGITS) for values in (self.accuracy, self.gap))
+        front, least = [], np.inf
+        for place in sorted(places, key=lambda p: (-accuracy[p], gap[p], p)):
+            if gap[place] < least:
+                front.append(place)
+                least = gap[place]
+        return np.sort(np.array(front, dtype=np.intp))
+
+
+def standing(decisions: Decisions, objective_ratio: FloatArray, metric: Gap) -> Standing:
+    """Take the standing of all models on the rows of the selection split."""
+    scores = score(decisions)
+    return Standing(objective_ratio, scores.overall.accuracy, getattr(scores.gaps, metric), scores.is_constant)
+
+
+def expected_optimism(
+    decisions: Decisions,
+    objective_ratio: FloatArray,
+    tolerances: Tolerances,
+    rng: np.random.Generator,
+    replications: int = 1000,
+) -> float:
+    """Estimate how much of the fairness gained on the selection split the choice itself has put there.
+
+    Each replication draws the rows again, chooses by the rule, and compares the change of gap against model 1 that the
+    chosen model shows there with the one it shows on the rows themselves. The change, not the gap: a gap is largest
+    minus smallest, so every model's grows when rows are drawn again, chosen or not.
+
+    Parameters
+    ----------
+    decisions
+        Of all models on the selection split.
+    objective_ratio, tolerances
+        As for the choice itself.
+    rng
+        Source of the drawn rows.
+    replications
+        How often they are drawn.
+
+    Returns
+    -------
+    float
+        Mean of (change on the rows - change on the drawn rows): what to expect the gap to be worse by elsewhere.
+    """
+    kinds, copies = decisions.distinct()
+    total = int(copies.sum())
+    change = _changes(standing(decisions, objective_ratio, tolerances.metric).gap)
+    flattery = []
+    for block in blocks(replications, len(copies)):
+        drawn = rng.multinomial(total, copies / total, size=len(range(replications)[block])).astype(np.float64)
+        counts = confusion(kinds, drawn)
+        draws = Standing(objective_ratio, _accuracy(counts), _gap(counts, tolerances.metric), decisions.is_constant)
+        chosen = draws.fairest(tolerances)
+        seen = np.take_along_axis(_changes(draws.gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
+        flattery.append(np.where(chosen > 0, change[chosen] - seen, 0.0))
+    return float(np.nanmean(np.concatenate(flattery)))
+
+
+def _changes(gap: FloatArray) -> FloatArray:
+    return np.asarray(gap - gap[..., :1])
+
+
+def _accuracy(counts: Confusion) -> FloatArray:
+    return share(*FRACTIONS["accuracy"](counts.overall()))
+
+
+def _gap(counts: Confusion, metric: Gap) -> FloatArray:
+    """Take a gap from counts that may have replications on their first axis."""
+    rates = [share(*FRACTIONS[rate](counts)) for rate in GAP_RATES[metric]]
+    return np.asarray(np.max([np.fmax.reduce(rate, axis=-1) - np.fmin.reduce(rate, axis=-1) for rate in rates], axis=0))
+
+
+def _at_least(value: FloatArray, limit: FloatArray | float) -> BoolArray:
+    return np.asarray(np.round(value - limit, ROUNDING_DIGITS) >= 0.0)
