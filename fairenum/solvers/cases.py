@@ -29,7 +29,7 @@ SETTINGS: tuple[tuple[Kernel, float], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Case:
     """A problem with a name, and the seed from which further choices on it are drawn."""
 
@@ -37,7 +37,7 @@ class Case:
     problem: SvmProblem
     seed: int
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
     @property

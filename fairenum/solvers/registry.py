@@ -124,7 +124,7 @@ def open_workspace(
 def _entries(entry_points: Iterable[SolverEntry] | None) -> list[SolverEntry]:
     if entry_points is None:
         entry_points = importlib.metadata.entry_points(group=GROUP)
-    return sorted(entry_points, key=lambda entry: (entry.name, _provider(entry)))
+    return sorted(entry_points, key=lambda entry: entry.name)
 
 
 def _provider(entry: SolverEntry) -> tuple[str, str]:
@@ -144,8 +144,9 @@ def _info(entry: SolverEntry, entries: list[SolverEntry], owners: Mapping[str, l
 
 
 def _check_alone(entry: SolverEntry, entries: list[SolverEntry]) -> None:
-    providers = [_provider(other)[0] for other in entries if other.name == entry.name]
-    if len(providers) > 1:
+    namesakes = [other for other in entries if other.name == entry.name]
+    if len(namesakes) > 1:
+        providers = sorted(_provider(other)[0] for other in namesakes)
         raise SolverConflict(
             f"solver {entry.name!r} is provided by {' and by '.join(providers)}; uninstall all but one"
         )
@@ -194,5 +195,5 @@ def _needs(name: str, missing: tuple[str, ...], install: str) -> str:
 
 def _not_found(name: str, names: list[str]) -> str:
     close = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = f"; did you mean {close[0]!r}?" if close else "."
     return f"no solver is called {name!r}{hint} Installed are: {', '.join(dict.fromkeys(names)) or 'none'}"
