@@ -71,7 +71,7 @@ class CertifiedWorkspace:
                 f"gave an answer that is not a proven optimum: relative gap {certificate.relative_gap:.2g}, "
                 f"allowed {self.tolerance.gap:.2g}; {ADVICE}"
             )
-        return Solution(alpha, upper, solution.handle, certificate, slack)
+        return Solution(alpha, upper, solution.handle, certificate.moved(self._gram.bias_offset(alpha)), slack)
 
     def _refuse(self, reason: str) -> NoReturn:
         raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")
@@ -131,7 +131,7 @@ class CertifiedWorkspace:
         short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
         if best and abs(short) > self.tolerance.claim * abs(best):
             self._refuse(
-                f"claimed an optimum that misses the proven one by {100 * short / best:.2g} %; "
+                f"claimed an optimum that misses the proven one by {100 * short / best:.1f} %; "
                 f"allowed {100 * self.tolerance.claim:g} %"
             )
 
