@@ -7,9 +7,11 @@ from typing import Any
 
 from fairenum.report.numbers import counted, estimate, percent, share, signed
 from fairenum.report.tables import METRICS, NAME_WIDTH
-from fairenum.report.text import plain, sentence_list, shortened
+from fairenum.report.text import sentence_list, shortened
 
 Document = Mapping[str, Any]
+
+LONGEST = 400  # a message may quote names of any length
 
 
 def subject(document: Document) -> str:
@@ -31,17 +33,18 @@ def headline(document: Document) -> str:
 def findings(document: Document) -> Iterator[str]:
     """Give the numbers behind the verdict, the reason for it, and how far the models disagree."""
     selection = document["selection"]
-    if selection["tolerances"]["column"] is not None:
+    if selection["verdict"] is None and selection["tolerances"]["column"] is not None:
         yield _gap_sentence(document)
-    yield _sentence(plain(selection["reason"]))
+    yield _sentence(shortened(selection["reason"], LONGEST))
     if selection["verdict"] is not None:
-        yield _proof_sentence(selection)
-    yield _multiplicity_sentence(document)
+        yield _change_sentence(document)
+    if document["multiplicity"]["models"] > 1:
+        yield _multiplicity_sentence(document["multiplicity"])
 
 
 def warnings(document: Document) -> tuple[str, ...]:
     """List what to beware of."""
-    return tuple(_sentence(plain(warning["message"])) for warning in document["warnings"])
+    return tuple(shortened(warning["message"], LONGEST) for warning in document["warnings"])
 
 
 def _verdict(selection: Mapping[str, Any]) -> str:
@@ -60,32 +63,26 @@ def _verdict(selection: Mapping[str, Any]) -> str:
 
 
 def _gap_sentence(document: Document) -> str:
-    tolerances, rank = document["selection"]["tolerances"], document["selection"]["rank"]
-    first, rows = document["models"][0]["scores"]["holdout"], document["dataset"]["splits"]["holdout"]
-    metric, column = tolerances["metric"], shortened(tolerances["column"], NAME_WIDTH)
-    start = f"On the holdout ({counted(rows, 'row')}) the {METRICS[metric]} difference by {column} is"
-    if rank in (None, 1):
-        return f"{start} {estimate(first[metric])}; accuracy is {share(first['accuracy']['value'])}."
-    scores = document["models"][rank - 1]["scores"]["holdout"]
+    tolerances, rows = document["selection"]["tolerances"], document["dataset"]["splits"]["holdout"]
+    scores, metric = document["models"][0]["scores"]["holdout"], tolerances["metric"]
     return (
-        f"{start} {estimate(scores[metric])} instead of {estimate(first[metric])}; accuracy is "
-        f"{share(scores['accuracy']['value'])} instead of {share(first['accuracy']['value'])}."
+        f"On the holdout ({counted(rows, 'row')}) the {METRICS[metric]} difference of model 1 by "
+        f"{shortened(tolerances['column'], NAME_WIDTH)} is {estimate(scores[metric])}; its accuracy is "
+        f"{share(scores['accuracy']['value'])}."
     )
 
 
-def _proof_sentence(selection: Mapping[str, Any]) -> str:
+def _change_sentence(document: Document) -> str:
     """Say what is known about the change, which is better known than the two gaps."""
-    change = selection["gap_change"]["holdout"]
-    text = f"The gap changes by {estimate(change, signed)}"
-    if selection["verdict"] == "not distinguishable":
-        text += ", which leaves open whether it is smaller"
-    return text + "."
+    selection, rows = document["selection"], document["dataset"]["splits"]["holdout"]
+    flips = document["models"][selection["rank"] - 1]["predictions_changed"]["holdout"]["rows"]
+    if not flips:
+        return f"It decides all {counted(rows, 'row')} of the holdout as model 1 does."
+    change = estimate(selection["gap_change"]["holdout"], signed)
+    return f"It decides {flips} of {counted(rows, 'row')} of the holdout otherwise; the gap changes by {change}."
 
 
-def _multiplicity_sentence(document: Document) -> str:
-    found = document["multiplicity"]
-    if found["models"] == 1:
-        return "There is one model only, so there is nothing to compare it with."
+def _multiplicity_sentence(found: Mapping[str, Any]) -> str:
     return (
         f"The {found['models']} models decide {found['flipped']} of {counted(found['rows'], 'holdout row')} "
         f"({percent(found['ambiguity'])}) in more than one way; one model differs from model 1 in up to "

@@ -12,6 +12,7 @@ from fairenum.report.text import shortened
 Document = Mapping[str, Any]
 
 NAME_WIDTH = 24
+GROUP_WIDTH = 60  # two folded lines at most
 VERDICTS = {"fairer": "fairer", "not fairer": "not fairer", "not distinguishable": "open", None: UNDEFINED}
 METRICS = {
     "accuracy": "accuracy",
@@ -85,19 +86,19 @@ def side_by_side(document: Document) -> Table:
 
 def adverse_impact(table: Mapping[str, Any]) -> Table:
     """Show how one model selects from the groups of one column."""
-    column, most = shortened(table["column"], NAME_WIDTH), table["most_selected"]
+    column, most = shortened(table["column"], GROUP_WIDTH), table["most_selected"]
     return Table(
         title=f"Who is selected by model {table['rank']}, by {column}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
-        rows=tuple(map(_group_row, table["groups"])),
+        rows=tuple(_group_row(group, table["reference"]) for group in table["groups"]),
         notes=tuple(_group_notes(table, most)),
     )
 
 
 def _group_notes(table: Mapping[str, Any], most: str | None) -> Iterator[str]:
-    yield f"difference and p: against {shortened(table['reference'], NAME_WIDTH)}"
+    yield f"difference and p: against {shortened(table['reference'], GROUP_WIDTH)}"
     if most is not None:
-        yield f"ratio and shortfall: against {shortened(most, NAME_WIDTH)}, the most selected"
+        yield f"ratio and shortfall: against {shortened(most, GROUP_WIDTH)}, the most selected"
     if any(group["is_small"] for group in table["groups"]):
         yield "*: too few rows to say much"
 
@@ -141,14 +142,15 @@ def _difference(old: float | None, new: float | None) -> float | None:
     return None if old is None or new is None else new - old
 
 
-def _group_row(group: Mapping[str, Any]) -> tuple[str, ...]:
+def _group_row(group: Mapping[str, Any], reference: str) -> tuple[str, ...]:
     shortfall = group["shortfall"]
+    is_reference = group["group"] == reference
     return (
-        shortened(group["group"], NAME_WIDTH) + ("*" if group["is_small"] else ""),
+        shortened(group["group"], GROUP_WIDTH) + ("*" if group["is_small"] else ""),
         f"{group['selected']}/{group['n']}",
         share(group["rate"]["value"]),
         share(group["ratio"]),
-        estimate(group["difference"], signed),
+        "reference" if is_reference else estimate(group["difference"], signed),
         p_value(group["p"]),
         UNDEFINED if shortfall is None else f"{shortfall:.0f}",
     )

@@ -52,7 +52,7 @@ def _table(table: Table) -> Iterator[RenderableType]:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
     for place, heading in enumerate(table.headings):
         if place < table.names:
-            drawn.add_column(Text(heading), no_wrap=True, overflow="ellipsis")
+            drawn.add_column(Text(heading), overflow="fold")
         else:
             drawn.add_column(Text(heading), no_wrap=True, justify="right", min_width=_width(table, place))
     for place, row in enumerate(table.rows):

@@ -60,7 +60,7 @@ def view(
     document: Mapping[str, Any],
     *,
     rules: Iterable[Rule] = (),
-    files: Mapping[str, str] | None = None,
+    files: Iterable[tuple[str, str]] = (),
     all_models: bool = False,
 ) -> View:
     """Put a document in words.
@@ -72,7 +72,7 @@ def view(
     rules
         To judge it by.
     files
-        What was written: the path of each kind of file.
+        What was written: kinds of files and their paths.
     all_models
         Show every model, not only the best ones and those that matter.
     """
@@ -90,7 +90,7 @@ def view(
         groups=tuple(tables.adverse_impact(table) for table in document["group_tables"] if table["rank"] == shown),
         judgements=tuple(judge(document, rule) for rule in rules),
         warnings=sentences.warnings(document),
-        files=tuple((kind, plain(path)) for kind, path in (files or {}).items()),
+        files=tuple((kind, plain(path)) for kind, path in files),
     )
 
 

@@ -1,0 +1,111 @@
+"""fairenum audit: list the near-optimal models of a table and select the fairest."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from fairenum.cli.config import use_config
+from fairenum.cli.exit import Exit
+from fairenum.cli.options import (
+    METRIC_HELP,
+    METRICS,
+    Band,
+    NumberOr,
+    Sizes,
+    complete_data,
+    complete_solver,
+    merged_bands,
+    read_delimiter,
+)
+from fairenum.cli.outputs import Outputs, check_target, output_options
+from fairenum.cli.progress import shown_progress
+
+HELP = """List the near-optimal models of DATA, a bundled name or a file, and select the fairest.
+
+\b
+fairenum audit compas
+fairenum audit loans.csv --label approved --favourable yes --sensitive sex
+
+Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the command line wins.
+"""
+
+table = partial(click.option, panel="Data")
+column = partial(table, metavar="COLUMN")
+model = partial(click.option, panel="Models", show_default=True)
+statistic = partial(click.option, panel="Selection and statistics", show_default=True)
+output = partial(click.option, panel="Output", callback=check_target)
+
+
+@click.command(help=HELP)
+@click.argument("data", shell_complete=complete_data)
+@column("--label", help="Column to predict; a file needs it.")
+@table("--favourable", metavar="VALUE", help="Favourable value of the label; a file needs it.")
+@column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable.")
+@column("--primary", help="Sensitive column to select by, or 'a & b'.  [default: the first]")
+@table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
+@table("--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column.")
+@column("--drop", multiple=True, help="Column to leave out; repeatable.")
+@table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too.")
+@table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text.")
+@table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]")
+@table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file.")
+@model("-k", "--models", "k", type=int, default=50, help="How many models to list.")
+@model("--C", "C", type=NumberOr("auto"), default=1.0, metavar="NUMBER|auto", help="Price of a violated margin.")
+@model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel.")
+@model("--gamma", type=NumberOr("scale", "auto"), default="scale", metavar="NUMBER|scale|auto", help="Of rbf and poly.")
+@model("--degree", type=int, default=3, help="Of poly.")
+@model("--coef0", type=float, default=0.0, help="Of poly.")
+@model("--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers.")
+@model(
+    "--distinct",
+    type=click.Choice(["predictions", "support", "diverse"]),
+    metavar="NOTION",
+    default="predictions",
+    help="What makes another model: other predictions, another support, or diverse predictions.",
+)
+@model("--min-difference", type=float, default=0.01, help="Share of rows that diverse models decide otherwise.")
+@model("--rows", is_flag=True, show_default=False, help="Leave identical rows out one by one, as in the paper.")
+@model("--patience", type=int, default=1000, help="Give up after so many models that are nothing new.")
+@model("--max-nodes", type=int, help="Stop after so many solved problems.")
+@model("--time-limit", "max_seconds", type=float, metavar="SECONDS", help="Stop listing models after this time.")
+@statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
+@statistic("--eps", type=float, default=0.05, help="Largest relative loss of objective.")
+@statistic("--max-accuracy-drop", type=float, default=0.01, help="Largest loss of accuracy.")
+@statistic(
+    "--split",
+    "sizes",
+    type=Sizes(),
+    metavar="A,B,C",
+    default="0.6,0.2,0.2",
+    help="Train, selection and holdout: shares or rows.",
+)
+@statistic("--seed", type=int, default=0, help="Of split, folds and bootstrap.")
+@statistic("--confidence", type=float, default=0.95, help="Of intervals and verdicts.")
+@statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
+@statistic("--replications", type=int, default=1000, help="Of the bootstrap.")
+@output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
+@output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
+@output_options
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=use_config,
+    help="Read options from this file.",
+)
+def audit(data: str, label: str | None, favourable: str | None, sensitive: tuple[str, ...], **options: Any) -> Exit:
+    """Run an audit and deliver its result."""
+    outputs = Outputs.taken_from(options, inputs=(data,))
+    bands = merged_bands(options.pop("bands"))
+    from fairenum.audit import AuditConfig
+    from fairenum.audit import audit as run_audit
+
+    config = AuditConfig(bands=bands, **options)
+    with shown_progress(outputs.quiet) as progress:
+        result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
+    return outputs.deliver(result, saves=True)
