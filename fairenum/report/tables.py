@@ -100,7 +100,7 @@ def _group_notes(table: Mapping[str, Any], most: str | None) -> Iterator[str]:
     if most is not None:
         yield f"ratio and shortfall: against {shortened(most, GROUP_WIDTH)}, the most selected"
     if any(group["is_small"] for group in table["groups"]):
-        yield "*: too few rows to say much"
+        yield "small: too few rows to say much"
 
 
 def _model_row(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _group_row(group: Mapping[str, Any], reference: str) -> tuple[str, ...]:
     shortfall = group["shortfall"]
     is_reference = group["group"] == reference
     return (
-        shortened(group["group"], GROUP_WIDTH) + ("*" if group["is_small"] else ""),
+        shortened(group["group"], GROUP_WIDTH) + (" (small)" if group["is_small"] else ""),
         f"{group['selected']}/{group['n']}",
         share(group["rate"]["value"]),
         share(group["ratio"]),

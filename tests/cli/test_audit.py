@@ -1,0 +1,170 @@
+"""fairenum audit: what it prints and where, and what it writes."""
+
+import json
+from dataclasses import fields
+from typing import get_args
+from xml.etree import ElementTree
+
+import pytest
+from loans import OPTIONS
+
+from fairenum.audit import AuditConfig, AuditResult
+from fairenum.audit.result import check
+from fairenum.cli.audit import audit
+from fairenum.cli.options import METRICS
+from fairenum.scoring import Gap
+
+
+def test_the_report_is_on_stdout_and_the_run_is_saved_beside(fairenum, loans, folder):
+    ended = fairenum("audit", loans, *OPTIONS)
+    assert ended.code == 0
+    assert ended.err == ""
+    assert ended.out.startswith("loans: 300 rows, 3 features; favourable: approved = yes; groups by sex\n")
+    assert ended.out.endswith("run: fairenum-loans.json\n")
+    assert "Models by objective" in ended.out
+    assert "Who is selected by model" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert "\x1b" not in ended.out
+    check(json.loads((folder / "fairenum-loans.json").read_bytes()), "run")
+    assert sorted(path.name for path in folder.iterdir()) == ["fairenum-loans.json", "loans.csv"]
+
+
+def test_a_bundled_dataset_needs_no_option(fairenum, folder):
+    ended = fairenum("audit", "german", "-k", "2", "--replications", "20")
+    assert ended.code == 0
+    assert "german: 1000 rows" in ended.out
+    assert (folder / "fairenum-german.json").is_file()
+
+
+def test_json_on_stdout_stands_alone_and_nothing_is_saved(fairenum, loans, folder):
+    ended = fairenum("audit", loans, *OPTIONS, "--json", "-")
+    assert json.loads(ended.out)["dataset"]["name"] == "loans"
+    assert ended.err == ""
+    assert [path.name for path in folder.iterdir()] == ["loans.csv"]
+
+
+def test_markdown_on_stdout_stands_alone(fairenum, loans):
+    ended = fairenum("audit", loans, *OPTIONS, "--markdown", "-")
+    assert ended.out.startswith("## Fairness audit of loans\n")
+    assert "rank objective" not in ended.out
+
+
+def test_every_file_is_written_where_asked_and_named_in_the_report(fairenum, loans, folder):
+    (folder / "out").mkdir()
+    targets = ["--output", "out", "--json", "a.json", "--markdown", "b.md", "--junit", "c.xml", "--export", "d.skops"]
+    ended = fairenum("audit", loans, *OPTIONS, *targets, "--fail-on", "accuracy>0.1")
+    assert ended.code == 0
+    for name in ("out/fairenum-loans.json", "a.json", "b.md", "c.xml", "d.skops"):
+        assert (folder / name).stat().st_size > 0
+        assert f": {name}\n" in ended.out
+    assert (folder / "a.json").read_bytes() == (folder / "out" / "fairenum-loans.json").read_bytes()
+    assert ElementTree.parse(folder / "c.xml").getroot().attrib["tests"] == "2"
+
+
+def test_the_exported_model_predicts_as_the_audit_says(fairenum, loans, folder):
+    import pandas as pd
+    from skops.io import get_untrusted_types, load
+
+    fairenum("audit", loans, *OPTIONS, "--export", "model.skops")
+    trusted = get_untrusted_types(file=folder / "model.skops")
+    model = load(folder / "model.skops", trusted=trusted)
+    assert set(model.predict(pd.read_csv(folder / loans))) == {"yes", "no"}
+
+
+def test_quiet_prints_nothing(fairenum, loans):
+    ended = fairenum("audit", loans, *OPTIONS, "--quiet")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_all_shows_every_model(fairenum, loans):
+    shown = fairenum("audit", loans, *OPTIONS, "-k", "30", "--distinct", "support", "--all", "--eps", "1").out
+    assert "not shown" not in shown
+    short = fairenum("audit", loans, *OPTIONS, "-k", "30", "--distinct", "support", "--eps", "1").out
+    assert "not shown: 18 models" in short
+
+
+def test_options_reach_the_configuration(fairenum, loans):
+    ended = fairenum(
+        *("audit", loans, "--label", "approved", "--favourable", "no", "--sensitive", "income", "--band", "income=0"),
+        *("--drop", "town", "--delimiter", ",", "--use-sensitive", "-k", "2", "--C", "0.5", "--kernel", "rbf"),
+        *("--gamma", "0.2", "--distinct", "support", "--rows", "--eps", "0.2", "--max-accuracy-drop", "0.03"),
+        *("--metric", "equal_opportunity_difference", "--seed", "3", "--split", "150,70,80", "--confidence", "0.9"),
+        *("--reference", "> 0", "--time-limit", "60", "--replications", "20", "--min-group-size", "5", "--json", "-"),
+    )
+    config = json.loads(ended.out)["config"]
+    expected = {
+        **{"label": "approved", "favourable": "no", "sensitive": ["income"], "bands": {"income": [0.0]}},
+        **{"drop": ["town"], "delimiter": ",", "use_sensitive": True, "k": 2, "C": 0.5, "kernel": "rbf"},
+        **{"gamma": 0.2, "distinct": "support", "rows": True, "eps": 0.2, "max_accuracy_drop": 0.03},
+        **{"metric": "equal_opportunity_difference", "seed": 3, "sizes": [150, 70, 80], "confidence": 0.9},
+        **{"reference": "> 0", "max_seconds": 60.0, "replications": 20, "min_group_size": 5},
+    }
+    assert {name: config[name] for name in expected} == expected
+
+
+def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
+    document = json.loads(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-").out)
+    assert document["config"]["requested"]["C"] == "auto"
+    assert document["tuning"] is not None
+
+
+def test_the_command_line_has_every_option_with_the_same_default():
+    with audit.make_context("audit", ["compas"]) as context:
+        given = context.params
+    for field in fields(AuditConfig):
+        if field.name != "bands":
+            assert given[field.name] == getattr(AuditConfig(), field.name), field.name
+    assert get_args(Gap) == METRICS
+
+
+def test_an_old_run_survives_when_the_new_one_fails(fairenum, loans, folder):
+    (folder / "fairenum-loans.json").write_text("old")
+    assert fairenum("audit", loans, *OPTIONS, "--reference", "child").code == 2
+    assert (folder / "fairenum-loans.json").read_text() == "old"
+
+
+def test_the_run_can_be_loaded(saved_run):
+    assert AuditResult.load(saved_run).document["config"]["k"] == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--json", "nowhere/a.json"], "there is no folder 'nowhere'; make it first"),
+        (["--json", "."], "'.' is a folder; name a file"),
+        (["--json", "-", "--markdown", "-"], "two outputs go to '-'; give each a place of its own"),
+        (["--json", "loans.csv"], "'loans.csv' is the input; give the output another name"),
+        (["--C", "much"], "'much' is neither a number nor auto"),
+        (["--split", "0.5,0.5"], "'0.5,0.5' is not train, selection and holdout"),
+        (["--split", "a,b,c"], "'a,b,c' is not train, selection and holdout"),
+        (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
+        (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),
+        (["--metric", "parity"], "'parity' is not one of"),
+        (["-k", "0"], "option 'k' must be a whole number of at least 1, not 0"),
+        (["--confidence", "2"], "option 'confidence' must be"),
+        (["--fail-on", "parity"], "'parity' is no rule; write a metric"),
+        (["--fail-on", "acuracy>0.5"], "no metric is called 'acuracy'; did you mean 'accuracy'?"),
+        (["--fail-on", "x>0.5"], "no metric is called 'x'; there are accuracy"),
+        (["--lable", "approved"], "No such option '--lable'"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_nothing_is_written(fairenum, loans, folder, arguments, message):
+    ended = fairenum("audit", loans, *OPTIONS, *arguments)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err.startswith("error: ")
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+    assert [path.name for path in folder.iterdir()] == ["loans.csv"]
+
+
+def test_outputs_of_odd_names_stay_in_the_folder(fairenum, folder, loans):
+    (folder / loans).rename(folder / "my loans? [red].csv")
+    assert fairenum("audit", "my loans? [red].csv", *OPTIONS).code == 0
+    assert (folder / "fairenum-my-loans---red-.json").is_file()
+
+
+def test_tab_is_a_delimiter(fairenum, folder, loans):
+    (folder / "loans.txt").write_text((folder / loans).read_text().replace(",", "\t"))
+    (folder / "loans.txt").rename(folder / "tabbed.csv")
+    assert fairenum("audit", "tabbed.csv", *OPTIONS, "--delimiter", "tab").code == 0
