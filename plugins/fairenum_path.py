@@ -63,7 +63,7 @@ class PathWorkspace:
 
     def solution(self, state: ActiveSet) -> Solution:
         """Return the answer of a state, with the state as its handle."""
-        return Solution(read_only(state.alpha), read_only(state.upper), handle=state)
+        return Solution(read_only(state.answer()), read_only(state.upper), handle=state)
 
 
 class PathRemoval:

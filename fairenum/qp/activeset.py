@@ -113,7 +113,7 @@ class ActiveSet:
             correction = inverse @ residual
             self.bias += float(correction[0])
             self.alpha[margin] += correction[1:]
-        self.alpha[margin] = self._snapped(margin)
+        self.alpha[margin] = np.clip(self.alpha[margin], 0.0, self.upper[margin])
         reached = product(self.alpha)
         self.gradient = reached + self.y * self.bias - self.linear
         self.gradient[margin] = 0.0
@@ -129,8 +129,7 @@ class ActiveSet:
         """Return by how much the worst example at a bound is on the wrong side of the margin."""
         return float(-(self.side * self.gradient).min(initial=0.0))
 
-    def _snapped(self, margin: IntArray) -> FloatArray:
-        """Return values in the box, those within rounding of a bound on it: a support is not read off noise."""
-        alpha, upper = self.alpha[margin], self.upper[margin]
-        slip = np.minimum(kernel.BOX * upper, self.slip)
-        return np.where(alpha <= slip, 0.0, np.where(alpha >= upper - slip, upper, alpha))
+    def answer(self) -> FloatArray:
+        """Return alpha with the values within rounding of a bound on it: a support is not read off noise."""
+        slip = np.minimum(kernel.BOX * self.upper, self.slip)
+        return np.where(self.alpha <= slip, 0.0, np.where(self.alpha >= self.upper - slip, self.upper, self.alpha))

@@ -21,6 +21,7 @@ STILL = 1e-12
 DEPENDENCE = 1e-11
 PIVOT = 1e-7
 BOX = 1e-10
+MOST_IDLE = 100  # steps without any length, besides two for each margin example, after which a path goes in circles
 
 
 class Data(NamedTuple):
@@ -419,6 +420,7 @@ def walk(
     Returns the status, the margin set, bias, value, and what is left of the limit of breakpoints.
     """
     alpha, gradient, example, left = vectors.alpha, vectors.gradient, drive.example, 1.0
+    idle = 0
     while True:
         if example >= 0:
             left = alpha[example] - drive.target
@@ -429,7 +431,9 @@ def walk(
         slides = margin.size == 0 and example >= 0
         motion = direction(data, margin, drive)
         length, kind, index = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
-        if limit <= 0 or length == np.inf:
+        # Exact ties cannot cycle; ties that rounding has disordered can, and then no step has any length.
+        idle = idle + 1 if left - length == left else 0
+        if limit <= 0 or length == np.inf or idle > MOST_IDLE + 2 * margin.size:
             return STUCK, margin, bias, value, limit
         limit -= 1
         left -= length

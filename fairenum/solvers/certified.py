@@ -148,4 +148,4 @@ class CertifiedWorkspace:
 
     def _polished_from(self, guess: FloatArray | None, claim: Solution, upper: FloatArray) -> Solution:
         state = optimal_state(self._gram, self.problem, upper, guess)
-        return self.certified(Solution(read_only(state.alpha), upper, claim.handle))
+        return self.certified(Solution(read_only(state.answer()), upper, claim.handle))
