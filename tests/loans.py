@@ -9,7 +9,7 @@ import pandas as pd
 OPTIONS = ["--label", "approved", "--favourable", "yes", "--sensitive", "sex", "-k", "6", "--replications", "50"]
 
 
-def write_loans(path: Path, rows: int = 300, gap: float = 1.0) -> Path:
+def write_loans(path: Path, rows: int = 400, gap: float = 1.0) -> Path:
     """Write a table in which women with equal income are approved less often."""
     rng = np.random.default_rng(0)
     is_woman = rng.random(rows) < 0.5

@@ -18,6 +18,8 @@ from fairenum.errors import FairenumError
 from fairenum.report.text import plain
 
 DEBUG = "FAIRENUM_DEBUG"
+FEWER_ROWS = "learn from fewer rows, such as --split 4000,2000,2000"
+REPORT_IT = "this is a fault of fairenum, not of your data: please report it with what `fairenum --debug ...` prints"
 
 
 HELP = """Audit the fairness of the near-optimal support vector machines of a table.
@@ -58,16 +60,10 @@ def run(arguments: list[str] | None = None) -> int:
     """Run one command; a mistake that the user can mend is one line on stderr."""
     try:
         return group.main(arguments, prog_name="fairenum", standalone_mode=False) or Exit.DONE
-    except (FairenumError, click.ClickException) as error:
-        return _complain(f"error: {_in_words(error)}", Exit.BAD_INPUT)
-    except click.Abort:
-        return _complain("interrupted; nothing was saved", Exit.INTERRUPTED)
-    except OSError as error:
-        if error.filename is None:
-            return _explain_internal(error)
-        return _complain(f"error: {error.filename!r}: {error.strerror}", Exit.BAD_INPUT)
     except Exception as error:  # noqa: BLE001  # whatever it is, it must not look like an answer
-        return _explain_internal(error)
+        message, code = _explain(error)
+        click.echo(plain(message), err=True)
+        return code
 
 
 def _prepare_process() -> None:
@@ -83,27 +79,27 @@ def _prepare_process() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _in_words(error: Exception) -> str:
-    """Put a mistake in one line, with where to read on or which file it stands in."""
-    if not isinstance(error, click.ClickException):
-        return str(error)
-    message = error.format_message().rstrip(".")
-    context = getattr(error, "ctx", None)
+def _explain(error: Exception) -> tuple[str, Exit]:
+    """Say in one line what happened, and with which code to end."""
+    match error:
+        case click.Abort():
+            return "interrupted; nothing was saved", Exit.INTERRUPTED
+        case click.ClickException():
+            return f"error: {_usage_error(error)}", Exit.BAD_INPUT
+        case FairenumError():
+            return f"error: {error}", Exit.BAD_INPUT
+        case MemoryError():
+            return f"error: not enough memory ({error}); {FEWER_ROWS}", Exit.BAD_INPUT
+        case OSError(filename=str(name)):
+            return f"error: {name!r}: {error.strerror}", Exit.BAD_INPUT
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    return f"internal error: {type(error).__name__}: {error}; {REPORT_IT}", Exit.INTERNAL
+
+
+def _usage_error(error: click.ClickException) -> str:
+    """Say what was refused, and where it stands or where to read on."""
+    message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
     if context is None or message.endswith("?"):
         return message
     return message + (origin(error) or f"; see {context.command_path} --help")
-
-
-def _complain(message: str, code: Exit) -> Exit:
-    click.echo(plain(message), err=True)
-    return code
-
-
-def _explain_internal(error: Exception) -> Exit:
-    if os.environ.get(DEBUG):
-        traceback.print_exception(error)
-    return _complain(
-        f"internal error: {type(error).__name__}: {error}; this is a fault of fairenum, not of your data: "
-        "please report it with what `fairenum --debug ...` prints",
-        Exit.INTERNAL,
-    )

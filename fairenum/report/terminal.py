@@ -25,6 +25,8 @@ def print_report(view: View, console: Console) -> None:
         for part in _parts(view):
             # every text stands in a Text of its own: what looks like markup is shown, never obeyed
             console.print(part, markup=False, highlight=False)
+        for kind, path in view.files:  # a path to copy must not be broken into lines
+            console.print(Text(f"{kind}: {path}"), soft_wrap=True)
     # rich fills lines up with blanks, which a log should not keep
     console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
 
@@ -42,8 +44,6 @@ def _parts(view: View) -> Iterator[RenderableType]:
         yield Text()
         yield _items(items)
     yield Text()
-    # a path to copy must not be broken into lines
-    yield from (Text(f"{kind}: {path}", no_wrap=True, overflow="ignore") for kind, path in view.files)
 
 
 def _table(table: Table) -> Iterator[RenderableType]:

@@ -19,7 +19,7 @@ def test_the_report_is_on_stdout_and_the_run_is_saved_beside(fairenum, loans, fo
     ended = fairenum("audit", loans, *OPTIONS)
     assert ended.code == 0
     assert ended.err == ""
-    assert ended.out.startswith("loans: 300 rows, 3 features; favourable: approved = yes; groups by sex\n")
+    assert ended.out.startswith("loans: 400 rows, 3 features; favourable: approved = yes; groups by sex\n")
     assert ended.out.endswith("run: fairenum-loans.json\n")
     assert "Models by objective" in ended.out
     assert "Who is selected by model" in ended.out

@@ -1,0 +1,285 @@
+"""Every way in which the program ends, each through the real command line."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from loans import OPTIONS
+
+from fairenum import cli
+from fairenum.cli import progress
+from fairenum.cli.exit import Exit
+
+LABEL = ["--label", "approved", "--favourable", "yes"]
+SMALL = ["--split", "250,25,25"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "code", "outcome"),
+    [
+        (["accuracy>=0.1"], Exit.DONE, "holds"),
+        (["accuracy>=0.99"], Exit.VIOLATED, "violated"),
+        (["accuracy>={value}"], Exit.INCONCLUSIVE, "open"),
+        (["accuracy>={value}", "accuracy>=0.99", "accuracy>0"], Exit.VIOLATED, "violated"),
+        (["demographic_parity_difference<=0.999"], Exit.DONE, "holds"),
+        (["demographic_parity_ratio>=0.00001"], Exit.DONE, "holds"),
+    ],
+)
+def test_rules_decide_the_code(fairenum, saved_run, rules, code, outcome):
+    document = json.loads(saved_run.read_bytes())
+    value = document["models"][document["selection"]["rank"] - 1]["scores"]["holdout"]["accuracy"]["value"]
+    given = [part for rule in rules for part in ("--fail-on", rule.format(value=value))]
+    ended = fairenum("report", str(saved_run), *given)
+    assert ended.code == code
+    assert ended.err == ""
+    assert f"\n{outcome} " in ended.out
+
+
+def test_a_small_group_leaves_a_rule_open(fairenum, loans):
+    rule = ["--fail-on", "demographic_parity_difference<=0.999", "--fail-on", "accuracy>0.01"]
+    ended = fairenum("audit", loans, *OPTIONS, *SMALL, *rule, "--quiet")
+    assert ended.code == Exit.INCONCLUSIVE
+    assert ended.out == ""
+    assert ended.err.startswith("open: demographic_parity_difference<=0.999: ")
+    assert "too small: man (" in ended.err
+    assert ended.err.count("\n") == 1
+    assert fairenum("audit", loans, *OPTIONS, *SMALL, *rule, "--min-group-size", "2").code == Exit.DONE
+
+
+def test_a_violated_rule_is_told_on_stderr_if_stdout_holds_json(fairenum, saved_run):
+    ended = fairenum("report", str(saved_run), "--json", "-", "--fail-on", "accuracy>=0.99")
+    assert ended.code == Exit.VIOLATED
+    assert json.loads(ended.out)["schema_version"]
+    assert ended.err.startswith("violated: accuracy>=0.99: ")
+
+
+def write(content):
+    return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+ROWS = "".join(f"{i},{i % 7},{'ab'[i % 2]},{'yes' if i % 3 else 'no'}\n" for i in range(60))
+HEADER = "income,debt,sex,approved\n"
+BAD_INPUT = {
+    "missing column": (HEADER + ROWS, ["--sensitive", "gender"], "no column 'gender', named as sensitive"),
+    "near miss": (HEADER + ROWS, ["--sensitive", "sexx"], "did you mean 'sex'?"),
+    "three labels": (HEADER + ROWS + "1,2,a,maybe\n", [], "'approved'"),
+    "infinite": (HEADER + ROWS + "inf,2,a,yes\n", [], "'income'"),
+    "one class": (HEADER + ROWS.replace("no", "yes"), [], "'approved'"),
+    "constant column": ("".join(f"7,{line}\n" for line in ROWS.splitlines()), [], "'same'"),
+    "empty": ("", [], "empty"),
+    "header only": (HEADER, [], "row"),
+    "wrong delimiter": ((HEADER + ROWS).replace(",", ";"), [], "delimiter"),
+    "not UTF-8": ((HEADER + ROWS + "1,2,\xe9,yes\n").encode("latin-1"), [], "UTF-8"),
+    "columns of one name": (HEADER.replace("debt", "income") + ROWS, [], "both called 'income'"),
+    "unknown favourable": (HEADER + ROWS, ["--favourable", "maybe"], "'maybe'"),
+    "ragged": (HEADER + ROWS + "1,2,a,yes,5\n", [], "line 62"),
+}
+BAD_INPUT["constant column"] = ("same," + HEADER + BAD_INPUT["constant column"][0], *BAD_INPUT["constant column"][1:])
+
+
+@pytest.mark.parametrize(("content", "options", "message"), BAD_INPUT.values(), ids=BAD_INPUT)
+def test_bad_input_is_one_line_and_nothing_is_written(fairenum, folder, content, options, message):
+    write(content)(folder / "bad.csv")
+    ended = fairenum("audit", "bad.csv", *LABEL, *options)
+    assert ended.code == Exit.BAD_INPUT
+    assert ended.out == ""
+    assert ended.err.startswith("error: ")
+    assert message in ended.err
+    assert ended.err.count("\n") == 1
+    assert [path.name for path in folder.iterdir()] == ["bad.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit", "compass"], "did you mean 'compas'?"),
+        (["audit", "none.csv", *LABEL], "none.csv"),
+        (["audit"], "Missing argument 'DATA'; see fairenum audit --help"),
+        (["audti", "compas"], "No such command 'audti'. Did you mean 'audit'?"),
+        (["report", "none.json"], "cannot read 'none.json': No such file or directory"),
+        (["datasets", "none"], "no bundled dataset is called 'none'"),
+        (["audit", "german", "--solver", "none"], "none"),
+    ],
+)
+def test_bad_usage_is_one_line(fairenum, folder, arguments, message):
+    ended = fairenum(*arguments)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (Exit.BAD_INPUT, "", 1)
+    assert message in ended.err
+    assert list(folder.iterdir()) == []
+
+
+def test_control_characters_in_a_message_are_shown_as_escapes(fairenum, folder):
+    (folder / "a.csv").write_text(HEADER + ROWS)
+    ended = fairenum("audit", "a.csv", *LABEL, "--sensitive", "\x1b[31m\u202e")
+    assert ended.code == Exit.BAD_INPUT
+    assert "\x1b" not in ended.err
+    assert "\u202e" not in ended.err
+
+
+def test_a_place_without_permission_is_the_users_mistake(fairenum, saved_run, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied", "m.md")
+
+    monkeypatch.setattr("fairenum.audit.result.write_atomically", refuse)
+    ended = fairenum("report", str(saved_run), "--markdown", "m.md")
+    assert (ended.code, ended.err) == (Exit.BAD_INPUT, "error: 'm.md': Permission denied\n")
+
+
+@pytest.mark.parametrize("failure", [KeyError("lost"), OSError("broken"), RecursionError()])
+def test_an_internal_error_looks_like_nothing_else(fairenum, saved_run, monkeypatch, failure):
+    def fail(*_args, **_kwargs):
+        raise failure
+
+    monkeypatch.setattr("fairenum.report.view.view", fail)
+    ended = fairenum("report", str(saved_run))
+    assert ended.code == Exit.INTERNAL == 70
+    assert ended.err.startswith(f"internal error: {type(failure).__name__}: ")
+    assert "Traceback" not in ended.err
+    monkeypatch.setenv("FAIRENUM_DEBUG", "1")
+    assert "Traceback" in fairenum("report", str(saved_run)).err
+
+
+def test_debug_asks_for_tracebacks(fairenum, saved_run, monkeypatch):
+    monkeypatch.setenv("FAIRENUM_DEBUG", "")
+    monkeypatch.setattr("fairenum.report.view.view", None)
+    assert "Traceback" in fairenum("--debug", "report", str(saved_run)).err
+
+
+def test_too_little_memory_is_explained(fairenum, loans, monkeypatch):
+    def fail(*_args, **_kwargs):
+        raise MemoryError("Unable to allocate 16.0 GiB")
+
+    monkeypatch.setattr("fairenum.audit.audit", fail)
+    ended = fairenum("audit", loans, *OPTIONS)
+    assert ended.code == Exit.BAD_INPUT
+    assert ended.err.startswith("error: not enough memory (Unable to allocate 16.0 GiB); learn from fewer rows")
+    assert ended.err.count("\n") == 1
+
+
+def test_an_interrupt_before_the_first_model_saves_nothing(fairenum, loans, folder, monkeypatch):
+    def interrupt(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairenum.audit.audit", interrupt)
+    ended = fairenum("audit", loans, *OPTIONS)
+    assert ended.code == Exit.INTERRUPTED == 130
+    assert ended.err.strip() == "interrupted; nothing was saved"
+    assert [path.name for path in folder.iterdir()] == ["loans.csv"]
+
+
+def test_an_interrupt_while_listing_models_saves_what_there_is(fairenum, loans, folder, monkeypatch):
+    def interrupt(stage, done, total):
+        if stage == "enumerate" and done == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress, "_bar", lambda: _as_context(interrupt))
+    ended = fairenum("audit", loans, *OPTIONS, "--junit", "j.xml")
+    assert ended.code == Exit.PARTIAL
+    assert "\nInterrupted: " in ended.out
+    document = json.loads((folder / "fairenum-loans.json").read_bytes())
+    assert document["status"] == "interrupted"
+    assert 1 <= len(document["models"]) <= 3
+    assert 'type="interrupted"' in (folder / "j.xml").read_text()
+
+
+class _as_context:  # noqa: N801
+    def __init__(self, value):
+        self.value = value
+
+    def __enter__(self):
+        return self.value
+
+    def __exit__(self, *_):
+        return None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_in_a_process_of_its_own(program, folder):
+    options = ["-k", "100000", "--distinct", "support", "--eps", "1", "--replications", "20", "--split", "300,100,100"]
+    with program("audit", "german", *options, "--output", "part.json", FORCE_COLOR="1") as process:
+        seen = ""
+        while not re.search(r"[1-9]\d*/100000", seen) and process.poll() is None:
+            seen += process.stderr.read(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == Exit.PARTIAL, err
+    assert json.loads((folder / "part.json").read_bytes())["status"] == "interrupted"
+    assert "Traceback" not in err
+    assert "Interrupted: " in out
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes")
+def test_a_closed_pipe_ends_it_as_it_ends_every_filter(program, saved_run):
+    with program("report", str(saved_run), "--json", "-") as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == -signal.SIGPIPE
+
+
+def test_the_program_starts_with_one_thread_and_without_heavy_imports(program, monkeypatch):
+    lines = "import sys; import fairenum.cli; print(sorted({'numpy', 'pandas', 'sklearn', 'numba'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True).stdout == "[]\n"
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    handlers = signal.getsignal(signal.SIGPIPE)
+    monkeypatch.setattr(cli, "run", lambda: Exit.DONE)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    signal.signal(signal.SIGPIPE, handlers)
+    assert ended.value.code == 0
+    assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
+
+
+def test_help_names_every_code(fairenum):
+    shown = fairenum("--help").out
+    for code in Exit:
+        assert f" {code.value}  " in shown
+
+
+def test_completion_knows_commands_options_and_datasets(program):
+    def complete(words, place):
+        environment = {"_FAIRENUM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        with program(**environment) as process:
+            return process.communicate()[0]
+
+    assert "plain,audit" in complete("fairenum au", 1)
+    assert "plain,compas" in complete("fairenum audit co", 2)
+    assert "file,./da" in complete("fairenum audit ./da", 2)
+    assert "plain,--fail-on" in complete("fairenum audit compas --fail", 3)
+    assert "plain,path" in complete("fairenum audit compas --solver pa", 4)
+    assert "plain,predictions" in complete("fairenum audit compas --distinct pre", 4)
+
+
+def test_the_first_run_says_why_it_takes_long(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "LONG", 0.01)
+    with progress.shown_progress(quiet=False) as report:
+        report("load", 0, None)
+        report("enumerate", 0, None)
+        report("enumerate", 0, 5)
+        time.sleep(0.2)
+        report("enumerate", 1, 5)
+        report("score", 0, None)
+    assert capsys.readouterr().err == progress.FIRST_RUN + "\n"
+    with progress.shown_progress(quiet=False) as report:
+        report("enumerate", 0, None)
+        report("enumerate", 1, 5)
+        time.sleep(0.1)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_sees_a_bar_and_a_pipe_does_not(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress.shown_progress(quiet=False) as report:
+        report("enumerate", 2, 5)
+        time.sleep(0.2)
+    assert "listing models" in capsys.readouterr().err
+
+
+def test_no_path_of_this_machine_is_shown(fairenum, saved_run):
+    assert str(Path.home()) not in fairenum("report", str(saved_run)).out
