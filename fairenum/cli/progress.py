@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Timer
-
-import rich_click as click
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -19,7 +18,7 @@ STAGES = {
     "select": "selecting",
 }
 LONG = 5.0
-FIRST_RUN = "still at work on the first model; the first run of an installation compiles its inner loop, once"
+FIRST_RUN = "still at the first model: a first run compiles the inner loop, once"
 
 
 @contextmanager
@@ -28,43 +27,37 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
     if quiet:
         yield lambda *_: None
         return
-    with _bar() as show, _patience() as arrived:
+    with _bar() as (show, say):
+        patience = Timer(LONG, say, [FIRST_RUN])
+        patience.daemon = True
 
         def report(stage: str, done: int, total: int | None) -> None:
             show(stage, done, total)
-            arrived(stage, done)
+            has_started, is_waiting = patience.ident is not None, stage == "enumerate" and not done
+            if is_waiting and not has_started:
+                patience.start()
+            elif has_started and not is_waiting:
+                patience.cancel()
 
-        yield report
+        try:
+            yield report
+        finally:
+            patience.cancel()
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def _bar() -> Iterator[tuple[Progress, Callable[[str], None]]]:
+    """Open a bar, and give what moves it and what prints a line above it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, markup=False, highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("", total=None)
-        yield lambda stage, done, total: bars.update(
-            task, description=STAGES.get(stage, stage), completed=done, total=total
-        )
 
+        def show(stage: str, done: int, total: int | None) -> None:
+            bars.update(task, description=STAGES.get(stage, stage), completed=done, total=total)
 
-@contextmanager
-def _patience() -> Iterator[Callable[[str, int], None]]:
-    """Say why it takes long, unless the first model arrives soon."""
-    timer = Timer(LONG, click.echo, [FIRST_RUN], {"err": True})
-    timer.daemon = True
-
-    def arrived(stage: str, done: int) -> None:
-        if stage == "enumerate" and not done and not timer.is_alive() and not timer.finished.is_set():
-            timer.start()
-        elif stage not in ("load", "prepare", "tune") and (done or stage != "enumerate"):
-            timer.cancel()
-
-    try:
-        yield arrived
-    finally:
-        timer.cancel()
+        yield show, partial(console.print, soft_wrap=True)

@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete
 from loans import OPTIONS
 
 from fairenum import cli
@@ -178,7 +180,7 @@ def test_an_interrupt_while_listing_models_saves_what_there_is(fairenum, loans, 
         if stage == "enumerate" and done == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(progress, "_bar", lambda: _as_context(interrupt))
+    monkeypatch.setattr(progress, "_bar", lambda: nullcontext((interrupt, print)))
     ended = fairenum("audit", loans, *OPTIONS, "--junit", "j.xml")
     assert ended.code == Exit.PARTIAL
     assert "\nInterrupted: " in ended.out
@@ -186,17 +188,6 @@ def test_an_interrupt_while_listing_models_saves_what_there_is(fairenum, loans, 
     assert document["status"] == "interrupted"
     assert 1 <= len(document["models"]) <= 3
     assert 'type="interrupted"' in (folder / "j.xml").read_text()
-
-
-class _as_context:  # noqa: N801
-    def __init__(self, value):
-        self.value = value
-
-    def __enter__(self):
-        return self.value
-
-    def __exit__(self, *_):
-        return None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -243,23 +234,25 @@ def test_help_names_every_code(fairenum):
 
 
 def test_completion_knows_commands_options_and_datasets(program):
-    def complete(words, place):
-        environment = {"_FAIRENUM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}
-        with program(**environment) as process:
-            return process.communicate()[0]
+    def complete(*words):
+        found = BashComplete(cli.group, {}, "fairenum", "_FAIRENUM_COMPLETE").get_completions([*words[:-1]], words[-1])
+        return [(item.type, item.value) for item in found]
 
-    assert "plain,audit" in complete("fairenum au", 1)
-    assert "plain,compas" in complete("fairenum audit co", 2)
-    assert "file,./da" in complete("fairenum audit ./da", 2)
-    assert "plain,--fail-on" in complete("fairenum audit compas --fail", 3)
-    assert "plain,path" in complete("fairenum audit compas --solver pa", 4)
-    assert "plain,predictions" in complete("fairenum audit compas --distinct pre", 4)
+    assert ("plain", "audit") in complete("au")
+    assert ("plain", "compas") in complete("audit", "co")
+    assert ("file", "./da") in complete("audit", "./da")
+    assert ("plain", "--fail-on") in complete("audit", "compas", "--fail")
+    assert ("plain", "path") in complete("audit", "compas", "--solver", "pa")
+    assert ("plain", "predictions") in complete("audit", "compas", "--distinct", "pre")
+    asked = {"_FAIRENUM_COMPLETE": "bash_complete", "COMP_WORDS": "fairenum audit ger", "COMP_CWORD": "2"}
+    with program(**asked) as process:
+        assert process.communicate()[0] == "plain,german\n"
 
 
 def test_the_first_run_says_why_it_takes_long(capsys, monkeypatch):
     monkeypatch.setattr(progress, "LONG", 0.01)
     with progress.shown_progress(quiet=False) as report:
-        report("load", 0, None)
+        report("tune", 1, 2)
         report("enumerate", 0, None)
         report("enumerate", 0, 5)
         time.sleep(0.2)

@@ -55,15 +55,13 @@ def test_what_is_no_run_is_refused(fairenum, folder, text, message):
     assert message in ended.err
 
 
-def test_colour_is_for_terminals_and_no_color_is_honoured(program, run):
-    def shown(**environment):
-        with program("report", run, **environment) as process:
-            return process.communicate()[0]
-
-    assert "\x1b[" not in shown()
-    assert "\x1b[1;32mModel 3 is fairer" in shown(FORCE_COLOR="1", TERM="xterm-256color")
-    coloured = shown(FORCE_COLOR="1", NO_COLOR="1", TERM="xterm-256color")
-    assert "\x1b[1;32m" not in coloured
+def test_colour_is_for_terminals_and_no_color_is_honoured(fairenum, run, monkeypatch):
+    assert "\x1b[" not in fairenum("report", run).out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert "\x1b[1;32mModel 3 is fairer" in fairenum("report", run).out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "32m" not in fairenum("report", run).out
 
 
 def test_a_narrow_code_page_gets_escapes_instead_of_a_crash(program, folder):
