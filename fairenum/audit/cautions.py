@@ -32,6 +32,12 @@ def _run(document: dict[str, Any]) -> Iterator[Caution]:
         )
     if enumeration["note"]:
         yield "few_predictors", enumeration["note"]
+    if enumeration["stopped"] == "solver":
+        yield (
+            "solver_failed",
+            f"solver {config['solver']!r} found no proven answer after {enumeration['supports']} models with distinct "
+            "supports, so later ones are missing; try another solver or a smaller C",
+        )
     if enumeration["stopped"] in ("nodes", "time"):
         yield (
             "budget_spent",

@@ -11,6 +11,7 @@ from fairenum.audit.preparation import PARTS, Part, Prepared, Progress, Training
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
+from fairenum.errors import SolverError
 from fairenum.problem import FloatArray
 from fairenum.scoring import Decisions, Groups
 from fairenum.solvers.registry import open_workspace
@@ -71,30 +72,33 @@ def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig
     limits = Limits(None, config.eps, config.max_nodes, config.max_seconds)
     enumeration = Enumeration(open_workspace(config.solver, training.problem), limits)
     stream = DistinctModels(enumeration, config.distinct, audited, config.k, config.min_difference, config.patience)
-    models, is_interrupted = _collect(stream, config.k, progress)
+    models, ended = _collect(stream, config.k, progress)
     return Listing(
         models=tuple(models),
         sizes=tuple(stream.sizes[: len(models)]),
         values={
             part: np.array([model.decision_function(prepared.audited[part]) for model in models]) for part in PARTS
         },
-        stopped="interrupted" if is_interrupted else str(stream.stopped),
+        stopped=ended or str(stream.stopped),
         nodes=enumeration.nodes,
         note=stream.note,
         audited_rows=sum(len(prepared.rows[part]) for part in PARTS),
     )
 
 
-def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], bool]:
-    """Take models until the stream ends or the user interrupts; without a single model there is nothing to keep."""
+def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], str]:
+    """Take models until the stream ends, the user interrupts, or the solver fails; say which, if not the first.
+
+    What was proven by then stays proven. Without a single model there is nothing to keep.
+    """
     models: list[Model] = []
     progress("enumerate", 0, k)
     try:
         for model in stream:
             models.append(model)
             progress("enumerate", len(models), k)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SolverError) as reason:
         if not models:
             raise
-        return models, True
-    return models, False
+        return models, "solver" if isinstance(reason, SolverError) else "interrupted"
+    return models, ""
