@@ -41,8 +41,6 @@ class Sizes(click.ParamType[tuple[float, ...]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read three numbers."""
-        if isinstance(value, tuple):
-            return value
         texts = [text.strip() for text in str(value).split(",")]
         try:
             sizes = tuple(int(text) if text.isdecimal() else float(text) for text in texts)

@@ -58,8 +58,8 @@ def _verdict(selection: Mapping[str, Any]) -> str:
     if verdict == "fairer":
         return f"Model {rank} is fairer than model 1 and nearly as good."
     if verdict == "not fairer":
-        return f"Model {rank} looked fairer than model 1 where models are selected; on the holdout it is not."
-    return f"Model {rank} looked fairer than model 1 where models are selected; the holdout cannot confirm it."
+        return f"Model {rank} looked fairer than model 1 on the selection split; on the holdout it is not."
+    return f"Model {rank} looked fairer than model 1 on the selection split; the holdout cannot confirm it."
 
 
 def _gap_sentence(document: Document) -> str:

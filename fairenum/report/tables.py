@@ -113,7 +113,7 @@ def _model_row(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> t
         share(scores["accuracy"]["value"]),
         estimate(gap),
         UNDEFINED if is_first or not gap["change"] else signed(gap["change"]["value"]),
-        UNDEFINED if is_first else "constant" if model["is_constant"] else VERDICTS[gap["verdict"]],
+        UNDEFINED if is_first else _verdict(model, metric),
         UNDEFINED if is_first else str(model["predictions_changed"]["holdout"]["rows"]),
     )
 
@@ -122,8 +122,7 @@ def _model_notes(document: Document, shown: int) -> Iterator[str]:
     metric, level = document["selection"]["tolerances"]["metric"], 100 * document["config"]["confidence"]
     yield f"objective: as a share of model 1's; gap: {METRICS[metric]} difference [{level:g} %]"
     yield "change, verdict: against model 1; flips: rows that model 1 decides otherwise"
-    verdicts = {model["scores"]["holdout"][metric]["verdict"] for model in document["models"][1:]}
-    if "not distinguishable" in verdicts:
+    if any(_verdict(model, metric) == "open" for model in document["models"][1:]):
         yield "open: these rows do not tell its gap from that of model 1"
     if document["selection"]["rank"] is not None:
         yield "*: the selected model"
@@ -134,8 +133,17 @@ def _model_notes(document: Document, shown: int) -> Iterator[str]:
 def _measure_row(first: Mapping[str, Any], other: Mapping[str, Any], metric: str) -> tuple[str, ...]:
     old, new = first["scores"]["holdout"][metric], other["scores"]["holdout"][metric]
     change = _difference(old["value"], new["value"])
-    verdict = VERDICTS[new["verdict"]] if "verdict" in new else ""
+    verdict = _verdict(other, metric) if "verdict" in new else ""
     return METRICS[metric], estimate(old), estimate(new), signed(change), verdict
+
+
+def _verdict(model: Mapping[str, Any], metric: str) -> str:
+    """Give the verdict of the holdout in a word."""
+    if model["is_constant"]:
+        return "constant"
+    if not model["predictions_changed"]["holdout"]["rows"]:
+        return "same"
+    return VERDICTS[model["scores"]["holdout"][metric]["verdict"]]
 
 
 def _difference(old: float | None, new: float | None) -> float | None:

@@ -30,11 +30,11 @@ def test_the_hand_made_documents_are_what_the_schema_describes(document):
         ({}, "Model 3 is fairer than model 1 and nearly as good."),
         (
             {"verdict": "not distinguishable"},
-            "Model 3 looked fairer than model 1 where models are selected; the holdout cannot confirm it.",
+            "Model 3 looked fairer than model 1 on the selection split; the holdout cannot confirm it.",
         ),
         (
             {"verdict": "not fairer"},
-            "Model 3 looked fairer than model 1 where models are selected; on the holdout it is not.",
+            "Model 3 looked fairer than model 1 on the selection split; on the holdout it is not.",
         ),
         ({"selected": 1}, "No near-optimal model was found to be fairer than model 1, which is kept."),
         ({"selected": None}, "No model can be selected."),
@@ -71,6 +71,7 @@ def test_the_findings_give_the_numbers():
 def test_a_model_that_decides_the_holdout_as_model_1_does_is_said_to():
     document = audit_document()
     document["models"][2]["predictions_changed"]["holdout"]["rows"] = 0
+    assert view(document).models.rows[2][-2:] == ("same", "0")
     assert "It decides all 400 rows of the holdout as model 1 does." in view(document).findings
 
 
