@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
@@ -31,8 +32,9 @@ def check_target(context: click.Context, parameter: click.Parameter, target: str
     if target in (None, STDOUT):
         return target
     path = Path(str(target))
-    if not path.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {str(path.parent)!r}; make it first", context, parameter)
+    folder = path if str(target).endswith(("/", os.sep)) else path.parent
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {str(folder)!r}; make it first", context, parameter)
     if path.is_dir() and parameter.name != "output":
         raise click.BadParameter(f"{target!r} is a folder; name a file", context, parameter)
     return target

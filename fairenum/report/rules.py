@@ -1,8 +1,8 @@
 """Rules for a CI job: limits on the selected model, judged on the holdout with its uncertainty.
 
 A rule holds if the whole interval keeps the limit, and is violated if none of it does. It is open if the interval
-straddles the limit, if there is no interval to judge by, or, for a metric that compares groups, if a group is too
-small to say much about. An open rule is neither a pass nor a fail.
+straddles the limit, if there is no interval to judge by, if the run has no holdout of its own, or, for a metric that
+compares groups, if a group is too small to say much about. An open rule is neither a pass nor a fail.
 """
 
 from __future__ import annotations
@@ -101,6 +101,8 @@ def judge(document: Document, rule: Rule) -> Judgement:
     scores = document["models"][rank - 1]["scores"]["holdout"]
     numbers = scores[rule.metric]
     found = f"{estimate(numbers)} on the holdout"
+    if document["is_exploratory"]:
+        return Judgement(rule, Outcome.OPEN, f"{found}, but these rows also chose the model; give --split a holdout")
     if None in (numbers["value"], numbers["low"], numbers["high"]):
         return Judgement(rule, Outcome.OPEN, f"{found} has no limits to judge by")
     if rule.metric.endswith(GROUP_METRICS) and (small := _small_groups(document)):

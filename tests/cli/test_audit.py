@@ -131,6 +131,7 @@ def test_the_run_can_be_loaded(saved_run):
     ("arguments", "message"),
     [
         (["--json", "nowhere/a.json"], "there is no folder 'nowhere'; make it first"),
+        (["--output", "nowhere/"], "there is no folder 'nowhere'; make it first"),
         (["--json", "."], "'.' is a folder; name a file"),
         (["--json", "-", "--markdown", "-"], "two outputs go to '-'; give each a place of its own"),
         (["--json", "loans.csv"], "'loans.csv' is the input; give the output another name"),
@@ -162,6 +163,25 @@ def test_outputs_of_odd_names_stay_in_the_folder(fairenum, folder, loans):
     (folder / loans).rename(folder / "my loans? [red].csv")
     assert fairenum("audit", "my loans? [red].csv", *OPTIONS).code == 0
     assert (folder / "fairenum-my-loans---red-.json").is_file()
+
+
+def test_hostile_names_and_cells_are_shown_as_text(fairenum, folder, loans):
+    text = (folder / loans).read_text().replace("woman", "[red]\u202e\x1b[31m" + "w" * 10_000).replace("sex", "[b]sex")
+    (folder / loans).write_text(text)
+    ended = fairenum("audit", loans, *(option.replace("sex", "[b]sex") for option in OPTIONS), "--markdown", "m.md")
+    assert ended.code == 0, ended.err
+    assert "[red]\\u202e" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert len(ended.out) < 12_000
+    for shown in (ended.out, (folder / "m.md").read_text()):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+
+
+def test_a_run_without_a_holdout_leaves_rules_open(fairenum, loans):
+    ended = fairenum("audit", loans, *OPTIONS, "--split", "0.6,0.4,0", "--fail-on", "accuracy>0.01", "--quiet")
+    assert ended.code == 3
+    assert "these rows also chose the model; give --split a holdout" in ended.err
 
 
 def test_tab_is_a_delimiter(fairenum, folder, loans):
