@@ -62,7 +62,7 @@ def test_the_cases_are_made_from_the_seed_alone():
 
 def test_the_cases_cover_every_kind_with_every_setting_at_realistic_sizes():
     assert {case.name.split("-")[0] for case in CASES} == set(KINDS)
-    assert {(case.problem.kernel, case.problem.cost[0]) for case in CASES} == set(SETTINGS)
+    assert {(case.problem.kernel, case.problem.cost[0]) for case in CASES} >= set(SETTINGS)
     large = [case for case in CASES if case.problem.size >= 300]
     assert {case.name.split("-")[0] for case in large} == set(KINDS)
     assert {case.problem.kernel.name for case in large} == {"linear", "rbf", "poly"}
