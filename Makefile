@@ -9,8 +9,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 .PHONY: demo test test-slow lint types layers bench clean
 
 demo: $(VENV)/.installed
-	$(BIN)/fairenum solvers
-	$(BIN)/fairenum datasets
+	$(BIN)/fairenum audit compas
 
 test: lint types layers
 	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term --cov-fail-under=95
@@ -26,7 +25,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 layers: $(VENV)/.installed-dev
-	PYTHONPATH=plugins $(BIN)/lint-imports
+	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed
 	$(BIN)/fairenum bench

@@ -6,15 +6,28 @@ Names are resolved when first used: ``import fairenum`` loads no solver backend 
 from importlib import import_module
 
 _HOMES = {
+    "AuditConfig": "audit",
+    "AuditResult": "audit",
     "Dataset": "dataset",
     "EnumSVC": "estimator",
     "Kernel": "problem",
     "SvmProblem": "problem",
+    "audit": "audit",
     "list_solvers": "solvers.registry",
     "load_dataset": "dataset",
 }
 
-__all__ = ["Dataset", "EnumSVC", "Kernel", "SvmProblem", "list_solvers", "load_dataset"]
+__all__ = [
+    "AuditConfig",
+    "AuditResult",
+    "Dataset",
+    "EnumSVC",
+    "Kernel",
+    "SvmProblem",
+    "audit",
+    "list_solvers",
+    "load_dataset",
+]
 __version__ = "0.1.0"
 
 
