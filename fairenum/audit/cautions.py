@@ -10,6 +10,7 @@ from fairenum.dataset.naming import quoted
 # Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
 NOTABLE_DIFFERENCE = 0.1
 REFERENCE_AGREES = 1e-9
+BUDGETS = {"nodes": "nodes", "time": "seconds"}
 
 Caution = tuple[str, str]
 
@@ -38,10 +39,11 @@ def _run(document: dict[str, Any]) -> Iterator[Caution]:
             f"solver {config['solver']!r} found no proven answer after {enumeration['supports']} models with distinct "
             "supports, so later ones are missing; try another solver or a smaller C",
         )
-    if enumeration["stopped"] in ("nodes", "time"):
+    if enumeration["stopped"] in BUDGETS:
         yield (
             "budget_spent",
-            f"the enumeration stopped at its limit of {enumeration['stopped']} with {enumeration['models']} models",
+            f"the enumeration stopped at its limit of {enumeration['stopped']} with {enumeration['models']} of "
+            f"{config['k']} models; raise max_{BUDGETS[enumeration['stopped']]} to look further",
         )
 
 

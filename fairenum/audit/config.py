@@ -38,8 +38,11 @@ class AuditConfig:
         Leave identical rows out one by one, instead of copy by copy of one example.
     patience
         Give up after so many models in a row that are nothing new.
-    max_nodes, max_seconds
-        Further limits of the enumeration.
+    max_nodes
+        Solved boxes after which the enumeration stops; "auto" for as many as keep a large table to minutes, None for
+        no limit.
+    max_seconds
+        Seconds after which it stops. Unlike the other limits this one makes results depend on the machine.
     eps
         Largest relative loss of objective of a near-optimal model.
     max_accuracy_drop
@@ -77,7 +80,7 @@ class AuditConfig:
     min_difference: float = 0.01
     rows: bool = False
     patience: int = 1000
-    max_nodes: int | None = None
+    max_nodes: int | Literal["auto"] | None = "auto"
     max_seconds: float | None = None
     eps: float = 0.05
     max_accuracy_drop: float = 0.01
@@ -114,6 +117,8 @@ class AuditConfig:
         _require(self.C == "auto" or _is_number(self.C, TINY, math.inf), "C", "a positive number or auto", self)
         is_gamma = self.gamma in ("scale", "auto") or _is_number(self.gamma, TINY, math.inf)
         _require(is_gamma, "gamma", "a positive number, scale or auto", self)
+        is_nodes = self.max_nodes in (None, "auto") or _is_whole(self.max_nodes, 1, math.inf)
+        _require(is_nodes, "max_nodes", "a whole number of at least 1, auto or None", self)
         sizes = len(self.sizes) == 3 and all(_is_number(size, 0, math.inf) for size in self.sizes)
         _require(sizes, "sizes", "three numbers: train, selection and holdout", self)
 
@@ -139,7 +144,6 @@ WHOLE: Mapping[str, tuple[float, float]] = {
     "k": (1, math.inf),
     "degree": (1, math.inf),
     "patience": (1, math.inf),
-    "max_nodes": (1, math.inf),
     "seed": (0, math.inf),
     "min_group_size": (0, math.inf),
     "replications": (10, math.inf),
@@ -152,7 +156,6 @@ NUMBERS: Mapping[str, tuple[float, float]] = {
     "max_accuracy_drop": (0.0, 1.0),
     "confidence": (0.5, 1.0 - 1e-9),
 }
-OPTIONAL = ("max_nodes", "max_seconds")
 
 
 def _is_whole(value: object, low: float, high: float) -> bool:
@@ -171,5 +174,5 @@ def _range(what: str, low: float, high: float) -> str:
 
 def _require(holds: bool, name: str, what: str, value: object) -> None:
     value = getattr(value, name) if isinstance(value, AuditConfig) else value
-    if not holds and not (name in OPTIONAL and value is None):
+    if not holds and not (name == "max_seconds" and value is None):
         raise ConfigError(f"option {name!r} must be {what}, not {value!r}")

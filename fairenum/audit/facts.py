@@ -6,6 +6,7 @@ import math
 import platform
 from collections import Counter
 from dataclasses import fields
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -36,7 +37,8 @@ def configuration(config: AuditConfig, prepared: Prepared, training: Training) -
         "reference": reference(primary, config) if primary else None,
         "C": training.C,
         "gamma": training.gamma,
-        "requested": {"C": config.C, "gamma": config.gamma},
+        "max_nodes": training.max_nodes,
+        "requested": {"C": config.C, "gamma": config.gamma, "max_nodes": config.max_nodes},
         "sizes": list(config.sizes),
         "drop": list(config.drop),
         "bands": {column: list(ends) for column, ends in config.bands.items()},
@@ -51,20 +53,20 @@ def reference(groups: Groups, config: AuditConfig, primary: Groups | None = None
 
 def environment(config: AuditConfig, prepared: Prepared) -> Block:
     """Return the versions of what computed the result, and the hash of what it was computed from."""
-    solver = next(info for info in list_solvers() if info.name == config.solver)
     packages = ("numpy", "scipy", "pandas", "scikit-learn", "fairlearn")
     return {
         "python": platform.python_version(),
         "fairenum": __version__,
         **{package.replace("-", "_"): version(package) for package in packages},
-        "solver": {
-            "name": solver.name,
-            "provider": solver.provider,
-            "version": solver.version,
-            "backends": dict(solver.backends),
-        },
+        "solver": {**_solver(config.solver)},
         "fingerprint": prepared.dataset.fingerprint,
     }
+
+
+@cache  # finding out which package brings what costs more than a small audit
+def _solver(name: str) -> Block:
+    info = next(info for info in list_solvers() if info.name == name)
+    return {"name": name, "provider": info.provider, "version": info.version, "backends": dict(info.backends)}
 
 
 def table(config: AuditConfig, prepared: Prepared, training: Training) -> Block:

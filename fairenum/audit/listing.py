@@ -69,7 +69,7 @@ def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig
     split or the holdout has a say.
     """
     audited = np.unique(np.vstack([prepared.audited[part] for part in PARTS]), axis=0)
-    limits = Limits(None, config.eps, config.max_nodes, config.max_seconds)
+    limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
     enumeration = Enumeration(open_workspace(config.solver, training.problem), limits)
     stream = DistinctModels(enumeration, config.distinct, audited, config.k, config.min_difference, config.patience)
     models, ended = _collect(stream, config.k, progress)

@@ -28,6 +28,9 @@ GRID = tuple(10.0**power for power in range(-2, 4))
 FOLDS = 5
 # Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
 MOST_ITERATIONS = 20_000
+# The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
+WORK = 5e8
+FEWEST_NODES = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +68,7 @@ class Training:
     ----------
     records
         For each example the rows of the table that it stands for.
-    C, gamma
+    C, gamma, max_nodes
         As resolved.
     tuning
         Accuracy by C where it was chosen by cross-validation.
@@ -77,6 +80,7 @@ class Training:
     records: tuple[IntArray, ...]
     C: float
     gamma: float
+    max_nodes: int | None
     tuning: dict[float, float] | None = None
     folds: int = 0
 
@@ -169,11 +173,20 @@ def pose(prepared: Prepared, config: AuditConfig, progress: Progress) -> Trainin
     cost = float(config.C) if tuning is None else _best(tuning)
     kernel = Kernel(config.kernel, gamma, config.degree, config.coef0)
     if config.rows:
-        return Training(SvmProblem(X, signs, cost, kernel=kernel), tuple(rows[:, None]), cost, gamma, tuning, folds)
-    merged = merge_identical(X, signs)
-    records = np.split(rows[np.argsort(merged.inverse, kind="stable")], np.cumsum(merged.copies)[:-1])
-    problem = SvmProblem(merged.X, merged.y, cost, merged.copies, kernel)
-    return Training(problem, tuple(records), cost, gamma, tuning, folds)
+        problem, records = SvmProblem(X, signs, cost, kernel=kernel), tuple(rows[:, None])
+    else:
+        merged = merge_identical(X, signs)
+        problem = SvmProblem(merged.X, merged.y, cost, merged.copies, kernel)
+        records = tuple(np.split(rows[np.argsort(merged.inverse, kind="stable")], np.cumsum(merged.copies)[:-1]))
+    return Training(problem, records, cost, gamma, _max_nodes(config, problem), tuning, folds)
+
+
+def _max_nodes(config: AuditConfig, problem: SvmProblem) -> int | None:
+    """Resolve the limit of solved boxes: one costs as much as the numbers that each of its steps goes through."""
+    if config.max_nodes != "auto":
+        return config.max_nodes
+    width = problem.X.shape[1] if problem.kernel.name == "linear" else problem.size
+    return max(FEWEST_NODES, int(WORK // (problem.size * width)))
 
 
 def _gamma(config: AuditConfig, X: FloatArray) -> float:
