@@ -1,7 +1,8 @@
 """The race: all contestants on one problem, in turn, each measured beside SVC fits.
 
 Time is CPU time of this process, so other programs do not count; it still depends on how fast the processor happens to
-run. So every lap is divided by the time of SVC fits made just before it, and it is these ratios that are compared.
+run. So every lap is divided by the time of SVC fits made before, during and after it, and it is these ratios that are
+compared.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean, median
 from typing import Literal, Protocol
 
 from fairenum.bench.baseline import TOL, AlgorithmOne
@@ -23,7 +24,8 @@ Progress = Callable[[str], None]
 
 LAPS = 5
 LAP_AGAIN = 5.0  # a contestant that has run for so many seconds runs no further lap
-YARDSTICK_SECONDS = 0.05
+YARDSTICK_SECONDS = 0.05  # for one measurement
+YARDSTICK_EVERY = 1.0
 BASELINE = "Algorithm 1"
 
 
@@ -112,14 +114,43 @@ class Standing:
     error: str | None = None
 
 
-def enumerate_timed(contestant: Contestant, problem: SvmProblem, limits: Limits) -> Run:
-    """Enumerate once, with a look at the clock at every model."""
+class Yardstick:
+    """One SVC fit, timed now and then while something else runs: the processor does not keep its speed."""
+
+    def __init__(self, problem: SvmProblem) -> None:
+        self._problem = problem
+        self._fits: list[float] = []
+        self._due = 0.0
+
+    def measure(self) -> None:
+        """Measure now."""
+        self._fits.append(svc_fit_seconds(self._problem))
+        self._due = time.process_time() + YARDSTICK_EVERY
+
+    def measure_if_due(self) -> None:
+        """Measure if the last time is long enough ago."""
+        if time.process_time() >= self._due:
+            self.measure()
+
+    @property
+    def seconds(self) -> float:
+        """The mean over all measurements."""
+        return fmean(self._fits)
+
+
+def enumerate_timed(
+    contestant: Contestant, problem: SvmProblem, limits: Limits, meanwhile: Callable[[], None] = lambda: None
+) -> Run:
+    """Enumerate once, with a look at the clock at every model; what is done `meanwhile` does not count."""
     models, seconds = [], []
     started = time.process_time()
     search = contestant.search(problem, limits)
     for model in search:
-        seconds.append(time.process_time() - started)
+        paused = time.process_time()
+        seconds.append(paused - started)
         models.append(model)
+        meanwhile()
+        started += time.process_time() - paused
     spent = time.process_time() - started
     supports = tuple(model.support.tobytes() for model in models)
     return Run(tuple(seconds), supports, search.nodes, search.stopped == "time", spent)
@@ -166,13 +197,16 @@ class _Record:
         return self.error is not None or sum(run.spent for run in self.runs) > LAP_AGAIN
 
     def run_lap(self, problem: SvmProblem, limits: Limits) -> None:
-        yardstick = svc_fit_seconds(problem)
+        yardstick = Yardstick(problem)
+        yardstick.measure()
         try:
-            self.runs.append(enumerate_timed(self.contestant, problem, limits))
+            run = enumerate_timed(self.contestant, problem, limits, yardstick.measure_if_due)
         except FairenumError as error:
             self.error = str(error)
             return
-        self.yardsticks.append(yardstick)
+        yardstick.measure()
+        self.runs.append(run)
+        self.yardsticks.append(yardstick.seconds)
 
     def standing(self, k: int, proven: tuple[bytes, ...]) -> Standing:
         name = self.contestant.name

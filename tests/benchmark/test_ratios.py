@@ -85,29 +85,34 @@ def test_many_examples_are_enumerated_in_less_than_one_fit():
     assert run.seconds[-1] <= 0.75 * fit  # 0.25 on a quiet machine
 
 
+@pytest.fixture(scope="module")
+def german():
+    """German credit: 20 columns as ordinal codes, standardised, C = 1."""
+    return table("german", 700)
+
+
 @pytest.mark.slow
-class TestGerman:
-    """German credit: 700 rows, 20 columns as ordinal codes, standardised, C = 1."""
+def test_fifty_models_come_a_thousand_times_faster(german):
+    assert speedup(german) >= 1000
 
-    @pytest.fixture(scope="class")
-    def german(self):
-        return table("german", 700)
 
-    def test_fifty_models_come_a_thousand_times_faster(self, german):
-        assert speedup(german) >= 1000
+@pytest.mark.slow
+def test_each_further_model_costs_at_most_a_tenth_of_a_fit(german):
+    run, fit = laps(german, 1000)
+    assert pace(run, 50, 1000) <= 0.1 * fit
 
-    def test_a_further_model_costs_a_tenth_of_a_fit(self, german):
-        run, fit = laps(german, 1000)
-        assert pace(run, 50, 1000) <= 0.1 * fit
 
-    def test_the_time_per_model_is_the_same_for_50_and_for_5000(self, german):
-        run, _ = laps(german, 5000, 1)
-        assert run.seconds[4999] / 5000 <= 3 * run.seconds[49] / 50
-        assert pace(run, 4000, 5000) <= 3 * pace(run, 1, 50)
+@pytest.mark.slow
+def test_the_time_per_model_is_the_same_for_50_and_for_5000(german):
+    run, _ = laps(german, 5000, 1)
+    assert run.seconds[4999] / 5000 <= 3 * run.seconds[49] / 50
+    assert pace(run, 4000, 5000) <= 3 * pace(run, 1, 50)
 
-    def test_with_libsvm_a_model_costs_at_most_15_fits(self, german):
-        run, fit = laps(german, 50, 1, "libsvm")
-        assert run.seconds[-1] <= 50 * 15 * fit
+
+@pytest.mark.slow
+def test_with_libsvm_a_model_costs_at_most_15_fits(german):
+    run, fit = laps(german, 50, 1, "libsvm")
+    assert run.seconds[-1] <= 50 * 15 * fit
 
 
 @pytest.mark.slow

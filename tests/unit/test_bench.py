@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -170,6 +171,28 @@ def test_a_timed_enumeration_reads_the_clock_at_every_model():
     assert len(run.seconds) == len(set(run.supports)) == 6
     assert sorted(run.seconds) == list(run.seconds)
     assert not run.is_cut
+
+
+def test_what_is_done_meanwhile_does_not_count():
+    def idle():
+        until = time.process_time() + 0.05
+        while time.process_time() < until:
+            pass
+
+    run = enumerate_timed(listed("quick", [[0], [1], [2]]), random_problem(20, 2), Limits(models=3), idle)
+    assert run.spent < 0.04
+
+
+def test_the_yardstick_is_laid_again_when_it_is_due(monkeypatch):
+    times = iter([1.0, 3.0])
+    monkeypatch.setattr(contest, "svc_fit_seconds", lambda problem: next(times))
+    yardstick = contest.Yardstick(random_problem(20, 2))
+    yardstick.measure()
+    yardstick.measure_if_due()
+    assert yardstick.seconds == 1.0
+    yardstick._due = 0.0
+    yardstick.measure_if_due()
+    assert yardstick.seconds == 2.0
 
 
 def test_one_fit_is_timed():
