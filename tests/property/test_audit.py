@@ -1,0 +1,54 @@
+"""What holds for every audit, whatever the table."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from fairenum.audit import AuditResult, audit, schema, select
+
+VALIDATOR = Draft202012Validator(schema())
+
+
+@st.composite
+def tables(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, levels = draw(st.integers(30, 80)), draw(st.integers(2, 4))
+    group = rng.choice(list("abcd")[:levels], n)
+    group[:levels] = list("abcd")[:levels]
+    x = rng.integers(0, 3, n) if draw(st.booleans()) else rng.normal(size=n)
+    x[:2] = 0, 1
+    label = np.where(x + rng.normal(size=n) > draw(st.sampled_from([0.0, 1.0, 2.5])), "in", "out")
+    label[:10] = ["in", "out"] * 5
+    return pd.DataFrame({"x": x, "z": rng.normal(size=n), "g": group, "y": label})
+
+
+@settings(max_examples=12)
+@given(tables(), st.sampled_from(["predictions", "support", "diverse"]), st.integers(0, 5))
+def test_every_document_is_valid_and_consistent(frame, distinct, seed):
+    result = audit(frame, "y", "in", "g", k=4, distinct=distinct, seed=seed, replications=50)
+    document = json.loads(result.to_json())
+    VALIDATOR.validate(document)
+    selection, models = document["selection"], document["models"]
+    for model in models:
+        for part in ("selection", "holdout"):
+            scores = model["scores"][part]
+            counts = scores["by_column"]["g"]
+            assert sum(counts["selected"]) == round(scores["selection_rate"]["value"] * scores["rows"])
+            assert all(right <= all_ for right, all_ in zip(counts["true_positives"], counts["selected"], strict=True))
+            for name in ("accuracy", "balanced_accuracy", "selection_rate", "demographic_parity_difference"):
+                value, low, high = (scores[name][key] for key in ("value", "low", "high"))
+                assert value is None or low - 1e-12 <= value <= high + 1e-12
+    assert models[0]["scores"]["holdout"]["demographic_parity_difference"]["verdict"] == "not distinguishable"
+    if selection["rank"] is not None and not models[0]["is_constant"]:
+        gaps = [models[r - 1]["scores"]["selection"]["demographic_parity_difference"]["value"]
+                for r in (selection["rank"], 1)]  # fmt: skip
+        assert gaps[0] <= gaps[1]
+    assert not selection["is_fairer"] or selection["verdict"] == "fairer"
+    again = select(AuditResult(document)).document["selection"]
+    assert {**again, "optimism": None} == {**selection, "optimism": None}
