@@ -11,7 +11,7 @@ import numpy as np
 from fairenum.problem import FloatArray, IntArray, Kernel, SvmProblem
 
 SIZES = (2, 7, 40, 150, 400)
-ORDINARY_COST = 1.0
+ORDINARY_COST, ORDINARY_LENGTH = 1.0, 1e6
 
 LINEAR = Kernel("linear")
 RBF = Kernel("rbf", gamma=0.5)
@@ -48,7 +48,9 @@ class Case:
     @property
     def is_ordinary(self) -> bool:
         """Whether a solver is expected to finish it by itself, without the core's polish."""
-        return float(self.problem.cost.max()) <= ORDINARY_COST
+        problem = self.problem
+        lengths = problem.kernel(problem.X, problem.X).diagonal()
+        return bool(problem.cost.max() <= ORDINARY_COST and lengths.max() <= ORDINARY_LENGTH)
 
 
 @lru_cache(maxsize=4)
