@@ -18,7 +18,10 @@ STAGES = {
     "select": "selecting",
 }
 LONG = 5.0
-FIRST_RUN = "still at the first model: a first run compiles the inner loop, once"
+FIRST_RUN = (
+    "still at the first model: a first run compiles the inner loop, once; large tables take long (--split trains on "
+    "fewer rows)"
+)
 
 
 @contextmanager
