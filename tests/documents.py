@@ -152,7 +152,7 @@ def config(column: str) -> dict[str, Any]:
         "gamma": 0.1,
         "degree": 3,
         "coef0": 0.0,
-        "requested": {"C": 1.0, "gamma": "scale"},
+        "requested": {"C": 1.0, "gamma": "scale", "max_nodes": "auto"},
         "solver": "path",
         "distinct": "predictions",
         "min_difference": 0.01,

@@ -20,6 +20,7 @@ from fairenum.cli.options import (
     complete_solver,
     merged_bands,
     read_delimiter,
+    read_limit,
 )
 from fairenum.cli.outputs import Outputs, check_target, output_options
 from fairenum.cli.progress import shown_progress
@@ -70,7 +71,14 @@ output = partial(click.option, panel="Output", callback=check_target)
 @model("--min-difference", type=float, default=0.01, help="Share of rows that diverse models decide otherwise.")
 @model("--rows", is_flag=True, show_default=False, help="Leave identical rows out one by one, as in the paper.")
 @model("--patience", type=int, default=1000, help="Give up after so many models that are nothing new.")
-@model("--max-nodes", type=int, help="Stop after so many solved problems.")
+@model(
+    "--max-nodes",
+    type=NumberOr("auto", "none", kind=int),
+    metavar="NUMBER|auto|none",
+    default="auto",
+    callback=read_limit,
+    help="Stop after so many solved problems; auto: fewer for larger tables.",
+)
 @model("--time-limit", "max_seconds", type=float, metavar="SECONDS", help="Stop listing models after this time.")
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
 @statistic("--eps", type=float, default=0.05, help="Largest relative loss of objective.")

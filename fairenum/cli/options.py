@@ -21,17 +21,18 @@ class NumberOr(click.ParamType[float | str]):
 
     name = "number"
 
-    def __init__(self, *words: str) -> None:
-        self.words = words
+    def __init__(self, *words: str, kind: type[float] = float) -> None:
+        self.words, self.kind = words, kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
         """Read one of the words, or else a number."""
         if value in self.words:
             return str(value)
         try:
-            return float(value)
+            return self.kind(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor {' or '.join(self.words)}", param, ctx)
+            number = "whole number" if self.kind is int else "number"
+            self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
 
 
 class Sizes(click.ParamType[tuple[float, ...]]):
@@ -76,6 +77,11 @@ def merged_bands(bands: tuple[tuple[str, list[float]], ...]) -> dict[str, list[f
     for column, ends in bands:
         merged[column] = sorted({*merged.get(column, []), *ends})
     return merged
+
+
+def read_limit(_context: click.Context, _parameter: click.Parameter, limit: float | str) -> float | str | None:
+    """Take the word for no limit."""
+    return None if limit == "none" else limit
 
 
 def read_delimiter(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:

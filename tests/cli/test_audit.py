@@ -89,7 +89,20 @@ def test_options_reach_the_configuration(fairenum, loans):
         *("--drop", "town", "--delimiter", ",", "--use-sensitive", "-k", "2", "--C", "0.5", "--kernel", "rbf"),
         *("--gamma", "0.2", "--distinct", "support", "--rows", "--eps", "0.2", "--max-accuracy-drop", "0.03"),
         *("--metric", "equal_opportunity_difference", "--seed", "3", "--split", "150,70,80", "--confidence", "0.9"),
-        *("--reference", "> 0", "--time-limit", "60", "--replications", "20", "--min-group-size", "5", "--json", "-"),
+        *(
+            "--reference",
+            "> 0",
+            "--time-limit",
+            "60",
+            "--max-nodes",
+            "none",
+            "--replications",
+            "20",
+            "--min-group-size",
+            "5",
+            "--json",
+            "-",
+        ),
     )
     config = json.loads(ended.out)["config"]
     expected = {
@@ -97,7 +110,7 @@ def test_options_reach_the_configuration(fairenum, loans):
         **{"drop": ["town"], "delimiter": ",", "use_sensitive": True, "k": 2, "C": 0.5, "kernel": "rbf"},
         **{"gamma": 0.2, "distinct": "support", "rows": True, "eps": 0.2, "max_accuracy_drop": 0.03},
         **{"metric": "equal_opportunity_difference", "seed": 3, "sizes": [150, 70, 80], "confidence": 0.9},
-        **{"reference": "> 0", "max_seconds": 60.0, "replications": 20, "min_group_size": 5},
+        **{"reference": "> 0", "max_seconds": 60.0, "max_nodes": None, "replications": 20, "min_group_size": 5},
     }
     assert {name: config[name] for name in expected} == expected
 
@@ -136,6 +149,7 @@ def test_the_run_can_be_loaded(saved_run):
         (["--json", "-", "--markdown", "-"], "two outputs go to '-'; give each a place of its own"),
         (["--json", "loans.csv"], "'loans.csv' is the input; give the output another name"),
         (["--C", "much"], "'much' is neither a number nor auto"),
+        (["--max-nodes", "2.5"], "'2.5' is neither a whole number nor auto or none"),
         (["--split", "0.5,0.5"], "'0.5,0.5' is not train, selection and holdout"),
         (["--split", "a,b,c"], "'a,b,c' is not train, selection and holdout"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
