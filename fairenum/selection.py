@@ -101,7 +101,9 @@ def expected_optimism(
 
     Each replication draws the rows again, chooses by the rule, and compares the change of gap against model 1 that the
     chosen model shows there with the one it shows on the rows themselves. The change, not the gap: a gap is largest
-    minus smallest, so every model's grows when rows are drawn again, chosen or not.
+    minus smallest, so every model's grows when rows are drawn again, chosen or not. The estimate is on the low side
+    where the models are equal in truth, as the rows at hand make them differ in every replication alike; the holdout's
+    own answer is the change there.
 
     Parameters
     ----------

@@ -49,14 +49,19 @@ def _run(document: dict[str, Any]) -> Iterator[Caution]:
 
 def _table(document: dict[str, Any]) -> Iterator[Caution]:
     dataset, config = document["dataset"], document["config"]
-    if dataset["missing"]:
-        cells = sum(dataset["missing"].values())
-        yield "imputed", f"{cells} missing cells were imputed, in {quoted(dataset['missing'])}"
+    for kind, code, fate in (
+        ("numeric", "imputed", "were given the median of the training rows"),
+        ("categorical", "missing", "count as a value of their own"),
+    ):
+        lacking = [feature for feature in dataset["features"] if feature["kind"] == kind and feature["missing"]]
+        if lacking:
+            names, cells = quoted(feature["name"] for feature in lacking), sum(f["missing"] for f in lacking)
+            yield code, f"missing cells in {names} {fate} ({cells} in all)"
     if dataset["dropped"]:
         yield "dropped", f"features that do not vary in the training rows were left out: {quoted(dataset['dropped'])}"
     if dataset["unseen"]:
         cells = sum(dataset["unseen"].values())
-        yield "unseen", f"{cells} cells hold a value that no training row has, in {quoted(dataset['unseen'])}"
+        yield "unseen", f"values in {quoted(dataset['unseen'])} that no training row has count as none ({cells} in all)"
     if not config["standardise"]:
         yield "unscaled", "numbers were not standardised, so columns of large numbers weigh more than others"
     if config["use_sensitive"]:

@@ -172,7 +172,11 @@ def _reason(document: dict[str, Any], selection: Block, metric: Gap) -> str:
 
 
 def _alike(supports: int) -> str:
-    return f"all {supports} near-optimal models decide the audited rows alike" if supports > 1 else "one was listed"
+    return (
+        f"all {supports} near-optimal models that were found decide the audited rows alike"
+        if supports > 1
+        else "one was listed"
+    )
 
 
 def _praise(first: Block, model: Block, selection: Block, words: str, metric: Gap) -> str:

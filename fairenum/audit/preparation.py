@@ -29,7 +29,7 @@ FOLDS = 5
 # Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
 MOST_ITERATIONS = 20_000
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
-WORK = 5e8
+WORK = 2.5e8
 FEWEST_NODES = 100
 
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 def _complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     from fairenum.dataset import list_datasets
 
-    return [
-        CompletionItem(card.name, help=card.title) for card in list_datasets() if card.name.startswith(begun)
-    ]
+    return [CompletionItem(card.name, help=card.title) for card in list_datasets() if card.name.startswith(begun)]
 
 
 @click.command()
@@ -76,9 +74,7 @@ def facts(card: Card) -> dict[str, list[str]]:
         "size": [f"{card.rows} rows, {card.columns} columns with the label"],
         "label": [f"{card.label}, favourable: {card.favourable}"],
         "sensitive": [
-            f"{column} (bands end at {', '.join(map(str, card.bands[column]))})"
-            if column in card.bands
-            else column
+            f"{column} (bands end at {', '.join(map(str, card.bands[column]))})" if column in card.bands else column
             for column in card.sensitive
         ]
         or ["none"],

@@ -47,9 +47,7 @@ class Encoding:
 
         varying = [column for column in dataset.features if column.varies(rows)]
         if not varying:
-            raise ColumnConstant(
-                f"no feature varies in the {len(rows)} training rows; give more rows to train on"
-            )
+            raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
         # One block per run of columns of one kind keeps the table's order at little cost.
         blocks: list[tuple[str, Any, list[str]]] = []
         for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
@@ -66,10 +64,7 @@ class Encoding:
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, for each feature that has any, the cells whose value the training rows did not hold."""
         frame = dataset.frame(rows)
-        counts = {
-            name: int((~frame[name].isin(seen)).sum())
-            for name, seen in _categories(self.preprocessor).items()
-        }
+        counts = {name: int((~frame[name].isin(seen)).sum()) for name, seen in _categories(self.preprocessor).items()}
         return {name: count for name, count in counts.items() if count}
 
 

@@ -133,26 +133,20 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     try:
         import pyarrow as arrow
     except ImportError as error:
-        raise ReaderMissing(
-            "Parquet files need pyarrow; install it with: pip install 'fairenum[parquet]'"
-        ) from error
+        raise ReaderMissing("Parquet files need pyarrow; install it with: pip install 'fairenum[parquet]'") from error
     import pandas as pd
 
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except (OSError, ValueError, arrow.ArrowException) as error:
-        raise FileUnreadable(
-            f"{path.name!r} is no Parquet file that can be read ({error}); write it anew"
-        ) from error
+        raise FileUnreadable(f"{path.name!r} is no Parquet file that can be read ({error}); write it anew") from error
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield every record of a CSV text with the line on which it begins; blank lines are none."""
     if len(delimiter) != 1:
         raise WrongDelimiter(f"the delimiter {delimiter!r} is not one character; give one, such as ';'")
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True
-    )
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
     line = 1
     try:
         for cells in reader:

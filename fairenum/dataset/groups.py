@@ -57,9 +57,7 @@ class Groups:
         return read_only(np.bincount(self.codes, minlength=len(self.names)))
 
 
-def read_groups(
-    series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None
-) -> Groups:
+def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None) -> Groups:
     """Read a sensitive column.
 
     Parameters

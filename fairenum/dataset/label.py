@@ -63,9 +63,7 @@ def read_label(series: Series, favourable: object) -> Label:
 
 def match_value(wanted: object, values: list[str], column: str) -> str:
     """Find the value that is meant: the same text, else the same number (1, 1.0, True), else but for case."""
-    advice = (
-        f"its values are {quoted(values)}: say which is favourable, for example favourable={values[-1]!r}"
-    )
+    advice = f"its values are {quoted(values)}: say which is favourable, for example favourable={values[-1]!r}"
     if wanted is None:
         raise FavourableUnknown(f"label column {column!r} has no favourable value yet; {advice}")
     text = plain_text(wanted)

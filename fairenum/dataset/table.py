@@ -63,9 +63,7 @@ class Dataset:
         digest = sha256(repr((self.label.column, self.label.favourable, self.label.unfavourable)).encode())
         digest.update(self.y.tobytes())
         for groups in self.sensitive:
-            digest.update(
-                repr((groups.column, groups.names)).encode() + groups.codes.astype(np.int64).tobytes()
-            )
+            digest.update(repr((groups.column, groups.names)).encode() + groups.codes.astype(np.int64).tobytes())
         for column in self.features:
             values = column.values.tobytes() if column.is_numeric else repr(column.values.tolist()).encode()
             digest.update(repr(column.name).encode() + values)
@@ -149,9 +147,7 @@ class Dataset:
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
     """Refuse an empty frame, and call its columns by texts without blanks around them, all different."""
     if frame.empty:
-        raise EmptyTable(
-            f"the table has {len(frame)} rows and {frame.shape[1]} columns; it needs some of both"
-        )
+        raise EmptyTable(f"the table has {len(frame)} rows and {frame.shape[1]} columns; it needs some of both")
     names = [str(name).strip() for name in frame.columns]
     refuse_repeated(names)
     return frame.set_axis(names, axis="columns")
@@ -170,9 +166,7 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
     """Refuse a column that is to play two parts, and bands for one that is not sensitive."""
     for name in claimed:
         if claimed.count(name) > 1:
-            raise ColumnConflict(
-                f"column {name!r} is named twice among label, sensitive and drop; give it one part"
-            )
+            raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one part")
     for name in bands:
         if name not in sensitive:
             raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")

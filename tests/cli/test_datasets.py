@@ -53,7 +53,5 @@ def test_an_unknown_name_is_one_line_with_a_suggestion_and_exit_code_2(monkeypat
 def test_names_complete_in_the_shell():
     (name,) = datasets.params
     context = datasets.make_context("datasets", [])
-    assert [item.value for item in name.shell_complete(context, "")] == [
-        card.name for card in list_datasets()
-    ]
+    assert [item.value for item in name.shell_complete(context, "")] == [card.name for card in list_datasets()]
     assert [item.value for item in name.shell_complete(context, "co")] == ["compas"]

@@ -84,9 +84,7 @@ def test_merging_keeps_every_row_once_in_order_of_first_appearance(X, data):
     merged = merge_identical(X, y)
     rows = [(*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
     distinct = list(dict.fromkeys(rows))
-    assert [
-        (*row, label) for row, label in zip(merged.X.tolist(), merged.y.tolist(), strict=True)
-    ] == distinct
+    assert [(*row, label) for row, label in zip(merged.X.tolist(), merged.y.tolist(), strict=True)] == distinct
     assert merged.copies.tolist() == [rows.count(row) for row in distinct]
     assert merged.first.tolist() == [rows.index(row) for row in distinct]
     np.testing.assert_array_equal(merged.X[merged.inverse], X)
@@ -114,9 +112,7 @@ def test_the_favourable_value_or_its_text_becomes_one(good, bad, chosen, as_text
 @PROFILE
 @given(st.lists(st.tuples(st.none() | TEXTS, st.none() | TEXTS), min_size=2, max_size=30))
 def test_groups_have_different_names_and_tell_rows_apart_exactly_as_the_cells_do(cells):
-    first, second = (
-        [cell.strip() or None if cell else None for cell in column] for column in zip(*cells, strict=True)
-    )
+    first, second = ([cell.strip() or None if cell else None for cell in column] for column in zip(*cells, strict=True))
     assume(len(set(first)) > 1 and len(set(second)) > 1)
     rows = len(cells)
     frame = pd.DataFrame({"x": range(rows), "y": [n % 2 for n in range(rows)], "a": first, "b: c": second})

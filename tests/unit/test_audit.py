@@ -258,15 +258,16 @@ def test_a_dataset_and_a_file_will_do(result, tmp_path):
         audit(dataset, "hired", drop=["town"])
 
 
-def test_missing_group_values_are_a_group(tmp_path):
+def test_missing_group_values_are_a_group():
     frame = table()
     frame.loc[frame.index % 9 == 0, "race"] = None
     frame.loc[5, "skill"] = np.nan
+    frame.loc[6:8, "town"] = None
     document = check_document(audit(frame, **PLAN, k=3, replications=50))
     race = next(column for column in document["dataset"]["sensitive"] if column["column"] == "race")
     assert [group["name"] for group in race["groups"]] == ["a", "b", "c", "(missing)"]
-    assert document["dataset"]["missing"] == {"skill": 1}
-    assert {"imputed", "small_group"} <= set(codes(document))
+    assert document["dataset"]["missing"] == {"skill": 1, "town": 3}
+    assert {"imputed", "missing", "small_group"} <= set(codes(document))
 
 
 def test_a_group_of_one_is_flagged_and_kept():

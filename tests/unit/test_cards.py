@@ -36,9 +36,7 @@ def test_a_card_describes_its_file(name):
     declared = {column: kind for kind, columns in card.types.items() for column in columns}
     assert set(declared) == set(frame.columns)
     assert sum(map(len, card.types.values())) == card.columns
-    found = {
-        column: "numeric" if read_column(frame[column]).is_numeric else "categorical" for column in frame
-    }
+    found = {column: "numeric" if read_column(frame[column]).is_numeric else "categorical" for column in frame}
     assert found == declared
     for column, meanings in card.values.items():
         assert set(frame[column].astype(str)) <= set(meanings)

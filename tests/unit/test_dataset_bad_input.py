@@ -86,9 +86,7 @@ BAD_TEXTS = {
     "no feature": ("sex,ok\nf,yes\nm,no\n", errors.ColumnConflict, ["no column is left to learn from"]),
     "one column": ("ok\nyes\nno\n", errors.ColumnMissing, ["no column 'sex'"]),
     "word among numbers": (
-        "x,sex,ok\n"
-        + "".join(f"{n},{'fm'[n % 2]},{'yes' if n % 3 else 'no'}\n" for n in range(20))
-        + "?7,f,no\n",
+        "x,sex,ok\n" + "".join(f"{n},{'fm'[n % 2]},{'yes' if n % 3 else 'no'}\n" for n in range(20)) + "?7,f,no\n",
         errors.ColumnUnusable,
         ["'x' holds numbers, but '?7' in row 21 (line 22 of the file)"],
     ),
@@ -101,9 +99,7 @@ BAD_TEXTS = {
 
 
 @pytest.mark.parametrize(("text", "error", "fragments"), BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
-def test_a_bad_file_raises_one_specific_error_that_says_what_where_and_what_to_do(
-    tmp_path, text, error, fragments
-):
+def test_a_bad_file_raises_one_specific_error_that_says_what_where_and_what_to_do(tmp_path, text, error, fragments):
     path = tmp_path / "loans.csv"
     path.write_bytes(text.encode())
     with pytest.raises(errors.DataError) as raised:

@@ -79,8 +79,7 @@ def test_gzip_and_parquet_give_the_same_dataset_as_csv(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
     read_table(tmp_path / "t.csv").reset_index(drop=True).to_parquet(tmp_path / "t.parquet")
     prints = {
-        load_dataset(tmp_path / name, "ok", "yes", "sex").fingerprint
-        for name in ("t.csv", "t.csv.gz", "t.parquet")
+        load_dataset(tmp_path / name, "ok", "yes", "sex").fingerprint for name in ("t.csv", "t.csv.gz", "t.parquet")
     }
     assert len(prints) == 1
 

@@ -21,9 +21,7 @@ def test_every_cell_of_label_and_group_is_spread_alike(compas):
     parts = split(compas, (0.5, 0.25, 0.25), seed=3)
     cells = compas.intersection.codes * 2 + compas.y
     for cell in range(8):
-        counts = [
-            np.count_nonzero(cells[rows] == cell) for rows in (parts.train, parts.selection, parts.holdout)
-        ]
+        counts = [np.count_nonzero(cells[rows] == cell) for rows in (parts.train, parts.selection, parts.holdout)]
         np.testing.assert_allclose(counts, np.array([0.5, 0.25, 0.25]) * sum(counts), atol=2)
 
 
@@ -73,9 +71,7 @@ def test_a_training_part_without_one_of_the_labels_is_refused():
         except errors.SplitImpossible as error:
             refused.append(str(error))
     assert 0 < len(refused) < 50
-    assert refused[0].startswith(
-        "no training row has the label '1', which 1 of 10 rows have; give train more"
-    )
+    assert refused[0].startswith("no training row has the label '1', which 1 of 10 rows have; give train more")
 
 
 def test_compas_merges_to_its_known_numbers_of_distinct_rows(compas):
