@@ -28,7 +28,7 @@ def tables(draw):
     return pd.DataFrame({"x": x, "z": rng.normal(size=n), "g": group, "y": label})
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(tables(), st.sampled_from(["predictions", "support", "diverse"]), st.integers(0, 5))
 def test_every_document_is_valid_and_consistent(frame, distinct, seed):
     result = audit(frame, "y", "in", "g", k=4, distinct=distinct, seed=seed, replications=50)
