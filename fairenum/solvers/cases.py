@@ -60,14 +60,11 @@ def conformance_cases(sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: b
 
 
 def _cases(sizes: tuple[int, ...], seed: int, thorough: bool) -> Iterator[Case]:
-    turn = 0
-    for size in sizes:
+    for round_, size in enumerate(sizes):
         for place, (kind, draw) in enumerate(KINDS.items()):
-            rng = np.random.default_rng([seed, size, place])
-            X, y, copies = draw(rng, size)
-            chosen = range(len(SETTINGS)) if thorough else (turn, turn + 1)
-            turn += 2
-            for number in chosen:
+            X, y, copies = draw(np.random.default_rng([seed, size, place]), size)
+            first = round_ + 2 * place  # so that no kind meets the same settings at every size
+            for number in range(len(SETTINGS)) if thorough else (first, first + 1):
                 kernel, cost = SETTINGS[number % len(SETTINGS)]
                 cost = min(cost, HIGHEST_COST_WITH_TIES) if kind in TIED else cost
                 problem = SvmProblem(X, y, cost, copies, kernel)

@@ -14,7 +14,7 @@ from fairenum.solvers.registry import load_solver, open_workspace
 
 SOLVERS = ("libsvm", "osqp", "path", "piqp")
 DATASETS = Path(__file__).parents[2] / "datasets"
-CASES = conformance_cases()
+CASES = conformance_cases(sizes=(2, 7, 40, 300))
 
 
 def read_table(name):
@@ -62,10 +62,14 @@ def test_the_cases_are_made_from_the_seed_alone():
 
 def test_the_cases_cover_every_kind_with_every_setting_at_realistic_sizes():
     assert {case.name.split("-")[0] for case in CASES} == set(KINDS)
-    assert {(case.problem.kernel, case.problem.cost[0]) for case in CASES} >= set(SETTINGS)
-    large = [case for case in CASES if case.problem.size >= 300]
-    assert {case.name.split("-")[0] for case in large} == set(KINDS)
-    assert {case.problem.kernel.name for case in large} == {"linear", "rbf", "poly"}
+    for cases in (CASES, conformance_cases()):
+        assert {(case.problem.kernel, case.problem.cost[0]) for case in cases} >= set(SETTINGS)
+        large = [case for case in cases if case.problem.size >= 300]
+        assert {case.name.split("-")[0] for case in large} == set(KINDS)
+        assert {case.problem.kernel.name for case in large} == {"linear", "rbf", "poly"}
+        for kind in KINDS:
+            settings = {case.name.split("-", 2)[2] for case in cases if case.name.startswith(f"{kind}-")}
+            assert len(settings) >= 5
     assert len(conformance_cases(sizes=(7,), thorough=True)) == len(KINDS) * len(SETTINGS)
 
 
@@ -90,6 +94,13 @@ def test_raw_compas_draws_pass_the_whole_suite(seed):
 @pytest.mark.parametrize("name", SOLVERS)
 def test_german_passes_the_whole_suite(name):
     check_case(load_solver(name), german(1.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", conformance_cases(), ids=str)
+def test_every_bundled_solver_conforms_at_the_sizes_that_others_run(case):
+    for name in SOLVERS:
+        check_case(load_solver(name), case)
 
 
 @pytest.mark.slow

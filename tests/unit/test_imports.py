@@ -1,6 +1,7 @@
 """What is imported when: nothing heavy before it is needed."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -56,11 +57,14 @@ open_workspace("piqp", SvmProblem([[0.0], [1.0]], [-1, 1])).solve()
 
 
 def test_help_is_there_within_half_a_second():
-    """Processor time, not the clock: other tests may run at the same time."""
-    times = []
-    for _ in range(5):
+    """Processor time, best of a dozen: other tests may run at the same time."""
+    best = math.inf
+    for _ in range(12):
         before = os.times()
         subprocess.run([PROGRAM, "--help"], capture_output=True, check=True)
         after = os.times()
-        times.append(after.children_user + after.children_system - before.children_user - before.children_system)
-    assert 0.0 < min(times) < 0.5
+        used = after.children_user + after.children_system - before.children_user - before.children_system
+        best = min(best, used)
+        if best < 0.4:
+            break
+    assert 0.0 < best < 0.5
