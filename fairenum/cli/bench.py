@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+
+from fairenum.cli.outputs import STDOUT, check_target
+from fairenum.report.text import plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from fairenum.bench.contest import Basis, Progress
 
 SIGNS = {"measured": "", "extrapolated": "~", "at least": ">"}
-
-
-def _check_target(_context: click.Context, _parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a place that cannot be written to before anything is measured."""
-    if target not in (None, "-") and not Path(target).parent.is_dir():
-        raise click.BadParameter(f"there is no folder {str(Path(target).parent)!r}")
-    return target
 
 
 @click.command()
@@ -42,7 +36,7 @@ def _check_target(_context: click.Context, _parameter: click.Parameter, target: 
 @click.option("--standardise/--raw", default=True, show_default=True, help="Whether to scale numbers.")
 @click.option("--full", is_flag=True, help="Stop nobody after half a minute; Algorithm 1 may take hours.")
 @click.option("--growth/--no-growth", default=True, show_default=True, help="Measure growth on random data.")
-@click.option("--json", "target", metavar="PATH|-", callback=_check_target, help="Save the result; - prints it alone.")
+@click.option("--json", "target", metavar="PATH|-", callback=check_target, help="Save the result; - prints it alone.")
 @click.option("--quiet", is_flag=True, help="Print errors only; for use with --json.")
 def bench(
     data: str,
@@ -59,6 +53,7 @@ def bench(
     Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
     Sensitive columns are features here: the clock does not mind.
     """
+    from fairenum.audit.result import write_atomically
     from fairenum.bench import bench as run_bench
     from fairenum.dataset import load_dataset
 
@@ -66,11 +61,11 @@ def bench(
     with _shown_progress(quiet) as progress:
         result = run_bench(dataset, progress=progress, **settings)
     document = json.dumps(result.record, indent=2)
-    if target == "-":
+    if target == STDOUT:
         click.echo(document)
         return
     if target is not None:
-        _save(document + "\n", Path(target))
+        write_atomically(target, f"{document}\n".encode())
     if not quiet:
         _print(result, target)
 
@@ -88,17 +83,6 @@ def _shown_progress(quiet: bool) -> Iterator[Progress]:
         yield status.update
 
 
-def _save(text: str, path: Path) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise click.FileError(str(path), error.strerror) from error
-
-
 def _print(result: BenchResult, target: str | None) -> None:
     from rich.console import Console
 
@@ -111,13 +95,13 @@ def _print(result: BenchResult, target: str | None) -> None:
         if series := [one for one in result.growth if one.axis == axis]:
             console.print("\n" + draw(series), soft_wrap=True)
     if target is not None:
-        console.print(f"\nsaved: {target}", soft_wrap=True)
+        console.print(f"\nsaved: {plain(target)}", soft_wrap=True)
 
 
 def _headline(result: BenchResult) -> str:
     data = result.data
     return (
-        f"{data['name']}: {data['rows']} rows, {data['features']} features, C = {data['cost']:g}, "
+        f"{plain(data['name'])}: {data['rows']} rows, {data['features']} features, C = {data['cost']:g}, "
         f"the {result.k} best models\none SVC fit takes {1000 * result.svc_fit['seconds']:.3g} ms\n"
     )
 
@@ -130,7 +114,7 @@ def _table(result: BenchResult) -> Table:
     for heading in ("SVC fits", "per model", "times faster", "CPU s", "solved", "in place"):
         table.add_column(heading, justify="right", no_wrap=True)
     for standing in sorted(result.standings, key=lambda standing: standing.fits or math.inf):
-        table.add_row(standing.name, *_cells(result, standing))
+        table.add_row(plain(standing.name), *_cells(result, standing))
     return table
 
 
@@ -180,5 +164,5 @@ def _notes(result: BenchResult) -> Iterator[str]:
         yield f"> stopped after {result.seconds:g} s with fewer than three models; --full runs all of them."
     for standing in result.standings:
         if standing.error:
-            yield f"{standing.name}: {standing.error}"
+            yield plain(f"{standing.name}: {standing.error}")
     yield f"First calls (imports, loading or compiling the paths' inner loop): {result.first_calls:.2g} s."
