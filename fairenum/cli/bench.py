@@ -32,12 +32,18 @@ SIGNS = {"measured": "", "extrapolated": "~", "at least": ">"}
 @click.option("--label", help="Column to predict; a file needs it.")
 @click.option("--favourable", help="Favourable value of the label; a file needs it.")
 @click.option("--drop", multiple=True, help="Column to leave out; repeatable.")
-@click.option("--categorical", type=click.Choice(["ordinal", "onehot"]), default="ordinal", show_default=True)
+@click.option(
+    "--categorical",
+    type=click.Choice(["ordinal", "onehot"]),
+    default="ordinal",
+    show_default=True,
+    help="How to turn texts into numbers.",
+)
 @click.option("--standardise/--raw", default=True, show_default=True, help="Whether to scale numbers.")
 @click.option("--full", is_flag=True, help="Stop nobody after half a minute; Algorithm 1 may take hours.")
 @click.option("--growth/--no-growth", default=True, show_default=True, help="Measure growth on random data.")
 @click.option("--json", "target", metavar="PATH|-", callback=check_target, help="Save the result; - prints it alone.")
-@click.option("--quiet", is_flag=True, help="Print errors only; for use with --json.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only; for use with --json.")
 def bench(
     data: str,
     label: str | None,
