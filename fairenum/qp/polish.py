@@ -106,6 +106,8 @@ def _vertex(
     bound = np.setdiff1d(doubtful, margin, assume_unique=True)
     alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
     alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
+    if abs(float(y @ alpha)) > 1e-9 * float(alpha.sum()):
+        raise PathStuck  # rounding moved more weight than the margin can make up for
     side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
     side[margin] = ON_MARGIN
     side[~allowed] = 0.0
