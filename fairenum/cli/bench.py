@@ -165,7 +165,10 @@ def _notes(result: BenchResult) -> Iterator[str]:
     )
     bases = {standing.basis for standing in result.standings}
     if "extrapolated" in bases:
-        yield f"~ extrapolated from the models found in {result.seconds:g} s; --full runs all of them."
+        yield (
+            f"~ extrapolated from the models found in {result.seconds:g} s, good to a factor of about two; "
+            "--full runs all of them."
+        )
     if "at least" in bases:
         yield f"> stopped after {result.seconds:g} s with fewer than three models; --full runs all of them."
     for standing in result.standings:
