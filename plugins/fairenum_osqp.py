@@ -16,7 +16,7 @@ from fairenum.problem import FloatArray, SvmProblem
 from fairenum.qp.sparse_form import sparse_form
 from fairenum.solvers.protocol import Solution, Tolerance
 
-GOOD = 1e-2  # relative gap of an answer from which the core takes over
+GOOD = 2e-2  # relative gap of an answer from which the core takes over
 FIRST_RHO = 0.1
 USABLE = ("OSQP_SOLVED", "OSQP_SOLVED_INACCURATE", "OSQP_MAX_ITER_REACHED")
 

@@ -37,6 +37,7 @@ class PathWorkspace:
         # Imported here: these compile their inner loop, which nobody needs who only lists the solvers.
         from fairenum.qp import activeset, gram, path, polish
 
+        polish.warm_up()
         self.problem = problem
         self._activeset, self._path, self._polish = activeset, path, polish
         self._gram = gram.open_gram(problem)

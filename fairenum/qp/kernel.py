@@ -13,6 +13,9 @@ from numba import njit
 
 Array = np.ndarray[Any, Any]
 
+# What only compiled code calls needs no way in from Python, which would double the time to compile it.
+inner = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
 ARRIVED, PARKED, STUCK = 0, 1, 2
 END, ENTERS, FALLS, RISES = 0, 1, 2, 3
 
@@ -72,7 +75,7 @@ class Motion(NamedTuple):
     still_margin: float
 
 
-@njit(cache=True)
+@inner
 def entry(data: Data, i: int, j: int) -> float:
     """Return ``Q_ij``."""
     if data.is_matrix:
@@ -83,7 +86,7 @@ def entry(data: Data, i: int, j: int) -> float:
     return total
 
 
-@njit(cache=True)
+@inner
 def border(data: Data, margin: Margin, i: int) -> Array:
     """Return ``[y_i, Q_Si]``."""
     edge = np.empty(margin.size + 1)
@@ -93,7 +96,7 @@ def border(data: Data, margin: Margin, i: int) -> Array:
     return edge
 
 
-@njit(cache=True)
+@inner
 def combined(data: Data, margin: Margin, weights: Array) -> Array:
     """Return the sum of the margin examples' rows of the table, weighted."""
     result = np.zeros(data.table.shape[1])
@@ -104,7 +107,7 @@ def combined(data: Data, margin: Margin, weights: Array) -> Array:
     return result
 
 
-@njit(cache=True)
+@inner
 def applied(margin: Margin, right: Array) -> Array:
     """Return the inverse of the bordered matrix, as it has been kept up to date, times a vector."""
     size = len(right)
@@ -115,7 +118,7 @@ def applied(margin: Margin, right: Array) -> Array:
     return result
 
 
-@njit(cache=True)
+@inner
 def missed(data: Data, margin: Margin, right: Array, answer: Array) -> Array:
     """Return what the bordered matrix times an answer misses of the right side."""
     result, m = right.copy(), margin.size
@@ -134,7 +137,7 @@ def missed(data: Data, margin: Margin, right: Array, answer: Array) -> Array:
     return result
 
 
-@njit(cache=True)
+@inner
 def solved(data: Data, margin: Margin, right: Array) -> Array:
     """Return the solution of the bordered system of the margin set.
 
@@ -146,20 +149,23 @@ def solved(data: Data, margin: Margin, right: Array) -> Array:
     return answer
 
 
-@njit(cache=True)
+@inner
 def with_room(margin: Margin) -> Margin:
     """Return the margin set with room for one more example."""
     m = margin.size
     if m + 2 <= margin.inverse.shape[0] and m + 1 <= len(margin.examples):
         return margin
     inverse = np.zeros((2 * m + 4, 2 * m + 4))
-    inverse[: m + 1, : m + 1] = margin.inverse[: m + 1, : m + 1]
     examples = np.empty(2 * m + 4, margin.examples.dtype)
-    examples[:m] = margin.examples[:m]
+    for p in range(m + 1):
+        for q in range(m + 1):
+            inverse[p, q] = margin.inverse[p, q]
+    for p in range(m):
+        examples[p] = margin.examples[p]
     return Margin(examples, m, inverse)
 
 
-@njit(cache=True)
+@inner
 def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, Margin]:
     """Put example i on the margin; False if it is in the affine hull of the margin set."""
     margin = with_room(margin)
@@ -204,32 +210,32 @@ def leave(margin: Margin, position: int) -> Margin:
     return Margin(margin.examples, m - 1, inverse)
 
 
-@njit(cache=True)
+@inner
 def settle(vectors: Vectors, i: int, falls: bool) -> None:
     """Put an example on the bound that it has reached."""
     vectors.side[i] = 1.0 if falls else -1.0
     vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
 
 
-@njit(cache=True)
+@inner
 def margin_room(vectors: Vectors, i: int, rate: float) -> float:
     """Return how far a margin example is from the bound that it moves to."""
     return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
 
 
-@njit(cache=True)
+@inner
 def slip(vectors: Vectors, i: int) -> float:
     """Return the distance from its bounds below which an alpha is on them."""
     return float(min(BOX * vectors.upper[i], vectors.slip))
 
 
-@njit(cache=True)
+@inner
 def counts(room: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
     """Tell whether an example counts on this path: always, or only if it would clearly pass its bound by the end."""
     return not stops_short or room - length * speed < -close
 
 
-@njit(cache=True)
+@inner
 def shortest(vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool) -> float:
     """Return the distance to the first event within the length."""
     first, side, gradient, rate = length, vectors.side, vectors.gradient, motion.gradient
@@ -249,7 +255,7 @@ def shortest(vectors: Vectors, margin: Margin, motion: Motion, length: float, st
     return first
 
 
-@njit(cache=True)
+@inner
 def events_at(
     vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool, first: float
 ) -> Array:
@@ -276,7 +282,7 @@ def events_at(
     return events[:count]
 
 
-@njit(cache=True)
+@inner
 def first_event(
     data: Data, vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool
 ) -> tuple[float, int, int]:
@@ -307,7 +313,7 @@ def first_event(
     return first, FALLS if motion.margin[winner - n] < 0.0 else RISES, winner - n
 
 
-@njit(cache=True)
+@inner
 def tie_answer(data: Data, margin: Margin) -> tuple[Array, Array]:
     """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps, and their plane."""
     tie = np.zeros(1)
@@ -319,7 +325,7 @@ def tie_answer(data: Data, margin: Margin) -> tuple[Array, Array]:
     return tie, combined(data, margin, tie[1:])
 
 
-@njit(cache=True)
+@inner
 def event_delay(data: Data, motion: Motion, tie: Array, plane: Array, event: int) -> float:
     """Return by how many eps an event comes later than its tied real place."""
     n = len(motion.gradient)
@@ -334,7 +340,7 @@ def event_delay(data: Data, motion: Motion, tie: Array, plane: Array, event: int
     return float(-gradient / motion.gradient[event])
 
 
-@njit(cache=True)
+@inner
 def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: int) -> tuple[bool, Margin]:
     """Let an example in the affine hull of the margin set trade places with one of the set.
 
@@ -365,7 +371,7 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: in
     return enter(data, vectors, leave(margin, position), i)
 
 
-@njit(cache=True)
+@inner
 def crossed(data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: int, index: int) -> tuple[bool, Margin]:
     """Let the example of an event enter or leave the margin set; False if rounding forbids it."""
     if kind == ENTERS:
@@ -377,7 +383,7 @@ def crossed(data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: 
     return True, margin
 
 
-@njit(cache=True)
+@inner
 def gradient_rates(data: Data, margin: Margin, drive: Drive, bias: float, rates: Array) -> Array:
     """Return how the gradient moves with the margin, the bias and what is driven."""
     table, example = data.table, drive.example
@@ -393,7 +399,7 @@ def gradient_rates(data: Data, margin: Margin, drive: Drive, bias: float, rates:
     return result
 
 
-@njit(cache=True)
+@inner
 def direction(data: Data, margin: Margin, drive: Drive) -> Motion:
     """Return the rates that keep the margin set on the margin.
 
@@ -431,7 +437,7 @@ def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: D
     vectors.side[example] = 0.0
     left, slides = vectors.alpha[example] - drive.target, margin.size == 0
     motion = direction(data, margin, drive)
-    length, _, _ = first_event(data, vectors, margin, motion, np.inf if slides else left, False)
+    length, _, _ = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
     vectors.side[example] = was
     slope, bend = vectors.gradient[example], motion.gradient[example]
     if length == np.inf:

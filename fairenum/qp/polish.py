@@ -10,14 +10,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from scipy.linalg import lapack
 
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet
-from fairenum.qp.gram import Gram
+from fairenum.qp.gram import Gram, open_gram
 from fairenum.qp.interior import interior_point
-from fairenum.qp.path import PathStuck, shift_linear
+from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
 
 SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
 DOUBT = 10.0  # a guess is trusted where its gradient is this many shifts away from 0
@@ -153,3 +155,12 @@ def _made_optimal(
     state.gradient = reached - suited
     state.gradient[margin] = 0.0
     return state
+
+
+@cache
+def warm_up() -> None:
+    """Load the compiled inner loop, or compile it on the first run ever, so that nothing later waits for it."""
+    problem = SvmProblem([[0.0], [1.0], [2.0], [3.0]], [-1.0, -1.0, 1.0, 1.0], 10.0)
+    state = optimal_state(open_gram(problem), problem, problem.upper)
+    example = int(state.margin[0])
+    RemovalPath(state, problem.objective(state.alpha), example, 0.0, problem.tie_weights()).advance(-np.inf)
