@@ -93,7 +93,7 @@ class ActiveSet:
         """Take an example out of the conditions: from now on somebody drives it."""
         if self.side[example] == ON_MARGIN:
             position = int(np.flatnonzero(self.margin == example)[0])
-            self.margin = kernel.leave(self.margin_set(), position).examples[: len(self.margin) - 1]
+            self.margin = self.margin[: kernel.take_out(self.margin_set(), position)]
         self.side[example] = 0.0
 
     def refresh(self) -> float:

@@ -197,7 +197,7 @@ def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, M
     return True, Margin(margin.examples, m + 1, inverse)
 
 
-@njit(cache=True)
+@inner
 def leave(margin: Margin, position: int) -> Margin:
     """Take the example at this position out of the margin set; the last one takes its place."""
     k, m, inverse = position + 1, margin.size, margin.inverse
@@ -454,8 +454,8 @@ def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: D
     return float(value + left * min(slope + length * bend, 0.0))
 
 
-@njit(cache=True)
-def walk(
+@inner
+def followed(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
     """Follow a path until it arrives, until the bound on its end is under `below`, or until the limit is used up.
@@ -493,3 +493,22 @@ def walk(
         done, margin = crossed(data, vectors, margin, motion, kind, index)
         if not done:
             return STUCK, margin, bias, value, limit
+
+
+# The two ways in that change a state return plain tuples and numbers. To give back a named tuple numba would run Python
+# code, and an interrupt from the keyboard that arrives there brings the process down.
+
+
+@njit(cache=True)
+def walk(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
+) -> tuple[int, Array, int, Array, float, float, int]:
+    """Return what `followed` does, with the margin set in its parts."""
+    status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
+    return status, margin.examples, margin.size, margin.inverse, bias, value, limit
+
+
+@njit(cache=True)
+def take_out(margin: Margin, position: int) -> int:
+    """Take an example out of the margin set in place, and return how many are left."""
+    return leave(margin, position).size

@@ -41,10 +41,10 @@ def _walk(
     state: ActiveSet, weights: FloatArray, value: float, drive: kernel.Drive, below: float, limit: int
 ) -> tuple[int, float, int]:
     """Run the compiled loop on a state, in place; return its status, the value, and what is left of the limit."""
-    status, margin, state.bias, value, limit = kernel.walk(
+    status, examples, size, state.inverse, state.bias, value, limit = kernel.walk(
         state.data(weights), state.vectors(), state.margin_set(), state.bias, value, drive, below, limit
     )
-    state.margin, state.inverse = margin.examples[: margin.size], margin.inverse
+    state.margin = examples[:size]
     return status, value, limit
 
 
