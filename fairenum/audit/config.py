@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
-from numbers import Integral, Real
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from fairenum.checking import TINY, changed, check_options, is_number, is_whole, require
 from fairenum.dataset.splitting import SHARES
 from fairenum.enumeration.distinct import Distinctness
-from fairenum.errors import ConfigError
 from fairenum.scoring import Gap
 
 
@@ -103,37 +101,25 @@ class AuditConfig:
         for name in ("drop", "sizes"):
             value = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        for name, choices in CHOICES.items():
-            _require(getattr(self, name) in choices, name, f"one of {', '.join(choices)}", getattr(self, name))
-        for name, (low, high) in WHOLE.items():
-            _require(_is_whole(getattr(self, name), low, high), name, _range("a whole number", low, high), self)
-        for name, (low, high) in NUMBERS.items():
-            _require(_is_number(getattr(self, name), low, high), name, _range("a number", low, high), self)
-        for name in ("rows", "standardise", "use_sensitive"):
-            _require(isinstance(getattr(self, name), bool), name, "true or false", self)
+        flags = ("rows", "standardise", "use_sensitive")
+        check_options(self, CHOICES, WHOLE, NUMBERS, flags, optional=("max_seconds",))
         self._check_words()
 
     def _check_words(self) -> None:
-        _require(self.C == "auto" or _is_number(self.C, TINY, math.inf), "C", "a positive number or auto", self)
-        is_gamma = self.gamma in ("scale", "auto") or _is_number(self.gamma, TINY, math.inf)
-        _require(is_gamma, "gamma", "a positive number, scale or auto", self)
-        is_nodes = self.max_nodes in (None, "auto") or _is_whole(self.max_nodes, 1, math.inf)
-        _require(is_nodes, "max_nodes", "a whole number of at least 1, auto or None", self)
-        sizes = len(self.sizes) == 3 and all(_is_number(size, 0, math.inf) for size in self.sizes)
-        _require(sizes, "sizes", "three numbers: train, selection and holdout", self)
+        is_cost = self.C == "auto" or is_number(self.C, TINY, math.inf)
+        require(self, "C", is_cost, "a positive number or auto")
+        is_gamma = self.gamma in ("scale", "auto") or is_number(self.gamma, TINY, math.inf)
+        require(self, "gamma", is_gamma, "a positive number, scale or auto")
+        is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
+        require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
+        sizes = len(self.sizes) == 3 and all(is_number(size, 0, math.inf) for size in self.sizes)
+        require(self, "sizes", sizes, "three numbers: train, selection and holdout")
 
     def but(self, **options: Any) -> Self:
         """Return the configuration with some options changed; refuse unknown ones."""
-        known = [option.name for option in fields(self)]
-        for name in options:
-            if name not in known:
-                near = get_close_matches(name, known, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
-                raise ConfigError(f"an audit has no option {name!r}{hint}")
-        return replace(self, **options)
+        return changed(self, "an audit", options)
 
 
-TINY = math.ulp(0.0)
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "kernel": ("linear", "rbf", "poly"),
     "distinct": get_args(Distinctness),
@@ -156,23 +142,3 @@ NUMBERS: Mapping[str, tuple[float, float]] = {
     "max_accuracy_drop": (0.0, 1.0),
     "confidence": (0.5, 1.0 - 1e-9),
 }
-
-
-def _is_whole(value: object, low: float, high: float) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
-
-
-def _is_number(value: object, low: float, high: float) -> bool:
-    is_real = isinstance(value, Real) and not isinstance(value, bool)
-    return is_real and math.isfinite(value) and low <= value <= high  # type: ignore[arg-type, operator]
-
-
-def _range(what: str, low: float, high: float) -> str:
-    start = "above 0" if low == TINY else f"of at least {low:g}"
-    return f"{what} {start}" + ("" if math.isinf(high) else f" and at most {high:g}")
-
-
-def _require(holds: bool, name: str, what: str, value: object) -> None:
-    value = getattr(value, name) if isinstance(value, AuditConfig) else value
-    if not holds and not (name == "max_seconds" and value is None):
-        raise ConfigError(f"option {name!r} must be {what}, not {value!r}")

@@ -40,7 +40,7 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
     seed
         The same seed gives the same split.
     """
-    counts = _row_counts(sizes, len(dataset))
+    counts = row_counts(sizes, len(dataset))
     generator = np.random.default_rng(seed)
     parts = _interleaved([*counts, len(dataset) - sum(counts)])
     owner = np.empty_like(parts)
@@ -51,7 +51,8 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
     return Split(train, selection, holdout, seed)
 
 
-def _row_counts(sizes: Sequence[float], rows: int) -> list[int]:
+def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
+    """Turn the sizes of the three parts, rows or shares, into rows of a table that has so many."""
     if len(sizes) != 3 or not all(size >= 0 for size in sizes) or sizes[0] == 0:
         raise SplitImpossible(f"sizes {tuple(sizes)} are not three sizes with rows to train on; try {SHARES}")
     whole = rows if all(isinstance(size, int | np.integer) for size in sizes) else 1

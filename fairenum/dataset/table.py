@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature
+from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature, read_only
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, did_you_mean, listed, quoted, refuse_repeated
@@ -79,6 +79,15 @@ class Dataset:
                 column.name: pd.Series(column.values[wanted].copy(), dtype=column.values.dtype)
                 for column in self.features
             }
+        )
+
+    def take(self, rows: IntArray) -> Dataset:
+        """Copy some rows to a table of their own, in the order given."""
+        return replace(
+            self,
+            features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
+            label=replace(self.label, y=read_only(self.y[rows])),
+            sensitive=tuple(replace(groups, codes=read_only(groups.codes[rows])) for groups in self.sensitive),
         )
 
     @classmethod

@@ -23,7 +23,7 @@ import numpy as np
 
 from fairenum.problem import FloatArray
 from fairenum.qp import kernel
-from fairenum.qp.activeset import AT_UPPER, ActiveSet
+from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ActiveSet
 
 NO_SHIFT = np.empty(0)
 
@@ -104,3 +104,20 @@ def shift_linear(state: ActiveSet, target: FloatArray, weights: FloatArray) -> N
         raise PathStuck
     state.linear = target
     state.refresh()
+
+
+def admitted(state: ActiveSet, example: int, upper: float, weights: FloatArray) -> ActiveSet:
+    """Return the optimum once an example that was left out is allowed, given an optimal state without it.
+
+    The example enters with a linear term so low that it is content with ``alpha = 0``; the term is then walked to its
+    place. Among tied answers the one found need not be the canonical one.
+    """
+    state, goal = state.copy(), state.linear
+    state.upper = state.upper.copy()
+    state.upper[example], state.side[example] = upper, AT_LOWER
+    if state.gradient[example] < 0.0:
+        state.linear = goal.copy()
+        state.linear[example] += state.gradient[example]
+        state.gradient[example] = 0.0
+        shift_linear(state, goal, weights)
+    return state

@@ -1,7 +1,7 @@
 """Where solvers are found: the entry-point group ``fairenum.solvers``, for bundled and foreign plugins alike.
 
 Listing imports the modules of plugins, never what they require. A plugin that cannot be loaded is a row with
-its error; two distributions that provide one name are an error that names both.
+its error.
 """
 
 from __future__ import annotations
@@ -10,44 +10,15 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from fairenum.errors import SolverBroken, SolverConflict, SolverError, SolverNotFound, SolverUnavailable
+from fairenum.registry import Entry, Registry, provider
 
 if TYPE_CHECKING:
     from fairenum.problem import SvmProblem
     from fairenum.solvers.certified import CertifiedWorkspace
     from fairenum.solvers.protocol import SolverPlugin, Tolerance
-
-GROUP = "fairenum.solvers"
-
-
-class Provider(Protocol):
-    """What is read of a distribution."""
-
-    @property
-    def name(self) -> str:
-        """The name to install it by."""
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-
-
-class SolverEntry(Protocol):
-    """What is read of an entry point."""
-
-    @property
-    def name(self) -> str:
-        """The name of the solver."""
-
-    @property
-    def dist(self) -> Provider | None:
-        """The distribution that provides it."""
-
-    def load(self) -> Any:
-        """Import the plugin's class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +62,16 @@ class SolverInfo:
         return self.error
 
 
-def list_solvers(entry_points: Iterable[SolverEntry] | None = None) -> tuple[SolverInfo, ...]:
+def list_solvers(entry_points: Iterable[Entry] | None = None) -> tuple[SolverInfo, ...]:
     """Return every solver that is installed, usable or not, by name."""
-    entries = _entries(entry_points)
+    entries = SOLVERS.entries(entry_points)
     owners = importlib.metadata.packages_distributions()
     return tuple(_info(entry, entries, owners) for entry in entries)
 
 
-def load_solver(name: str, entry_points: Iterable[SolverEntry] | None = None) -> SolverPlugin:
+def load_solver(name: str, entry_points: Iterable[Entry] | None = None) -> SolverPlugin:
     """Return the plugin of that name, with its default options, ready to be opened."""
-    entries = _entries(entry_points)
-    named = [entry for entry in entries if entry.name == name]
-    if not named:
-        raise SolverNotFound(_not_found(name, [entry.name for entry in entries]))
-    _check_alone(named[0], entries)
-    plugin = _built(named[0])
+    plugin = SOLVERS.load(name, entry_points)
     _check_requirements(plugin)
     return plugin
 
@@ -121,48 +87,21 @@ def open_workspace(
     return CertifiedWorkspace(plugin, problem, tolerance)
 
 
-def _entries(entry_points: Iterable[SolverEntry] | None) -> list[SolverEntry]:
-    if entry_points is None:
-        entry_points = importlib.metadata.entry_points(group=GROUP)
-    return sorted(entry_points, key=lambda entry: entry.name)
-
-
-def _provider(entry: SolverEntry) -> tuple[str, str]:
-    return (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "")
-
-
-def _info(entry: SolverEntry, entries: list[SolverEntry], owners: Mapping[str, list[str]]) -> SolverInfo:
-    provider, version = _provider(entry)
+def _info(entry: Entry, entries: list[Entry], owners: Mapping[str, list[str]]) -> SolverInfo:
+    name, version = provider(entry)
     try:
-        _check_alone(entry, entries)
-        plugin = _built(entry)
+        plugin = SOLVERS.built(entry, entries)
     except SolverError as error:
-        return SolverInfo(entry.name, provider, version, error=str(error))
-    names = [owners[module][0] for module in plugin.requires if module in owners]
-    backends = tuple((name, importlib.metadata.version(name)) for name in names)
-    return SolverInfo(entry.name, provider, version, backends, _missing(plugin), plugin.install)
+        return SolverInfo(entry.name, name, version, error=str(error))
+    packages = [owners[module][0] for module in plugin.requires if module in owners]
+    backends = tuple((package, importlib.metadata.version(package)) for package in packages)
+    return SolverInfo(entry.name, name, version, backends, _missing(plugin), plugin.install)
 
 
-def _check_alone(entry: SolverEntry, entries: list[SolverEntry]) -> None:
-    namesakes = [other for other in entries if other.name == entry.name]
-    if len(namesakes) > 1:
-        providers = sorted(_provider(other)[0] for other in namesakes)
-        raise SolverConflict(
-            f"solver {entry.name!r} is provided by {' and by '.join(providers)}; uninstall all but one"
-        )
-
-
-def _built(entry: SolverEntry) -> SolverPlugin:
-    """Import a plugin's class, build it with its defaults, and check that it is a plugin at all."""
-    title = f"solver {entry.name!r} of {_provider(entry)[0]}"
-    try:
-        plugin = entry.load()()
-    except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported
-        raise SolverBroken(f"{title} cannot be loaded: {type(error).__name__}: {error}") from error
-    if defect := _defect(plugin, entry.name):
-        raise SolverBroken(f"{title} is no solver plugin: {defect}")
-    built: SolverPlugin = plugin
-    return built
+def _built(plugin_class: Any) -> SolverPlugin:
+    """Build a plugin with its defaults."""
+    plugin: SolverPlugin = plugin_class()
+    return plugin
 
 
 def _defect(plugin: object, name: str) -> str:
@@ -193,7 +132,4 @@ def _needs(name: str, missing: tuple[str, ...], install: str) -> str:
     return f"solver {name!r} needs {' and '.join(missing)}; install it with: {install}"
 
 
-def _not_found(name: str, names: list[str]) -> str:
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]!r}?" if close else "."
-    return f"no solver is called {name!r}{hint} Installed are: {', '.join(dict.fromkeys(names)) or 'none'}"
+SOLVERS = Registry("fairenum.solvers", "solver", _built, _defect, SolverNotFound, SolverConflict, SolverBroken)

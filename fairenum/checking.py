@@ -1,0 +1,80 @@
+"""Options of a configuration, checked when it is built: what was wrong, what was received, what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fairenum.errors import ConfigError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    Configuration = TypeVar("Configuration", bound=DataclassInstance)
+
+TINY = math.ulp(0.0)
+Ranges = Mapping[str, tuple[float, float]]
+
+
+def is_whole(value: object, low: float, high: float) -> bool:
+    """Tell whether a value is a whole number within limits; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
+
+
+def is_number(value: object, low: float, high: float) -> bool:
+    """Tell whether a value is a finite number within limits; True and False are none."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and math.isfinite(value) and low <= value <= high  # type: ignore[arg-type, operator]
+
+
+def require(config: object, name: str, holds: bool, what: str) -> None:
+    """Refuse an option that is not what it must be."""
+    if not holds:
+        raise ConfigError(f"option {name!r} must be {what}, not {getattr(config, name)!r}")
+
+
+def check_options(
+    config: object,
+    choices: Mapping[str, tuple[str, ...]],
+    whole: Ranges,
+    numbers: Ranges,
+    flags: tuple[str, ...],
+    optional: tuple[str, ...] = (),
+) -> None:
+    """Check the options that are words, numbers in a range, or flags; optional ones may be None."""
+    for name, words in choices.items():
+        require(config, name, _is_absent(config, name, optional) or getattr(config, name) in words, _one_of(words))
+    for ranges, is_such, what in ((whole, is_whole, "a whole number"), (numbers, is_number, "a number")):
+        for name, (low, high) in ranges.items():
+            holds = _is_absent(config, name, optional) or is_such(getattr(config, name), low, high)
+            require(config, name, holds, _range(what, low, high))
+    for name in flags:
+        require(config, name, isinstance(getattr(config, name), bool), "true or false")
+
+
+def changed(config: Configuration, title: str, options: Mapping[str, Any]) -> Configuration:
+    """Return a configuration with some options changed; refuse unknown ones."""
+    known = [option.name for option in fields(config)]
+    for name in options:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+            raise ConfigError(f"{title} has no option {name!r}{hint}")
+    return replace(config, **options)
+
+
+def _is_absent(config: object, name: str, optional: tuple[str, ...]) -> bool:
+    return name in optional and getattr(config, name) is None
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return f"one of {', '.join(words)}"
+
+
+def _range(what: str, low: float, high: float) -> str:
+    start = "above 0" if low == TINY else f"of at least {low:g}"
+    return f"{what} {start}" + ("" if math.isinf(high) else f" and at most {high:g}")
