@@ -29,6 +29,12 @@
     ├── ConfigError                an option of an audit is unknown or out of range
     ├── ResultError                a saved result cannot be read or does not hold what is asked of it
     ├── ProblemError               an SVM problem cannot be posed as asked
+    ├── AttackError                something about a simulated attack
+    │   ├── BudgetExceeded         fewer rows can be flipped than were asked for
+    │   ├── StrategyNotFound       no strategy of that name
+    │   ├── StrategyConflict       two distributions provide one name
+    │   ├── StrategyBroken         the strategy cannot be loaded, or its answer is no set of rows
+    │   └── ClusterUnavailable     the cluster cannot be used, or what speaks to it is not installed
     └── SolverError                something about a solver plugin
         ├── SolverNotFound         no plugin of that name
         ├── SolverUnavailable      the plugin is there, what it needs is not
@@ -146,6 +152,30 @@ class ResultError(FairenumError):
 
 class ProblemError(FairenumError):
     """An SVM problem cannot be posed as asked."""
+
+
+class AttackError(FairenumError):
+    """Something about a simulated attack."""
+
+
+class BudgetExceeded(AttackError):
+    """Fewer rows can be flipped than were asked for."""
+
+
+class StrategyNotFound(AttackError):
+    """No installed attack strategy has the name asked for."""
+
+
+class StrategyConflict(AttackError):
+    """Two distributions provide an attack strategy of one name."""
+
+
+class StrategyBroken(AttackError):
+    """An attack strategy cannot be loaded, or its answer is no set of rows."""
+
+
+class ClusterUnavailable(AttackError):
+    """A cluster cannot be used, or the package that speaks to it is not installed."""
 
 
 class SolverError(FairenumError):

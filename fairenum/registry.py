@@ -10,6 +10,7 @@ import importlib.metadata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Generic, Protocol, TypeVar
 
 from fairenum.errors import FairenumError
@@ -72,9 +73,8 @@ class Registry(Generic[Plugin]):
 
     def entries(self, entry_points: Iterable[Entry] | None = None) -> list[Entry]:
         """Return the entry points of the group, or those given instead, by name."""
-        if entry_points is None:
-            entry_points = importlib.metadata.entry_points(group=self.group)
-        return sorted(entry_points, key=lambda entry: entry.name)
+        found = _installed(self.group) if entry_points is None else entry_points
+        return sorted(found, key=lambda entry: entry.name)
 
     def load(self, name: str, entry_points: Iterable[Entry] | None = None) -> Plugin:
         """Return the plugin of that name."""
@@ -108,6 +108,11 @@ class Registry(Generic[Plugin]):
         close = get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f"; did you mean {close[0]!r}?" if close else "."
         return f"no {self.noun} is called {name!r}{hint} Installed are: {', '.join(dict.fromkeys(names)) or 'none'}"
+
+
+@cache  # looking through all distributions takes longer than a small problem does
+def _installed(group: str) -> tuple[Entry, ...]:
+    return tuple(importlib.metadata.entry_points(group=group))
 
 
 def provider(entry: Entry) -> tuple[str, str]:

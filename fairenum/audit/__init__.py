@@ -8,12 +8,13 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from fairenum.audit.attacked import attacked
 from fairenum.audit.choice import select
 from fairenum.audit.config import AuditConfig
 from fairenum.audit.pipeline import audit
 from fairenum.audit.result import AuditResult, schema
 
-__all__ = ["AuditConfig", "AuditResult", "audit", "schema", "select"]
+__all__ = ["AuditConfig", "AuditResult", "attacked", "audit", "schema", "select"]
 
 
 class _CallableModule(ModuleType):

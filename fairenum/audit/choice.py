@@ -65,7 +65,7 @@ def chosen(document: dict[str, Any], tolerances: Tolerances, optimism: Optimism 
     fresh = {**document, "selection": selection, "group_tables": group_tables(document, ranks)}
     fresh["reference_check"] = _reference_check(document, ranks)
     fresh["warnings"] = cautions(fresh)
-    return {key: fresh[key] for key in ORDER}
+    return {key: fresh[key] for key in ORDER if key in fresh}  # an attack is there only if it was asked for
 
 
 ORDER = (
@@ -84,6 +84,7 @@ ORDER = (
     "group_tables",
     "reference_check",
     "warnings",
+    "attack",
     "timings",
 )
 

@@ -13,8 +13,9 @@ import numpy as np
 from fairenum.audit.config import AuditConfig
 from fairenum.dataset import Dataset, Encoding, Groups, Split, load_dataset, merge_identical
 from fairenum.dataset import split as split_rows
-from fairenum.dataset.naming import Names, did_you_mean, listed, quoted
-from fairenum.errors import ColumnMissing, ConfigError
+from fairenum.dataset.groups import named_groups
+from fairenum.dataset.naming import Names, listed, quoted
+from fairenum.errors import ConfigError
 from fairenum.problem import FloatArray, IntArray, Kernel, SvmProblem
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def prepare(dataset: Dataset, config: AuditConfig) -> Prepared:
     """Divide and encode a table; the encoding sees the training rows alone."""
     split = split_rows(dataset, config.sizes, config.seed)
     encoding = Encoding.fit(dataset, split.train, standardise=config.standardise)
-    columns = _columns(dataset)
+    columns = dataset.columns
     selection, holdout = split.selection, split.holdout
     # A run without one of the three parts still answers, from rows that are not separate, and says so.
     chosen = next(part for part in (selection, holdout, split.train) if part.size)
@@ -142,27 +143,12 @@ def prepare(dataset: Dataset, config: AuditConfig) -> Prepared:
         split=split,
         encoding=encoding,
         columns=columns,
-        primary=_primary(columns, config.primary),
+        primary=named_groups(columns, config.primary) if columns or config.primary else None,
         rows={"selection": chosen, "holdout": reported},
         train=encoding.transform(dataset, split.train),
         audited={part: encoding.transform(dataset, rows) for part, rows in zip(PARTS, (chosen, reported), strict=True)},
         is_exploratory=not (selection.size and holdout.size),
     )
-
-
-def _columns(dataset: Dataset) -> tuple[Groups, ...]:
-    crossed = dataset.intersection
-    return (*dataset.sensitive, crossed) if crossed and len(dataset.sensitive) > 1 else dataset.sensitive
-
-
-def _primary(columns: tuple[Groups, ...], name: str | None) -> Groups | None:
-    if name is None:
-        return columns[0] if columns else None
-    named = {groups.column: groups for groups in columns}
-    if name not in named:
-        hint = did_you_mean(name, named) or f"; there are {quoted(named) or 'none'}"
-        raise ColumnMissing(f"no sensitive column is called {name!r}, named as primary{hint}")
-    return named[name]
 
 
 def pose(prepared: Prepared, config: AuditConfig, progress: Progress) -> Training:

@@ -19,7 +19,8 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.errors import ColumnConstant, ColumnUnusable
+from fairenum.dataset.naming import did_you_mean, quoted
+from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable
 
 if TYPE_CHECKING:
     from fairenum.dataset.columns import Series
@@ -103,6 +104,17 @@ def intersect(groups: Sequence[Groups]) -> Groups:
     if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
         names = [_joined(columns, map(repr, row)) for row in parts]
     return Groups(" & ".join(columns), tuple(names), read_only(codes.ravel().astype(np.intp)))
+
+
+def named_groups(columns: Sequence[Groups], name: str | None = None) -> Groups:
+    """Find a sensitive column, or the intersection, by name; the first if none is given."""
+    named = {groups.column: groups for groups in columns}
+    if name is not None and name not in named:
+        hint = did_you_mean(name, named) or f"; there are {quoted(named) or 'none'}"
+        raise ColumnMissing(f"no sensitive column is called {name!r}, named as primary{hint}")
+    if not columns:
+        raise ColumnMissing("no sensitive column was named, so there are no groups to compare; name one")
+    return columns[0] if name is None else named[name]
 
 
 def _joined(columns: Iterable[str], names: Iterable[str]) -> str:

@@ -53,6 +53,12 @@ class Dataset:
         return intersect(self.sensitive) if self.sensitive else None
 
     @property
+    def columns(self) -> tuple[Groups, ...]:
+        """The sensitive columns and, if they are several, their intersection."""
+        crossed = self.intersection
+        return (*self.sensitive, crossed) if crossed and len(self.sensitive) > 1 else self.sensitive
+
+    @property
     def missing(self) -> dict[str, int]:
         """The number of missing cells of each feature that has any."""
         return {column.name: column.missing for column in self.features if column.missing}

@@ -1,0 +1,154 @@
+"""The simulation: budgets x strategies on many draws of a table, and what they do to the audit of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairenum.attack.config import AttackConfig, budget
+from fairenum.attack.runners import run_beside, run_here, run_on_cluster
+from fairenum.attack.strategies import STRATEGIES
+from fairenum.attack.summary import summary
+from fairenum.attack.trial import Record, Trial
+from fairenum.dataset import Dataset, Groups
+from fairenum.dataset.groups import named_groups
+from fairenum.dataset.naming import did_you_mean, quoted
+from fairenum.dataset.splitting import row_counts
+from fairenum.errors import AttackError, ConfigError
+from fairenum.solvers.registry import load_solver
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulation:
+    """What was simulated.
+
+    Attributes
+    ----------
+    block
+        The summary over trials, as plain values that the schema describes.
+    records
+        One for each trial that was finished, in order.
+    """
+
+    block: dict[str, Any]
+    records: tuple[Record, ...]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether trials are missing because the user interrupted."""
+        return bool(self.block["status"] == "interrupted")
+
+
+def simulate(
+    dataset: Dataset,
+    config: AttackConfig | None = None,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Progress = lambda *_: None,
+    **options: Any,
+) -> Simulation:
+    """Flip labels in many draws of a table, and measure what that does and what the listed models can do about it.
+
+    Parameters
+    ----------
+    dataset
+        The table, with at least one sensitive column.
+    config
+        What to simulate; the defaults of `AttackConfig` if not given.
+    jobs
+        Processes to run trials in; 1 for this one alone.
+    cluster
+        Address of a Dask scheduler to run them on instead.
+    progress
+        Called with "attack", the number of finished trials, and of how many.
+    **options
+        Fields of `AttackConfig`, which win over ``config``.
+
+    Returns
+    -------
+    Simulation
+        The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard keeps
+        the trials that were finished.
+    """
+    config = (config or AttackConfig()).but(**options)
+    trials = tuple(draws(dataset, config))
+    records, is_partial = _collected(_runner(trials, jobs, cluster), len(trials), progress)
+    if not any(record["attacks"] for record in records):
+        raise AttackError(_all_failed(records))
+    target = trials[0].target
+    return Simulation(summary(records, config, trials[0].counts, target, _column(dataset, config), is_partial), records)
+
+
+def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
+    """Draw the rows of each trial: at random, without repetition within a draw, from the whole table.
+
+    The draw of a trial depends on its seed alone, so a trial can be repeated by itself.
+    """
+    counts = tuple(row_counts(config.sizes_for(len(dataset)), len(dataset)))
+    groups = named_groups(dataset.columns, config.primary)
+    target = _target(dataset, groups, config)
+    _check(config, counts[0])
+    for number in range(config.trials):
+        seed = config.seed + number
+        rows = np.random.default_rng([seed, 0]).permutation(len(dataset))[: sum(counts)]
+        yield Trial(number, seed, dataset.take(rows), counts, target, config)  # type: ignore[arg-type]
+
+
+def _check(config: AttackConfig, train: int) -> None:
+    """Refuse before the first trial what no trial could do."""
+    load_solver(config.solver)
+    for name in config.strategies:
+        STRATEGIES.load(name)
+    for flips in config.flips:
+        if budget(flips, train) > train:
+            raise ConfigError(f"{flips} flips were asked for, but a draw has {train} training rows; ask for fewer")
+
+
+def _column(dataset: Dataset, config: AttackConfig) -> str:
+    return named_groups(dataset.columns, config.primary).column
+
+
+def _target(dataset: Dataset, groups: Groups, config: AttackConfig) -> str:
+    """Name the group to aim at: the one asked for, or else the one with the fewest favourable labels in the table."""
+    if config.group is not None and config.group not in groups.names:
+        hint = did_you_mean(config.group, groups.names) or f"; there are {quoted(groups.names)}"
+        raise ConfigError(f"no group of {groups.column!r} is called {config.group!r}{hint}")
+    favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
+    return config.group if config.group is not None else groups.names[int(favoured.argmin())]
+
+
+def _runner(trials: Sequence[Trial], jobs: int, cluster: str | None) -> Iterator[Record]:
+    if cluster is not None:
+        return run_on_cluster(trials, cluster)
+    return run_here(trials) if jobs == 1 else run_beside(trials, jobs)
+
+
+def _collected(finished: Iterator[Record], total: int, progress: Progress) -> tuple[tuple[Record, ...], bool]:
+    """Gather records until all are there or the user interrupts; put them in order."""
+    records: list[Record] = []
+    is_partial = False
+    progress("attack", 0, total)
+    try:
+        for record in finished:
+            records.append(record)
+            progress("attack", len(records), total)
+    except KeyboardInterrupt:
+        if not records:
+            raise
+        is_partial = True
+    finally:
+        if hasattr(finished, "close"):
+            finished.close()
+    return tuple(sorted(records, key=lambda record: int(record["trial"]))), is_partial
+
+
+def _all_failed(records: Sequence[Record]) -> str:
+    first = records[0]
+    where = "the only trial" if len(records) == 1 else f"all {len(records)} trials"
+    return f"{where} failed; seed {first['seed']}: {first['failures'][0]['message']}"
