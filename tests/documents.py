@@ -139,6 +139,24 @@ def audit_document(
     }
 
 
+def spread_document(models: int = 40, selected: int = 3) -> dict[str, Any]:
+    """Build a document whose models differ in accuracy and gap, each at a place of its own."""
+    document = audit_document(models=models, selected=selected)
+    for found in document["models"]:
+        rank = found["rank"]
+        for part, turn in (("selection", 7), ("holdout", 11)):
+            wave = (rank * turn) % models / models
+            scores = {**found["scores"][part]}
+            change = scores["accuracy"]["change"]
+            scores["accuracy"] = {**estimate(round(0.7 - 0.03 * wave, 6)), "change": change}
+            value = 0.05 if rank == selected else 0.1 + 0.1 * ((rank * 13) % models) / models
+            gap = scores[GAPS[0]]
+            scores[GAPS[0]] = {**gap, **estimate(round(value, 6)), "change": estimate(round(value - 0.2, 6), 0.01)}
+            found["scores"] = {**found["scores"], part: scores}
+        found["objective_ratio"] = 1 - (rank - 1) ** 2 * 1e-5
+    return document
+
+
 def config(column: str) -> dict[str, Any]:
     return {
         "label": "approved",

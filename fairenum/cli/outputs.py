@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import rich_click as click
 
 from fairenum.cli.exit import Exit
+from fairenum.report.text import file_name
 
 if TYPE_CHECKING:
     from fairenum.audit import AuditResult
@@ -56,6 +57,7 @@ def output_options(command: Command) -> Command:
         option("--quiet", "-q", is_flag=True, help="Print neither report nor progress."),
         option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
         option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
+        option("--html", metavar="PATH|-", callback=check_target, help="Write a page for people; - prints it alone."),
         option("--junit", metavar="PATH", callback=check_target, help="Write the rules as JUnit test cases."),
         option("--markdown", metavar="PATH|-", callback=check_target, help="Write Markdown; - prints it alone."),
         option("--json", metavar="PATH|-", callback=check_target, help="Write the run; - prints it alone."),
@@ -72,7 +74,7 @@ class Outputs:
     ----------
     rules
         Limits to judge it by.
-    json, markdown, junit
+    json, markdown, html, junit
         Paths; ``-`` is stdout.
     output
         File or folder for the run.
@@ -89,6 +91,7 @@ class Outputs:
     rules: tuple[Rule, ...] = ()
     json: str | None = None
     markdown: str | None = None
+    html: str | None = None
     junit: str | None = None
     output: str | None = None
     export: str | None = None
@@ -97,12 +100,16 @@ class Outputs:
     inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        paths = [path for path in (self.json, self.markdown, self.junit, self.output, self.export) if path]
+        paths = [path for path in (self.json, self.output, self.export, *self._renderings.values()) if path]
         for path in paths:
             if paths.count(path) > 1:
                 raise click.UsageError(f"two outputs go to {path!r}; give each a place of its own")
             if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
                 raise click.UsageError(f"{path!r} is the input; give the output another name")
+
+    @property
+    def _renderings(self) -> dict[str, str | None]:
+        return {"html": self.html, "markdown": self.markdown, "junit": self.junit}
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
@@ -116,7 +123,7 @@ class Outputs:
 
         written = tuple(self._write(result, saves=saves))
         shown = view(result.document, rules=self.rules, files=written, all_models=self.all_models)
-        self._write_renderings(shown)
+        self._write_renderings(result, shown)
         self._print(result, shown)
         return _exit_code(shown)
 
@@ -128,34 +135,43 @@ class Outputs:
         if self.export:
             result.export(self.export)
             yield "model", self.export
-        for kind, path in (("markdown", self.markdown), ("junit", self.junit)):
-            if path not in (None, STDOUT):
-                yield kind, str(path)
+        yield from ((kind, path) for kind, path in self._renderings.items() if path and path != STDOUT)
 
     def _run_paths(self, result: AuditResult, *, saves: bool) -> Iterator[str]:
         if self.json and self.json != STDOUT:
             yield self.json
         if self.output or (saves and not self.json):
             place = Path(self.output or ".")
-            yield str(place / _file_name(result) if place.is_dir() else place)
+            yield str(place / file_name(result.document["dataset"]["name"], "json") if place.is_dir() else place)
 
-    def _write_renderings(self, shown: View) -> None:
+    def _write_renderings(self, result: AuditResult, shown: View) -> None:
         from fairenum.audit.result import write_atomically
-        from fairenum.report.junit import to_junit
-        from fairenum.report.markdown import to_markdown
 
-        for path, render in ((self.markdown, to_markdown), (self.junit, to_junit)):
+        for kind, path in self._renderings.items():
             if path and path != STDOUT:
-                write_atomically(path, render(shown).encode())
+                write_atomically(path, self._rendered(kind, result, shown).encode())
+
+    def _rendered(self, kind: str, result: AuditResult, shown: View) -> str:
+        """Write the result in one of its forms."""
+        if kind == "html":
+            from fairenum.report.html import to_html
+
+            return to_html(result.document, rules=self.rules)
+        if kind == "markdown":
+            from fairenum.report.markdown import to_markdown
+
+            return to_markdown(shown)
+        from fairenum.report.junit import to_junit
+
+        return to_junit(shown)
 
     def _print(self, result: AuditResult, shown: View) -> None:
         """Print one thing on stdout; what it does not say about the rules goes to stderr."""
+        printed = [kind for kind, path in self._renderings.items() if path == STDOUT]
         if self.json == STDOUT:
             click.echo(result.to_json(), nl=False)
-        elif self.markdown == STDOUT:
-            from fairenum.report.markdown import to_markdown
-
-            click.echo(to_markdown(shown), nl=False)
+        elif printed:
+            click.echo(self._rendered(printed[0], result, shown), nl=False)
         elif not self.quiet:
             from rich.console import Console
 
@@ -163,12 +179,6 @@ class Outputs:
 
             return print_report(shown, Console())
         return _print_failures(shown)
-
-
-def _file_name(result: AuditResult) -> str:
-    """Name the run after its table, in signs that every file system takes."""
-    name = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in result.document["dataset"]["name"])
-    return f"fairenum-{name[:60]}.json"
 
 
 def _print_failures(shown: View) -> None:

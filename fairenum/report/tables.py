@@ -60,10 +60,10 @@ def ranked_models(document: Document, ranks: Sequence[int]) -> Table:
     return Table(
         title="Models by objective, scored on the holdout",
         headings=("rank", "objective", "support", "accuracy", "gap", "change", "verdict", "flips"),
-        rows=tuple(_model_row(model, metric, is_selected=model["rank"] == selected) for model in models),
+        rows=tuple(_ranked(model, metric, is_selected=model["rank"] == selected) for model in models),
         names=0,
         marked=ranks.index(selected) if selected in ranks else None,
-        notes=tuple(_model_notes(document, len(ranks))),
+        notes=(*models_notes(document), *_hidden_notes(document, len(ranks))),
     )
 
 
@@ -103,11 +103,17 @@ def _group_notes(table: Mapping[str, Any], most: str | None) -> Iterator[str]:
         yield "small: too few rows to say much"
 
 
-def _model_row(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> tuple[str, ...]:
+def _ranked(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> tuple[str, ...]:
+    rank, *cells = model_row(model, metric)
+    return (f"*{rank}" if is_selected else rank, *cells)
+
+
+def model_row(model: Mapping[str, Any], metric: str) -> tuple[str, ...]:
+    """Show one model: rank, objective, support, accuracy, gap, change, verdict, flips."""
     scores = model["scores"]["holdout"]
     gap, is_first = scores[metric], model["rank"] == 1
     return (
-        f"*{model['rank']}" if is_selected else str(model["rank"]),
+        str(model["rank"]),
         f"{model['objective_ratio']:.6f}",
         str(model["support_size"]),
         share(scores["accuracy"]["value"]),
@@ -118,12 +124,16 @@ def _model_row(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> t
     )
 
 
-def _model_notes(document: Document, shown: int) -> Iterator[str]:
+def models_notes(document: Document) -> Iterator[str]:
+    """Say how to read a table of models."""
     metric, level = document["selection"]["tolerances"]["metric"], 100 * document["config"]["confidence"]
     yield f"objective: as a share of model 1's; gap: {METRICS[metric]} difference [{level:g} %]"
     yield "change, verdict: against model 1; flips: rows that model 1 decides otherwise"
     if any(_verdict(model, metric) == "open" for model in document["models"][1:]):
         yield "open: these rows do not tell its gap from that of model 1"
+
+
+def _hidden_notes(document: Document, shown: int) -> Iterator[str]:
     if document["selection"]["rank"] is not None:
         yield "*: the selected model"
     if hidden := len(document["models"]) - shown:

@@ -25,6 +25,12 @@ def shortened(text: object, width: int) -> str:
     return beginning + ELLIPSIS + set_cell_size(shown[: -4 * end - 1 : -1], end).rstrip()[::-1]
 
 
+def file_name(name: str, ending: str) -> str:
+    """Name a file after a table, in signs that every file system takes."""
+    safe = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
+    return f"fairenum-{safe[:60]}.{ending}"
+
+
 def sentence_list(parts: Iterable[str]) -> str:
     """Join parts as one does in a sentence: a, b and c."""
     *most, last = parts

@@ -1,0 +1,26 @@
+"""Drawing: numbers become SVG text, by pure functions; colours are roles that a style gives a meaning.
+
+A `Plot` has two axes and layers; `draw` makes it an ``<svg>`` to stand in a page that styles it, `standalone` a file
+that brings its own style, and `grid` lays several out as small multiples.
+"""
+
+from fairenum.report.svg.document import draw, grid, standalone
+from fairenum.report.svg.layers import Bar, Bars, Curve, Mark, Marks, Rule
+from fairenum.report.svg.plot import Axis, Key, Plot
+from fairenum.report.svg.style import STYLE
+
+__all__ = [
+    "STYLE",
+    "Axis",
+    "Bar",
+    "Bars",
+    "Curve",
+    "Key",
+    "Mark",
+    "Marks",
+    "Plot",
+    "Rule",
+    "draw",
+    "grid",
+    "standalone",
+]

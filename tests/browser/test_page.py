@@ -1,0 +1,176 @@
+"""The page in a real browser: selection, sorting, brush, sliders, dark mode, print, and without JavaScript."""
+
+import json
+import re
+
+import pytest
+from documents import spread_document
+
+from fairenum.audit import AuditResult, select
+from fairenum.report.html import to_html
+
+
+@pytest.fixture(scope="module")
+def document():
+    return spread_document(models=40)
+
+
+@pytest.fixture(scope="module")
+def html(document):
+    return to_html(document)
+
+
+def current(page) -> str:
+    return page.evaluate("document.querySelector('#models-table [aria-current]')?.id || ''")
+
+
+def shown(page) -> list[int]:
+    return page.evaluate(
+        "[...document.querySelectorAll('#models-table tbody tr')].filter(r => !r.hidden).map(r => +r.id.slice(6))"
+    )
+
+
+def now(page) -> set[str]:
+    return set(page.evaluate("[...document.querySelectorAll('a.mark.now')].flatMap(m => m.dataset.models.split(' '))"))
+
+
+def test_a_click_on_a_mark_selects_its_row_and_the_other_way_round(show, html):
+    page = show(html)
+    mark = page.locator("#scatter-holdout a.mark[data-models='9']")
+    mark.click()
+    assert current(page) == "model-9"
+    assert now(page) == {"9"}
+    assert page.url.endswith("#model-9")
+    assert page.locator("#readout").inner_text().startswith("Model 9: objective 0.9")
+    page.locator("#model-4 td").first.click()
+    assert current(page) == "model-4"
+    assert "4" in now(page)
+
+
+def test_the_keyboard_moves_through_marks_and_rows(show, html):
+    page = show(html)
+    page.locator("#scatter-selection a.mark[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    assert current(page) == "model-2"
+    page.keyboard.press("ArrowLeft")
+    assert current(page) == "model-1"
+    page.locator("#model-1 a").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    assert current(page) == "model-4"
+    page.keyboard.press("End")
+    assert current(page) == "model-40"
+    assert page.evaluate("document.activeElement.closest('tr').id") == "model-40"
+
+
+def test_tab_stops_at_each_plot_and_the_table_once(show, html):
+    page = show(html)
+    stops = page.evaluate(
+        "[...document.querySelectorAll('a.mark, #models-table a')].filter(a => a.tabIndex === 0).length"
+    )
+    assert stops == 3
+
+
+def test_a_link_to_a_model_opens_it(show, html):
+    page = show(html, anchor="#model-17")
+    assert current(page) == "model-17"
+    assert page.locator("#model-17").is_visible()
+
+
+@pytest.mark.parametrize(("column", "key"), [(1, "objective"), (5, "gap"), (8, "change of gap"), (0, "rank")])
+def test_headings_sort_by_numbers_both_ways(show, html, column, key):
+    page = show(html)
+    heading = page.locator(".heads th").nth(column)
+    assert heading.inner_text() == key
+    numbers = "[...document.querySelectorAll('#models-table tbody tr')].map(r => parseFloat(r.cells[%d].textContent))"
+    for order in ("ascending", "descending"):
+        heading.locator("button").click()
+        assert heading.get_attribute("aria-sort") == order
+        found = [number for number in page.evaluate(numbers % column) if number is not None]
+        assert found == sorted(found, reverse=order == "descending")
+
+
+def test_a_brush_keeps_the_models_under_it(show, html, document):
+    page = show(html)
+    area = page.locator("#scatter-selection").bounding_box()
+    page.mouse.move(area["x"] + area["width"] * 0.5, area["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(area["x"] + area["width"], area["y"] + area["height"] - 10, steps=5)
+    page.mouse.up()
+    kept = shown(page)
+    assert 0 < len(kept) < 40
+    accuracy = [model["scores"]["selection"]["accuracy"]["value"] for model in document["models"]]
+    others = [rank for rank in range(1, 41) if rank not in kept]
+    assert min(accuracy[rank - 1] for rank in kept) > sum(accuracy) / 40 - 0.05
+    assert all(page.locator(f"a.mark.off[data-models='{rank}']").count() for rank in others)
+    page.keyboard.press("Escape")
+    assert len(shown(page)) == 40
+
+
+@pytest.mark.parametrize(("loss", "drop"), [(100, 100), (60, 100), (100, 40), (35, 20), (0, 0)])
+def test_sliders_keep_what_the_tolerances_keep_and_name_whom_selection_would_choose(show, html, document, loss, drop):
+    page = show(html)
+    limits = {}
+    for name, value in (("loss", loss), ("drop", drop)):
+        slider = page.locator(f"#{name}")
+        slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", value)
+        limits[name] = value / 100 * float(slider.get_attribute("data-most"))
+    chosen = select(AuditResult(document), eps=limits["loss"], max_accuracy_drop=limits["drop"]).document["selection"]
+    assert shown(page) == chosen["candidates"]
+    assert page.locator("#filtered").inner_text() == (
+        f"{len(chosen['candidates'])} of 40 models shown; of these, model {chosen['rank']} has the smallest gap on the "
+        "selection split."
+    )
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+def test_dark_mode_follows_the_system_and_the_button(show, html, system):
+    page = show(html, color_scheme=system)
+    paper = "getComputedStyle(document.body).backgroundColor"
+    colours = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 27)"}
+    other = "dark" if system == "light" else "light"
+    assert page.evaluate(paper) == colours[system]
+    page.locator("#theme").click()
+    assert page.evaluate(paper) == colours[other]
+    assert page.locator("#theme").inner_text() == f"{system.capitalize()} colours"
+
+
+def test_print_shows_every_row_on_white_without_controls(show, html):
+    page = show(html, color_scheme="dark")
+    page.locator("#theme").click()
+    page.locator("#theme").click()
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.locator("#controls").is_visible()
+    assert not page.locator("nav").is_visible()
+    box = page.locator("#models-table").evaluate("t => [t.parentElement.clientHeight, t.offsetHeight]")
+    assert box[0] >= box[1]
+    pdf = page.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 2
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_every_table_and_plot_is_there_without_javascript(show, html, document, script):
+    page = show(html, java_script_enabled=script)
+    assert page.locator("svg.plot:visible").count() == html.count("<svg") > 5
+    folded = page.locator("details table").count()
+    assert page.locator("table:visible").count() == html.count("<table") - folded
+    assert page.locator("#models-table tbody tr:visible").count() == 40
+    assert page.locator("#controls").is_visible() == script
+    assert page.locator("h1").inner_text() == "Model 3 is fairer than model 1 and nearly as good."
+
+
+def test_the_data_can_be_downloaded_and_is_what_the_page_holds(show, html, tmp_path):
+    page = show(html)
+    with page.expect_download() as download:
+        page.locator("#download").click()
+    download.value.save_as(tmp_path / "data.json")
+    data = json.loads((tmp_path / "data.json").read_text())
+    assert data["dataset"]["name"] == "loans"
+    assert download.value.suggested_filename == "fairenum-loans.json"
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_nothing_is_wider_than_the_window(show, html, width):
+    page = show(html, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
