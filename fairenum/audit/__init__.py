@@ -11,11 +11,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairenum.audit.robustness import attacked
     from fairenum.audit.choice import select
     from fairenum.audit.config import AuditConfig
     from fairenum.audit.pipeline import audit
     from fairenum.audit.result import AuditResult, schema
+    from fairenum.audit.robustness import attacked
 
 __all__ = ["AuditConfig", "AuditResult", "attacked", "audit", "schema", "select"]
 

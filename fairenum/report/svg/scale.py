@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -91,7 +92,8 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
     """Write ticks with as many decimals as tell them apart, or with a power of ten."""
     numbers = tuple(ticks)
     largest = max(map(abs, numbers), default=0.0)
-    decimals = max(map(_decimals, (b - a for a, b in pairwise(numbers))), default=_decimals(largest))
+    steps = [b - a for a, b in pairwise(numbers)]
+    decimals = max(map(_decimals, steps or [largest]))
     magnitude = math.floor(math.log10(largest)) if largest else 0
     is_short = magnitude + decimals < SCIENTIFIC_DIGITS
     if is_short and (decimals > MOST_DECIMALS or magnitude > MOST_DIGITS):
@@ -99,13 +101,10 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
     return tuple(f"{number:.{max(decimals, 0)}f}" for number in numbers)
 
 
-def _decimals(step: float) -> int:
-    """Count the decimals of a round step; fewer than none for tens and hundreds."""
-    if step == 0:
-        return 0
-    decimals = -math.floor(math.log10(step) + 1e-9)
-    is_whole = math.isclose(step * 10.0**decimals, round(step * 10.0**decimals), rel_tol=1e-3)
-    return decimals if is_whole else decimals + 1  # steps of 2.5 have one more
+def _decimals(number: float) -> int:
+    """Count the decimals that a number needs; fewer than none for whole tens and hundreds."""
+    exponent = Decimal(f"{number:.6g}").normalize().as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
 
 
 def scientific(value: float) -> str:
