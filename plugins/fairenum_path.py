@@ -41,7 +41,6 @@ class PathWorkspace:
         self.problem = problem
         self._activeset, self._path, self._polish = activeset, path, polish
         self._gram = gram.open_gram(problem)
-        self._weights = problem.tie_weights()
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
         """Return the canonical optimum within the box."""
@@ -59,7 +58,7 @@ class PathWorkspace:
         if not isinstance(state, self._activeset.ActiveSet):
             state = self._polish.optimal_state(self._gram, self.problem, parent.upper, parent.alpha)
         objective = parent.certificate.objective if parent.certificate else self.problem.objective(parent.alpha)
-        path = self._path.RemovalPath(state, objective, example, upper, self._weights)
+        path = self._path.RemovalPath(state, objective, example, upper)
         return PathRemoval(self, path, parent.upper, self._path.PathStuck)
 
     def solution(self, state: ActiveSet) -> Solution:

@@ -27,7 +27,6 @@ class FlippableSvm:
         self.rows = len(y)
         self.problem = SvmProblem(np.vstack([X, X]), np.concatenate([y, -y]), machine.C, kernel=kernel)
         self._workspace = open_workspace(machine.solver, self.problem)
-        self._weights = self.problem.tie_weights()
 
     def solve(self, flipped: BoolArray) -> Solution:
         """Train with some labels flipped."""
@@ -51,9 +50,7 @@ class FlippableSvm:
             raise PathStuck
         twin = row + self.rows
         objective = self.problem.objective(solution.alpha)
-        path = RemovalPath(
-            admitted(state, twin, float(self.problem.upper[twin]), self._weights), objective, row, 0.0, self._weights
-        )
+        path = RemovalPath(admitted(state, twin, float(self.problem.upper[twin])), objective, row, 0.0)
         if not path.advance(-np.inf) or path.state is None:
             raise PathStuck
         answer = Solution(read_only(path.state.answer()), read_only(path.state.upper), path.state)

@@ -15,14 +15,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairenum.problem import FloatArray, IntArray
+from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp import kernel
 from fairenum.qp.gram import Gram
 
 AT_LOWER, ON_MARGIN, AT_UPPER = 1.0, 0.0, -1.0
 
 EPSILON = float(np.finfo(float).eps)
-PRECISE = 1e-10  # the share of the objective that rounding may cost before sums are made in extended precision
+
+
+def constant_data(gram: Gram, problem: SvmProblem) -> kernel.Data:
+    """Return what the compiled loop reads and no path changes."""
+    return kernel.Data(gram.table, gram.is_matrix, gram.ridge, gram.longest, problem.y, problem.tie_weights())
 
 
 class ActiveSet:
@@ -31,6 +35,7 @@ class ActiveSet:
     __slots__ = (
         "alpha",
         "bias",
+        "data",
         "gradient",
         "gram",
         "inverse",
@@ -40,16 +45,16 @@ class ActiveSet:
         "side",
         "slip",
         "upper",
-        "y",
     )
 
     def __init__(
-        self, gram: Gram, y: FloatArray, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float,
+        self, gram: Gram, data: kernel.Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float,
         side: FloatArray, margin: IntArray,
     ) -> None:  # fmt: skip
-        self.gram, self.y, self.linear, self.upper = gram, y, linear, upper
+        self.gram, self.data = gram, data
+        self.linear, self.upper = linear.copy(), upper.copy()  # writable: the compiled loop knows one kind of array
         self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
-        self.gradient: FloatArray = np.empty(0)
+        self.gradient: FloatArray = np.empty_like(alpha)
         self.inverse: FloatArray = np.empty((0, 0))
         self._measure()
         self.factorise()
@@ -57,11 +62,11 @@ class ActiveSet:
     def copy(self) -> ActiveSet:
         """Return a state that moves on its own."""
         twin = object.__new__(ActiveSet)
-        twin.gram, twin.y, twin.linear, twin.bias = self.gram, self.y, self.linear, self.bias
+        twin.gram, twin.data, twin.linear, twin.bias = self.gram, self.data, self.linear, self.bias
         size = len(self.margin) + 1
         twin.margin, twin.inverse = self.margin.copy(), self.inverse[:size, :size].copy()
         twin.alpha, twin.gradient = self.alpha.copy(), self.gradient.copy()
-        twin.side, twin.upper = self.side.copy(), self.upper
+        twin.side, twin.upper = self.side.copy(), self.upper.copy()
         twin.noise, twin.slip = self.noise, self.slip
         return twin
 
@@ -72,52 +77,21 @@ class ActiveSet:
     def _bordered(self) -> FloatArray:
         m = len(self.margin)
         matrix = np.zeros((m + 1, m + 1))
-        matrix[0, 1:] = matrix[1:, 0] = self.y[self.margin]
+        matrix[0, 1:] = matrix[1:, 0] = self.data.y[self.margin]
         matrix[1:, 1:] = self.gram.block(self.margin, self.margin)
         return matrix
 
-    def data(self, weights: FloatArray) -> kernel.Data:
-        """Return what the compiled loop reads."""
-        gram = self.gram
-        return kernel.Data(gram.table, gram.is_matrix, gram.ridge, gram.longest, self.y, weights)
-
     def vectors(self) -> kernel.Vectors:
         """Return what the compiled loop changes in place."""
-        return kernel.Vectors(self.upper, self.alpha, self.gradient, self.side, self.noise, self.slip)
+        return kernel.Vectors(self.upper, self.linear, self.alpha, self.gradient, self.side, self.noise, self.slip)
 
     def margin_set(self) -> kernel.Margin:
         """Return the margin set as the compiled loop takes it."""
         return kernel.Margin(self.margin, len(self.margin), self.inverse)
 
-    def release(self, example: int) -> None:
-        """Take an example out of the conditions: from now on somebody drives it."""
-        if self.side[example] == ON_MARGIN:
-            position = int(np.flatnonzero(self.margin == example)[0])
-            self.margin = self.margin[: kernel.take_out(self.margin_set(), position)]
-        self.side[example] = 0.0
-
-    def refresh(self) -> float:
-        """Recompute margin, bias and gradient from the sides alone, to rounding, and return the objective.
-
-        Paths gather rounding errors, answers do not. The margin system is solved by correcting its residual, which is
-        summed in extended precision where large terms cancel.
-        """
-        margin, product = self.margin, self.gram.product
-        if self.noise * float(self.upper.sum()) > PRECISE * abs(float(self.linear @ self.alpha)):
-            product = self.gram.precise_product
-        inverse = self.inverse[: len(margin) + 1, : len(margin) + 1]
-        for _ in range(3 if len(margin) else 0):
-            residual = np.empty(len(margin) + 1)
-            residual[0] = -(self.y @ self.alpha)
-            residual[1:] = (self.linear - product(self.alpha) - self.bias * self.y)[margin]
-            correction = inverse @ residual
-            self.bias += float(correction[0])
-            self.alpha[margin] += correction[1:]
-        self.alpha[margin] = np.clip(self.alpha[margin], 0.0, self.upper[margin])
-        reached = product(self.alpha)
-        self.gradient = reached + self.y * self.bias - self.linear
-        self.gradient[margin] = 0.0
-        return float(self.linear @ self.alpha - 0.5 * (self.alpha @ reached))
+    def settle(self) -> None:
+        """Recompute margin, bias and gradient from the sides alone, to rounding."""
+        self.bias, _ = kernel.settle_down(self.data, self.vectors(), self.margin_set(), self.bias)
 
     def _measure(self) -> None:
         """Set the sizes below which a gradient (noise) and a distance of alpha from a bound (slip) are rounding."""

@@ -5,15 +5,13 @@ A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import linalg
 
 from fairenum.errors import ProblemError
-from fairenum.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem, precise_sum
+from fairenum.problem import FloatArray, IntArray, SvmProblem
 
 MATRIX_LIMIT = 8192  # examples; 512 MiB for the kernel matrix
 
@@ -33,17 +31,11 @@ class Gram(Protocol):
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
 
-    def precise_product(self, alpha: FloatArray) -> FloatArray:
-        """Return ``Q @ alpha``, slower, where large terms cancel."""
-
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
 
     def restrict(self, rows: IntArray) -> Gram:
         """Return the Gram of some of the examples."""
-
-    def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return a function that solves ``(Q + diag(shift)) x = right``."""
 
 
 class LinearGram:
@@ -70,10 +62,6 @@ class LinearGram:
         """Return ``Q @ alpha``."""
         return np.asarray(self.table @ (alpha @ self.table) + self.ridge * alpha)
 
-    def precise_product(self, alpha: FloatArray) -> FloatArray:
-        """Return ``Q @ alpha``, with the sum over the examples in extended precision."""
-        return np.asarray(self.table @ precise_sum(alpha, self.table) + self.ridge * alpha)
-
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
         result: FloatArray = self.table[rows] @ self.table[columns].T
@@ -84,20 +72,6 @@ class LinearGram:
     def restrict(self, rows: IntArray) -> LinearGram:
         """Return the Gram of some of the examples."""
         return LinearGram(self.table[rows], self.ridge, self._centre)
-
-    def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return a function that solves ``(Q + diag(shift)) x = right``, by Woodbury's identity in d dimensions."""
-        inverse = 1.0 / (shift + self.ridge)
-        scaled = self.table * inverse[:, None]
-        core = self.table.T @ scaled
-        core[np.diag_indices_from(core)] += 1.0
-        factor = linalg.cho_factor(core, check_finite=False)
-
-        def solve(right: FloatArray) -> FloatArray:
-            inner = linalg.cho_solve(factor, right @ scaled, check_finite=False)
-            return np.asarray(inverse * (right - self.table @ inner))
-
-        return solve
 
 
 class MatrixGram:
@@ -116,11 +90,6 @@ class MatrixGram:
         """Return ``Q @ alpha``."""
         return np.asarray(self.table @ alpha)
 
-    def precise_product(self, alpha: FloatArray) -> FloatArray:
-        """Return ``Q @ alpha``, summed in extended precision, some rows at a time."""
-        parts = [precise_sum(alpha, self.table[:, k : k + BLOCK_ROWS]) for k in range(0, len(alpha), BLOCK_ROWS)]
-        return np.concatenate(parts)
-
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
         return np.asarray(self.table[rows[:, None], columns])
@@ -132,13 +101,6 @@ class MatrixGram:
     def restrict(self, rows: IntArray) -> MatrixGram:
         """Return the Gram of some of the examples."""
         return MatrixGram(self.block(rows, rows), self._offsets[rows])
-
-    def shifted_solver(self, shift: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return a function that solves ``(Q + diag(shift)) x = right``."""
-        shifted = self.table.copy()
-        shifted[np.diag_indices_from(shifted)] += shift
-        factor = linalg.cho_factor(shifted, overwrite_a=True, check_finite=False)
-        return lambda right: np.asarray(linalg.cho_solve(factor, right, check_finite=False))
 
 
 # One Gram per problem for as long as the problem lives: the core and a plugin share one kernel matrix.

@@ -24,6 +24,9 @@ STILL = 1e-12
 DEPENDENCE = 1e-11
 PIVOT = 1e-7
 BOX = 1e-10
+PRECISE = 1e-10  # the share of the objective that rounding may cost before sums are made in doubled precision
+CORRECTIONS = 3
+SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
 MOST_IDLE = 100  # steps without any length, besides two for each margin example, after which a path goes in circles
 
 
@@ -48,6 +51,7 @@ class Vectors(NamedTuple):
     """What moves, one number per example, in place; and the sizes below which a gradient or an alpha is rounding."""
 
     upper: Array
+    linear: Array
     alpha: Array
     gradient: Array
     side: Array
@@ -81,15 +85,21 @@ class Motion(NamedTuple):
     still_margin: float
 
 
+@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc"})
+def dot(left: Array, right: Array) -> float:
+    """Return the inner product of short vectors: summed in any order, and sooner than a library is called."""
+    total = 0.0
+    for k in range(len(right)):
+        total += left[k] * right[k]
+    return total
+
+
 @inner
 def entry(data: Data, i: int, j: int) -> float:
     """Return ``Q_ij``."""
     if data.is_matrix:
         return float(data.table[i, j])
-    total = data.ridge if i == j else 0.0
-    for k in range(data.table.shape[1]):
-        total += data.table[i, k] * data.table[j, k]
-    return total
+    return dot(data.table[i], data.table[j]) + (data.ridge if i == j else 0.0)
 
 
 @inner
@@ -116,11 +126,9 @@ def combined(data: Data, margin: Margin, weights: Array) -> Array:
 @inner
 def applied(margin: Margin, right: Array) -> Array:
     """Return the inverse of the bordered matrix, as it has been kept up to date, times a vector."""
-    size = len(right)
-    result = np.zeros(size)
-    for p in range(size):
-        for q in range(size):
-            result[p] += margin.inverse[p, q] * right[q]
+    result = np.empty(len(right))
+    for p in range(len(right)):
+        result[p] = dot(margin.inverse[p], right)
     return result
 
 
@@ -139,7 +147,7 @@ def missed(data: Data, margin: Margin, right: Array, answer: Array) -> Array:
             for q in range(m):
                 result[p + 1] -= data.table[i, margin.examples[q]] * answer[q + 1]
         else:
-            result[p + 1] -= data.ridge * answer[p + 1] + np.dot(data.table[i], plane)
+            result[p + 1] -= data.ridge * answer[p + 1] + dot(data.table[i], plane)
     return result
 
 
@@ -182,7 +190,7 @@ def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, M
     else:
         edge = border(data, margin, i)
         beta = solved(data, margin, edge)
-        pivot = diagonal - np.dot(edge, beta)
+        pivot = diagonal - dot(edge, beta)
         if pivot <= DEPENDENCE * diagonal:
             return False, margin
         for p in range(m + 1):
@@ -214,6 +222,16 @@ def leave(margin: Margin, position: int) -> Margin:
             inverse[p, k] = inverse[p, m]
     margin.examples[position] = margin.examples[m - 1]
     return Margin(margin.examples, m - 1, inverse)
+
+
+@inner
+def released(vectors: Vectors, margin: Margin, example: int) -> Margin:
+    """Take an example out of the conditions: from now on it is driven."""
+    vectors.side[example] = 0.0
+    for p in range(margin.size):
+        if margin.examples[p] == example:
+            return leave(margin, p)
+    return margin
 
 
 @inner
@@ -338,11 +356,7 @@ def event_delay(data: Data, motion: Motion, tie: Array, plane: Array, event: int
     if event >= n:
         return float(-tie[event - n + 1] / motion.margin[event - n])
     gradient = tie[0] * data.y[event] + data.weights[event]
-    if data.is_matrix:
-        gradient += plane[event]
-    else:
-        for k in range(len(plane)):
-            gradient += data.table[event, k] * plane[k]
+    gradient += plane[event] if data.is_matrix else dot(data.table[event], plane)
     return float(-gradient / motion.gradient[event])
 
 
@@ -436,11 +450,7 @@ def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: D
     if was == 0.0:
         m = margin.size
         margin = Margin(margin.examples[:m].copy(), m, margin.inverse[: m + 1, : m + 1].copy())
-        for p in range(m):
-            if margin.examples[p] == example:
-                margin = leave(margin, p)
-                break
-    vectors.side[example] = 0.0
+    margin = released(vectors, margin, example)
     left, slides = vectors.alpha[example] - drive.target, margin.size == 0
     motion = direction(data, margin, drive)
     length, _, _ = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
@@ -495,7 +505,86 @@ def followed(
             return STUCK, margin, bias, value, limit
 
 
-# The two ways in that change a state return plain tuples and numbers. To give back a named tuple numba would run Python
+@inner
+def add_product(high: Array, low: Array, weight: float, row: Array) -> None:
+    """Add a weighted row to a sum of doubled precision: what a product and a sum round off is kept apart."""
+    weight_head = SPLITTER * weight
+    weight_head -= weight_head - weight
+    for k in range(len(row)):
+        head = SPLITTER * row[k]
+        head -= head - row[k]
+        product = weight * row[k]
+        cut = weight_head * head - product
+        cut += weight_head * (row[k] - head) + (weight - weight_head) * head
+        cut += (weight - weight_head) * (row[k] - head)
+        total = high[k] + product
+        kept = total - high[k]
+        low[k] += cut + ((high[k] - (total - kept)) + (product - kept))
+        high[k] = total
+
+
+@inner
+def spanned(data: Data, alpha: Array, precisely: bool) -> Array:
+    """Return the sum of all rows of the table, weighted by alpha: the plane, or ``Q alpha`` of a matrix."""
+    high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
+    for i in range(len(alpha)):
+        weight, row = alpha[i], data.table[i]
+        if precisely:
+            add_product(high, low, weight, row)
+        elif weight != 0.0:
+            for k in range(len(row)):
+                high[k] += weight * row[k]
+    return high + low
+
+
+@inner
+def reached(data: Data, plane: Array, alpha: Array, i: int) -> float:
+    """Return ``(Q alpha)_i``."""
+    if data.is_matrix:
+        return float(plane[i])
+    return float(dot(data.table[i], plane) + data.ridge * alpha[i])
+
+
+@inner
+def corrected(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
+    """Solve the margin system by correcting its residual; alpha moves in place, the bias is returned."""
+    alpha, examples = vectors.alpha, margin.examples[: margin.size]
+    for _ in range(CORRECTIONS):
+        plane = spanned(data, alpha, precisely)
+        residual = np.empty(margin.size + 1)
+        residual[0] = -np.dot(data.y, alpha)
+        for p, i in enumerate(examples):
+            residual[p + 1] = vectors.linear[i] - reached(data, plane, alpha, i) - bias * data.y[i]
+        correction = applied(margin, residual)
+        bias += correction[0]
+        for p, i in enumerate(examples):
+            alpha[i] += correction[p + 1]
+    for i in examples:
+        alpha[i] = min(max(alpha[i], 0.0), vectors.upper[i])
+    return bias
+
+
+@inner
+def settled(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+    """Recompute margin, bias and gradient from the sides alone, to rounding; return the bias and the objective.
+
+    Paths gather rounding errors, answers do not: sums are made in doubled precision where large terms cancel.
+    """
+    alpha, linear = vectors.alpha, vectors.linear
+    precisely = vectors.noise * vectors.upper.sum() > PRECISE * abs(np.dot(linear, alpha))
+    if margin.size > 0:
+        bias = corrected(data, vectors, margin, bias, precisely)
+    plane, value = spanned(data, alpha, precisely), 0.0
+    for i in range(len(alpha)):
+        product = reached(data, plane, alpha, i)
+        vectors.gradient[i] = product + data.y[i] * bias - linear[i]
+        value += alpha[i] * (linear[i] - 0.5 * product)
+    for i in margin.examples[: margin.size]:
+        vectors.gradient[i] = 0.0
+    return bias, value
+
+
+# The ways in that change a state return plain tuples and numbers. To give back a named tuple numba would run Python
 # code, and an interrupt from the keyboard that arrives there brings the process down.
 
 
@@ -503,12 +592,19 @@ def followed(
 def walk(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
 ) -> tuple[int, Array, int, Array, float, float, int]:
-    """Return what `followed` does, with the margin set in its parts."""
+    """Return what `followed` does, with the margin set in its parts; a removal that arrives is settled."""
+    example = drive.example
+    if example >= 0:
+        margin = released(vectors, margin, example)
     status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
+    if example >= 0 and status == ARRIVED:
+        vectors.alpha[example] = vectors.upper[example] = drive.target
+        vectors.side[example] = -1.0 if drive.target > 0.0 else 0.0
+        bias, value = settled(data, vectors, margin, bias)
     return status, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 
 @njit(cache=True)
-def take_out(margin: Margin, position: int) -> int:
-    """Take an example out of the margin set in place, and return how many are left."""
-    return leave(margin, position).size
+def settle_down(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+    """Return what `settled` does."""
+    return settled(data, vectors, margin, bias)

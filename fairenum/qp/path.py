@@ -23,7 +23,7 @@ import numpy as np
 
 from fairenum.problem import FloatArray
 from fairenum.qp import kernel
-from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ActiveSet
+from fairenum.qp.activeset import AT_LOWER, ActiveSet
 
 NO_SHIFT = np.empty(0)
 
@@ -37,12 +37,10 @@ def breakpoint_limit(state: ActiveSet) -> int:
     return 1000 + 10 * len(state.alpha)
 
 
-def _walk(
-    state: ActiveSet, weights: FloatArray, value: float, drive: kernel.Drive, below: float, limit: int
-) -> tuple[int, float, int]:
+def _walk(state: ActiveSet, value: float, drive: kernel.Drive, below: float, limit: int) -> tuple[int, float, int]:
     """Run the compiled loop on a state, in place; return its status, the value, and what is left of the limit."""
     status, examples, size, state.inverse, state.bias, value, limit = kernel.walk(
-        state.data(weights), state.vectors(), state.margin_set(), state.bias, value, drive, below, limit
+        state.data, state.vectors(), state.margin_set(), state.bias, value, drive, below, limit
     )
     state.margin = examples[:size]
     return status, value, limit
@@ -56,16 +54,14 @@ class RemovalPath:
     given up after a glimpse at their first breakpoint, which needs no state of their own.
     """
 
-    __slots__ = ("_drive", "_limit", "_parent", "_weights", "bound", "example", "state", "target", "value")
+    __slots__ = ("_drive", "_limit", "_parent", "bound", "example", "state", "target", "value")
 
-    def __init__(self, parent: ActiveSet, objective: float, example: int, target: float, weights: FloatArray) -> None:
+    def __init__(self, parent: ActiveSet, objective: float, example: int, target: float) -> None:
         self.value, self.example, self.target = objective, example, target
         self.state: ActiveSet | None = None
-        self._parent, self._weights, self._limit = parent, weights, breakpoint_limit(parent)
+        self._parent, self._limit = parent, breakpoint_limit(parent)
         self._drive = kernel.Drive(example, target, NO_SHIFT)
-        self.bound: float = kernel.glimpse(
-            parent.data(weights), parent.vectors(), parent.margin_set(), objective, self._drive
-        )
+        self.bound: float = kernel.glimpse(parent.data, parent.vectors(), parent.margin_set(), objective, self._drive)
 
     def advance(self, below: float) -> bool:
         """Walk until the path arrives (True) or its bound is under `below` (False)."""
@@ -73,51 +69,40 @@ class RemovalPath:
             return False
         if self.state is None:
             self.state = self._parent.copy()
-            self.state.release(self.example)
         state, example = self.state, self.example
-        status, self.value, self._limit = _walk(state, self._weights, self.value, self._drive, below, self._limit)
+        status, self.value, self._limit = _walk(state, self.value, self._drive, below, self._limit)
         if status == kernel.STUCK:
             raise PathStuck
-        if status == kernel.ARRIVED:
-            self._arrive(state)
         slope = min(float(state.gradient[example]), 0.0)
         self.bound = min(self.bound, self.value + (float(state.alpha[example]) - self.target) * slope)
         return status == kernel.ARRIVED
 
-    def _arrive(self, state: ActiveSet) -> None:
-        example = self.example
-        state.upper = state.upper.copy()
-        state.alpha[example] = state.upper[example] = self.target
-        state.side[example] = AT_UPPER if self.target else 0.0
-        self.value = state.refresh()
 
-
-def shift_linear(state: ActiveSet, target: FloatArray, weights: FloatArray) -> None:
+def shift_linear(state: ActiveSet, target: FloatArray) -> None:
     """Move the linear term of an optimal state to the target, in place.
 
     Ties exactly at the end are left as they are: the state stays the optimum of the problem just before its end, which
     is what makes the canonical answer canonical.
     """
     drive = kernel.Drive(-1, 0.0, state.linear - target)
-    status, _, _ = _walk(state, weights, 0.0, drive, -math.inf, breakpoint_limit(state))
+    status, _, _ = _walk(state, 0.0, drive, -math.inf, breakpoint_limit(state))
     if status == kernel.STUCK:
         raise PathStuck
-    state.linear = target
-    state.refresh()
+    state.linear = target.copy()
+    state.settle()
 
 
-def admitted(state: ActiveSet, example: int, upper: float, weights: FloatArray) -> ActiveSet:
+def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:
     """Return the optimum once an example that was left out is allowed, given an optimal state without it.
 
     The example enters with a linear term so low that it is content with ``alpha = 0``; the term is then walked to its
     place. Among tied answers the one found need not be the canonical one.
     """
     state, goal = state.copy(), state.linear
-    state.upper = state.upper.copy()
     state.upper[example], state.side[example] = upper, AT_LOWER
     if state.gradient[example] < 0.0:
         state.linear = goal.copy()
         state.linear[example] += state.gradient[example]
         state.gradient[example] = 0.0
-        shift_linear(state, goal, weights)
+        shift_linear(state, goal)
     return state

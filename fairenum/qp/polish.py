@@ -16,9 +16,10 @@ import numpy as np
 from scipy.linalg import lapack
 
 from fairenum.problem import FloatArray, IntArray, SvmProblem
-from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet
+from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet, constant_data
 from fairenum.qp.gram import Gram, open_gram
 from fairenum.qp.interior import interior_point
+from fairenum.qp.kernel import Data
 from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
 
 SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
@@ -41,18 +42,18 @@ def optimal_state(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: Flo
 
 def _crossed(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None) -> ActiveSet:
     """Solve the shifted problem, round it to a vertex, and walk to the problem itself."""
-    weights, allowed = problem.tie_weights(), upper > 0
+    data, allowed = constant_data(gram, problem), upper > 0
     size = SHIFT * float(np.abs(problem.linear).mean())
-    shifted = problem.linear - size * weights
+    shifted = problem.linear - size * data.weights
     alpha, doubtful = np.zeros(problem.size), allowed
     if guess is not None:
         alpha, gradient = _trusted(problem, upper, guess)
         doubtful = allowed & ((np.abs(gradient) <= DOUBT * size) | ((alpha > 0) & (alpha < upper)))
         if not _is_balanced(problem.y, upper, alpha, doubtful):
             doubtful = allowed
-    state = _vertex(gram, problem.y, upper, shifted, alpha, np.flatnonzero(doubtful), allowed)
-    shift_linear(state, shifted, weights)
-    shift_linear(state, problem.linear, weights)
+    state = _vertex(gram, data, upper, shifted, alpha, np.flatnonzero(doubtful), allowed)
+    shift_linear(state, shifted)
+    shift_linear(state, problem.linear)
     return state
 
 
@@ -62,10 +63,9 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
     label = float(problem.y[allowed][0]) if allowed.any() else 0.0
     bias = label * float(problem.linear[allowed].max(initial=0.0))
     side = np.where(allowed, AT_LOWER, 0.0)
-    state = ActiveSet(
-        gram, problem.y, problem.linear, upper.copy(), np.zeros(problem.size), bias, side, np.empty(0, np.intp)
-    )
-    state.refresh()
+    data, nobody = constant_data(gram, problem), np.empty(0, np.intp)
+    state = ActiveSet(gram, data, problem.linear, upper, np.zeros(problem.size), bias, side, nobody)
+    state.settle()
     return state
 
 
@@ -89,11 +89,11 @@ def _is_balanced(y: FloatArray, upper: FloatArray, alpha: FloatArray, doubtful: 
 
 
 def _vertex(
-    gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, trusted: FloatArray, doubtful: IntArray,
+    gram: Gram, data: Data, upper: FloatArray, linear: FloatArray, trusted: FloatArray, doubtful: IntArray,
     allowed: np.ndarray,
 ) -> ActiveSet:  # fmt: skip
     """Solve for the examples in doubt and round to a state that is optimal for some linear term near `linear`."""
-    alpha = trusted.copy()
+    alpha, y = trusted.copy(), data.y
     alpha[doubtful] = 0.0
     fixed = gram.product(alpha)
     total = -float(y @ alpha)
@@ -113,7 +113,7 @@ def _vertex(
     side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
     side[margin] = ON_MARGIN
     side[~allowed] = 0.0
-    return _made_optimal(gram, y, linear, upper, alpha, point.bias, side, margin)
+    return _made_optimal(gram, data, linear, upper, alpha, point.bias, side, margin)
 
 
 def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
@@ -141,17 +141,17 @@ def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float)
 
 
 def _made_optimal(
-    gram: Gram, y: FloatArray, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
+    gram: Gram, data: Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float, side: FloatArray,
     margin: IntArray,
 ) -> ActiveSet:  # fmt: skip
     """Return the state together with the nearest linear term for which it is optimal."""
-    reached = gram.product(alpha) + y * bias
+    reached = gram.product(alpha) + data.y * bias
     gradient = reached - linear
     suited = linear.copy()
     suited[margin] = reached[margin]
     wrong = side * gradient < 0
     suited[wrong] = reached[wrong] - 0.1 * side[wrong] * np.abs(gradient[wrong])
-    state = ActiveSet(gram, y, suited, upper.copy(), alpha, bias, side, margin)
+    state = ActiveSet(gram, data, suited, upper, alpha, bias, side, margin)
     state.gradient = reached - suited
     state.gradient[margin] = 0.0
     return state
@@ -163,4 +163,4 @@ def warm_up() -> None:
     problem = SvmProblem([[0.0], [1.0], [2.0], [3.0]], [-1.0, -1.0, 1.0, 1.0], 10.0)
     state = optimal_state(open_gram(problem), problem, problem.upper)
     example = int(state.margin[0])
-    RemovalPath(state, problem.objective(state.alpha), example, 0.0, problem.tie_weights()).advance(-np.inf)
+    RemovalPath(state, problem.objective(state.alpha), example, 0.0).advance(-np.inf)
