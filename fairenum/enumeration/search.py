@@ -59,9 +59,13 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box and the copies its subtree must keep; the solution may be dropped and recomputed."""
+    """A solved box, the copies that its answer uses and those that its subtree must keep.
+
+    The solution may be dropped and recomputed.
+    """
 
     upper: FloatArray
+    used: IntArray
     floor: IntArray
     solution: Solution | None
 
@@ -160,7 +164,8 @@ class Enumeration:
         root = self.workspace.solve(problem.upper)
         best, _ = _proof(root)
         self._best, self._tie = best.objective, max(TIE * abs(best.objective), np.finfo(float).tiny)
-        self._push(best.objective, _Node(problem.upper, np.zeros(problem.size, np.intp), root))
+        used, nothing = self._copies_used(root.alpha), np.zeros(problem.size, np.intp)
+        self._push(best.objective, _Node(problem.upper, used, nothing, root))
         seen: set[bytes] = set()
         previous = math.inf
         while self._heap:
@@ -170,13 +175,12 @@ class Enumeration:
                 return
             if isinstance(item, _Node):
                 solution = item.solution = self.workspace.certified(self._solution(item))
-                used = self._copies_used(solution.alpha)
-                if (mark := used.tobytes()) not in seen:
+                if (mark := item.used.tobytes()) not in seen:
                     seen.add(mark)
                     model = self._model(solution, len(seen), best.objective, previous)
                     previous = model.objective
                     yield model
-                self._push_children(item, solution, used)
+                self._push_children(item, solution)
             elif isinstance(item, _Siblings):
                 self._start_child(item)
             else:
@@ -221,12 +225,12 @@ class Enumeration:
     def _copies_used(self, alpha: FloatArray) -> IntArray:
         return np.ceil(alpha / self.problem.cost - WHOLE_COPY).astype(np.intp)
 
-    def _push_children(self, node: _Node, solution: Solution, used: IntArray) -> None:
+    def _push_children(self, node: _Node, solution: Solution) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it."""
-        examples = np.flatnonzero(used > node.floor)
+        examples = np.flatnonzero(node.used > node.floor)
         if len(examples) == 0:
             return
-        copies = used[examples]
+        copies = node.used[examples]
         bounds = self._weak_bounds(solution, examples, copies)
         order = np.lexsort((solution.alpha[examples], np.round((self._best - bounds) / self._tie)))
         siblings = _Siblings(node, examples[order], copies[order], bounds[order])
@@ -255,11 +259,12 @@ class Enumeration:
             return
         child.removal = None
         self.nodes += 1
-        if solution.alpha.any():
+        used = self._copies_used(solution.alpha)
+        if used.any():
             floor = self._floor(child)
             # An answer that uses less than its floor is found elsewhere too: among ties it can wait.
-            is_known = bool((self._copies_used(solution.alpha) < floor).any())
-            self._push(min(child.bound, removal.bound), _Node(solution.upper, floor, solution), 2 if is_known else 0)
+            turn = 2 if (used < floor).any() else 0
+            self._push(min(child.bound, removal.bound), _Node(solution.upper, used, floor, solution), turn)
 
     def _floor(self, child: _Child) -> IntArray:
         siblings = child.siblings
@@ -290,8 +295,8 @@ class Enumeration:
     def _model(self, solution: Solution, rank: int, best: float, previous: float) -> Model:
         certificate, slack = _proof(solution)
         is_below = certificate.bound < previous
-        missing = np.rint((self.problem.upper - solution.upper) / self.problem.cost).astype(int)
-        left_out = {int(i): int(missing[i]) for i in np.flatnonzero(missing)}
+        missing = self.problem.upper - solution.upper
+        left_out = {int(i): round(missing[i] / self.problem.cost[i]) for i in np.flatnonzero(missing)}
         quadratic = float(self.problem.linear @ solution.alpha) - certificate.objective
         loss = quadratic + float(self.problem.upper @ slack)
         return Model(self.problem, rank, solution.alpha, certificate, left_out, is_below, loss / best - 1.0)

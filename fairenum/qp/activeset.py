@@ -105,5 +105,4 @@ class ActiveSet:
 
     def answer(self) -> FloatArray:
         """Return alpha with the values within rounding of a bound on it: a support is not read off noise."""
-        slip = np.minimum(kernel.BOX * self.upper, self.slip)
-        return np.where(self.alpha <= slip, 0.0, np.where(self.alpha >= self.upper - slip, self.upper, self.alpha))
+        return kernel.rounded(self.vectors())

@@ -60,7 +60,8 @@ class LinearGram:
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        return np.asarray(self.table @ (alpha @ self.table) + self.ridge * alpha)
+        plain: FloatArray = self.table @ (alpha @ self.table)
+        return plain + self.ridge * alpha if self.ridge else plain
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""

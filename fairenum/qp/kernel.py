@@ -7,6 +7,7 @@ arithmetic. Everything that is not this loop lives in `fairenum.qp.path`, which 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -30,10 +31,15 @@ SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
 MOST_IDLE = 100  # steps without any length, besides two for each margin example, after which a path goes in circles
 
 
-def inner(function: Function) -> Function:
+def inner(function: Function, fastmath: bool | set[str] = False) -> Function:
     """Compile what only compiled code calls: a way in from Python would double the time that takes."""
-    compiled: Function = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    decorate = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)  # type: ignore[call-overload]
+    compiled: Function = decorate(function)
     return compiled
+
+
+# For sums whose order does not matter: several terms at a time.
+in_any_order = partial(inner, fastmath={"reassoc"})
 
 
 class Data(NamedTuple):
@@ -85,13 +91,13 @@ class Motion(NamedTuple):
     still_margin: float
 
 
-@njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc"})
+@in_any_order
 def dot(left: Array, right: Array) -> float:
-    """Return the inner product of short vectors: summed in any order, and sooner than a library is called."""
+    """Return the inner product of short vectors, sooner than a library is called."""
     total = 0.0
     for k in range(len(right)):
         total += left[k] * right[k]
-    return total
+    return float(total)
 
 
 @inner
@@ -608,3 +614,16 @@ def walk(
 def settle_down(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Return what `settled` does."""
     return settled(data, vectors, margin, bias)
+
+
+@njit(cache=True)
+def rounded(vectors: Vectors) -> Array:
+    """Return alpha with the values within rounding of a bound on it."""
+    result = vectors.alpha.copy()
+    for i in range(len(result)):
+        close = slip(vectors, i)
+        if result[i] <= close:
+            result[i] = 0.0
+        elif result[i] >= vectors.upper[i] - close:
+            result[i] = vectors.upper[i]
+    return result

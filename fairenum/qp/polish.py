@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.optimize import brentq
 
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet, constant_data
@@ -127,17 +128,20 @@ def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
 
 
 def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float) -> FloatArray:
-    """Move margin values inside their box, all by the same amount, until ``y'alpha = total``."""
-    step = float(upper.sum())
-    low, high = -step, step
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        moved = np.clip(alpha + middle * y, 0.0, upper)
-        excess = float(y @ moved) - total
-        if excess == 0.0 or middle in (low, high):
-            break
-        low, high = (low, middle) if excess > 0 else (middle, high)
-    return moved if len(alpha) else alpha
+    """Move margin values inside their box, all by the same amount, until ``y'alpha = total`` or the box ends."""
+
+    def moved(step: float) -> FloatArray:
+        return np.clip(alpha + step * y, 0.0, upper)
+
+    def excess(step: float) -> float:
+        return float(y @ moved(step)) - total
+
+    furthest = float(upper.sum())
+    if excess(furthest) <= 0.0:
+        return moved(furthest)
+    if excess(-furthest) >= 0.0:
+        return moved(-furthest)
+    return moved(brentq(excess, -furthest, furthest, xtol=1e-300, rtol=1e-15))
 
 
 def _made_optimal(

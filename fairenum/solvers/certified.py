@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import NoReturn, TypeVar, cast
@@ -9,7 +10,7 @@ from typing import NoReturn, TypeVar, cast
 import numpy as np
 
 from fairenum.errors import AnswerRefused, FairenumError, SolverBroken
-from fairenum.problem import FloatArray, SvmProblem, read_only
+from fairenum.problem import Certificate, FloatArray, SvmProblem, read_only
 from fairenum.qp.gram import open_gram
 from fairenum.qp.path import PathStuck
 from fairenum.qp.plane import sharpened
@@ -61,17 +62,18 @@ class CertifiedWorkspace:
         """Return the solution with its certificate, or refuse it by the plugin's name."""
         alpha, upper = solution.alpha, solution.upper
         certificate, slack = self.problem.judge(alpha, upper, self._gram.product(alpha))
-        allowed = self.tolerance.gap * abs(certificate.objective)
-        if not abs(certificate.gap) <= allowed:
+        if not self._is_proof(certificate):
             certificate, slack = sharpened(self.problem, self._gram, alpha, upper, certificate)
-        # An answer outside its box can seem better than the optimum, so a negative gap is no proof either.
-        is_inside = bool((alpha >= 0.0).all() and (alpha <= upper).all())
-        if not (is_inside and abs(certificate.gap) <= allowed):
+        if not self._is_proof(certificate):
             self._refuse(
                 f"gave an answer that is not a proven optimum: relative gap {certificate.relative_gap:.2g}, "
                 f"allowed {self.tolerance.gap:.2g}; {ADVICE}"
             )
         return Solution(alpha, upper, solution.handle, certificate.moved(self._gram.bias_offset(alpha)), slack)
+
+    def _is_proof(self, certificate: Certificate) -> bool:
+        """Tell whether the gap is within the tolerance, on either side of 0, and the answer within its box."""
+        return abs(certificate.gap) <= self.tolerance.gap * abs(certificate.objective) < math.inf
 
     def _refuse(self, reason: str) -> NoReturn:
         raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from oracles import BruteForce
 from strategies import problems
 
-from fairenum.problem import SvmProblem, bias_interval
+from fairenum.duality import bias_interval
+from fairenum.problem import SvmProblem
 from fairenum.qp.gram import open_gram
 from fairenum.qp.polish import optimal_state
 

@@ -1,0 +1,68 @@
+"""Weak duality, compiled: what an answer proves about the optimum. `SvmProblem.judge` explains it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+Array = np.ndarray[Any, Any]
+
+LEVEL = 1e-12  # the share of all weights below which a slope is flat
+
+_VECTOR = "Array(float64, 1, 'C', readonly=True)"  # takes writable vectors too, so one version serves all
+
+
+@njit(f"UniTuple(float64, 2)({_VECTOR}, {_VECTOR}, float64)", cache=True)
+def bias_interval(kinks: Array, weights: Array, target: float) -> tuple[float, float]:
+    """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
+
+    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``.
+    """
+    flat = LEVEL * max(weights.sum(), np.finfo(np.float64).tiny)
+    low = high = math.inf
+    slope = -target
+    for i in np.argsort(kinks, kind="mergesort"):
+        if weights[i] > 0.0:
+            slope += weights[i]
+            if low == math.inf and slope >= -flat:
+                low = kinks[i]
+            if slope > flat:
+                high = kinks[i]
+                break
+    return low if target > flat else -math.inf, high
+
+
+@njit("float64(float64, float64)", cache=True)
+def middle(low: float, high: float) -> float:
+    """Return the middle of an interval; its finite end when the other is infinite, 0 if both are."""
+    if math.isinf(low):
+        return 0.0 if math.isinf(high) else high
+    return low if math.isinf(high) else 0.5 * (low + high)
+
+
+@njit(f"Tuple((float64, float64, float64, float64, float64[::1]))({', '.join([_VECTOR] * 5)})", cache=True)
+def judged(
+    y: Array, linear: Array, alpha: Array, upper: Array, product: Array
+) -> tuple[float, float, float, float, Array]:
+    """Return objective, bound, the ends of the bias interval, and the slack of every example.
+
+    An answer outside its box can seem better than the optimum: it proves nothing, so its objective is -inf.
+    """
+    kinks, positive = np.empty_like(alpha), 0.0
+    for i in range(len(y)):
+        kinks[i] = y[i] * (linear[i] - product[i])
+        if y[i] > 0.0:
+            positive += upper[i]
+    low, high = bias_interval(kinks, upper, positive)
+    bias = middle(low, high)
+    slack = np.empty_like(alpha)
+    objective = bound = balance = 0.0
+    for i in range(len(y)):
+        slack[i] = max(0.0, linear[i] - product[i] - y[i] * bias)
+        objective += alpha[i] * (linear[i] - 0.5 * product[i]) if 0.0 <= alpha[i] <= upper[i] else -math.inf
+        bound += 0.5 * alpha[i] * product[i] + upper[i] * slack[i]
+        balance += y[i] * alpha[i]
+    return objective - abs(balance * bias), bound, low, high, slack
