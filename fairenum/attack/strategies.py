@@ -18,6 +18,7 @@ from fairenum.errors import StrategyBroken, StrategyConflict, StrategyNotFound
 from fairenum.problem import FloatArray
 from fairenum.registry import Entry, Registry
 from fairenum.selection import ROUNDING_DIGITS
+from fairenum.solvers.protocol import Solution
 
 Strategy = Callable[[Scene, int], IntArray]
 
@@ -70,19 +71,24 @@ def support(scene: Scene, budget: int) -> IntArray:
 def greedy_parity(scene: Scene, budget: int) -> IntArray:
     """Flip one row after the other, each time the one whose flip raises the gap most, with the model trained anew.
 
-    The gap is measured on the rows that the attacker watches. It is a step function, so equal gaps are told apart by
-    the distance between the groups' mean scores, a score being the decision value cut off at the margins.
+    The gap is measured on the rows that the attacker watches. It is a step function, and a machine may bear several
+    flips before any decision changes; so flips of equal effect are told apart by how much they prepare the next ones:
+    by how much cheaper a flip makes the prejudice (the machine trained on labels that follow the group alone) in
+    comparison with the machine as it is.
     """
-    scene.candidates(scene.flippable(), budget, "rows to flip in that direction")
+    allowed = scene.flippable()
+    scene.candidates(allowed, budget, "rows to flip in that direction")
     svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train.y), dtype=np.bool_)
+    prejudice = _regret(scene, svm, scene.in_target == (scene.train.y > 0))
     chosen: list[int] = []
     for _ in range(budget):
         solution = svm.solve(flipped)
-        rows = _kinds(scene, scene.flippable() & ~flipped)
+        rows = _kinds(scene, allowed & ~flipped)
         values = np.array([svm.decide(svm.flip(solution, row), scene.watched.X) for row in rows.tolist()])
-        row = int(rows[_most_unfair(scene, values)])
-        flipped[row] = True
-        chosen.append(row)
+        gaps = np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
+        headway = np.round((_regret_of(scene, svm, solution) - prejudice)[rows], ROUNDING_DIGITS)
+        chosen.append(int(rows[np.lexsort((-headway, -gaps))[0]]))
+        flipped[chosen[-1]] = True
     return np.array(chosen, dtype=np.intp)
 
 
@@ -90,15 +96,6 @@ def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
     """Return one row of each kind: flipping either of two identical ones has one effect."""
     rows = np.flatnonzero(allowed)
     return rows[merge_identical(scene.train.X[rows], scene.train.y[rows]).first]
-
-
-def _most_unfair(scene: Scene, values: FloatArray) -> int:
-    gaps = np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
-    groups = scene.watched.groups
-    members = np.array([groups.codes == code for code in np.flatnonzero(groups.sizes)], dtype=np.float64)
-    means = values.clip(-1.0, 1.0) @ (members / members.sum(1, keepdims=True)).T
-    spread = np.round(means.max(1) - means.min(1), ROUNDING_DIGITS)
-    return int(np.lexsort((-spread, -gaps))[0])
 
 
 def alfa(scene: Scene, budget: int) -> IntArray:
@@ -126,7 +123,11 @@ def alfa(scene: Scene, budget: int) -> IntArray:
 
 def _regret(scene: Scene, svm: FlippableSvm, flipped: BoolArray) -> FloatArray:
     """Return how much more a flipped label of each row costs than its own, by the machine trained under some flips."""
-    values = scene.train.y * svm.decide(svm.solve(flipped), scene.train.X)
+    return _regret_of(scene, svm, svm.solve(flipped))
+
+
+def _regret_of(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
+    values = scene.train.y * svm.decide(solution, scene.train.X)
     return np.asarray(np.maximum(0.0, 1.0 + values) - np.maximum(0.0, 1.0 - values))
 
 

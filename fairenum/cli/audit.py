@@ -13,14 +13,15 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
-    Band,
     NumberOr,
     Sizes,
     complete_data,
-    complete_solver,
     merged_bands,
-    read_delimiter,
+    model,
+    model_options,
     read_limit,
+    table,
+    table_options,
 )
 from fairenum.cli.outputs import Outputs, check_target, output_options
 from fairenum.cli.progress import shown_progress
@@ -34,43 +35,15 @@ fairenum audit loans.csv --label approved --favourable yes --sensitive sex
 Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the command line wins.
 """
 
-table = partial(click.option, panel="Data")
-column = partial(table, metavar="COLUMN")
-model = partial(click.option, panel="Models", show_default=True)
 statistic = partial(click.option, panel="Selection and statistics", show_default=True)
 output = partial(click.option, panel="Output", callback=check_target)
 
 
 @click.command(help=HELP)
 @click.argument("data", shell_complete=complete_data)
-@column("--label", help="Column to predict; a file needs it.")
-@table("--favourable", metavar="VALUE", help="Favourable value of the label; a file needs it.")
-@column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable.")
-@column("--primary", help="Sensitive column to select by, or 'a & b'.  [default: the first]")
+@table_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
-@table("--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column.")
-@column("--drop", multiple=True, help="Column to leave out; repeatable.")
-@table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too.")
-@table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text.")
-@table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]")
-@table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file.")
-@model("-k", "--models", "k", type=int, default=50, help="How many models to list.")
-@model("--C", "C", type=NumberOr("auto"), default=1.0, metavar="NUMBER|auto", help="Price of a violated margin.")
-@model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel.")
-@model("--gamma", type=NumberOr("scale", "auto"), default="scale", metavar="NUMBER|scale|auto", help="Of rbf and poly.")
-@model("--degree", type=int, default=3, help="Of poly.")
-@model("--coef0", type=float, default=0.0, help="Of poly.")
-@model("--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers.")
-@model(
-    "--distinct",
-    type=click.Choice(["predictions", "support", "diverse"]),
-    metavar="NOTION",
-    default="predictions",
-    help="What makes another model: other predictions, another support, or diverse predictions.",
-)
-@model("--min-difference", type=float, default=0.01, help="Share of rows that diverse models decide otherwise.")
-@model("--rows", is_flag=True, show_default=False, help="Leave identical rows out one by one, as in the paper.")
-@model("--patience", type=int, default=1000, help="Give up after so many models that are nothing new.")
+@model_options("predictions", NumberOr("auto"), "NUMBER|auto")
 @model(
     "--max-nodes",
     type=NumberOr("auto", "none", kind=int),

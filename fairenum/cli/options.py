@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import rich_click as click
 from click.shell_completion import CompletionItem
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Adds = Callable[[Any], Any]
 
 METRICS = (
     "demographic_parity_difference",
@@ -103,3 +108,61 @@ def complete_solver(_context: click.Context, _parameter: click.Parameter, begun:
     from fairenum.solvers.registry import list_solvers
 
     return [CompletionItem(info.name) for info in list_solvers() if info.name.startswith(begun)]
+
+
+table = partial(click.option, panel="Data")
+column = partial(table, metavar="COLUMN")
+model = partial(click.option, panel="Models", show_default=True)
+
+
+def added(command: Command, options: Sequence[Adds]) -> Command:
+    """Add options to a command, so that its help shows them in this order."""
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def table_options(command: Command) -> Command:
+    """Add the options that say how a table is read."""
+    options = (
+        column("--label", help="Column to predict; a file needs it."),
+        table("--favourable", metavar="VALUE", help="Favourable value of the label; a file needs it."),
+        column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable."),
+        column("--primary", help="Sensitive column to select by, or 'a & b'.  [default: the first]"),
+        table(
+            "--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column."
+        ),
+        column("--drop", multiple=True, help="Column to leave out; repeatable."),
+        table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too."),
+        table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text."),
+        table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]"),
+        table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file."),
+    )
+    return added(command, options)
+
+
+def model_options(distinct: str, cost: click.ParamType[Any], metavar: str) -> Callable[[Command], Command]:
+    """Add the options that say which models are listed; commands differ in what is distinct and what C may be."""
+    gamma = NumberOr("scale", "auto")
+    options = (
+        model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
+        model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
+        model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
+        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Of rbf and poly."),
+        model("--degree", type=int, default=3, help="Of poly."),
+        model("--coef0", type=float, default=0.0, help="Of poly."),
+        model(
+            "--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers."
+        ),
+        model(
+            "--distinct",
+            type=click.Choice(["predictions", "support", "diverse"]),
+            metavar="NOTION",
+            default=distinct,
+            help="What makes another model: other predictions, another support, or diverse predictions.",
+        ),
+        model("--min-difference", type=float, default=0.01, help="Share of rows that diverse models decide otherwise."),
+        model("--rows", is_flag=True, show_default=False, help="Leave identical rows out one by one, as in the paper."),
+        model("--patience", type=int, default=1000, help="Give up after so many models that are nothing new."),
+    )
+    return lambda command: added(command, options)
