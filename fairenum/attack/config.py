@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 from fairenum.attack.defence import DEFENCES
+from fairenum.attack.strategies import STRATEGIES
 from fairenum.checking import TINY, changed, check_options, is_number, is_whole, require
 from fairenum.enumeration.distinct import Distinctness
 from fairenum.errors import ConfigError
@@ -101,6 +102,8 @@ class AttackConfig:
             require(self, name, len(set(getattr(self, name))) == len(getattr(self, name)), "a list without repetitions")
         is_budget = all(is_whole(flips, 0, math.inf) or is_number(flips, 0, 1) for flips in self.flips)
         require(self, "flips", is_budget, "numbers of rows, or shares between 0 and 1")
+        for name in self.strategies:
+            STRATEGIES.load(name)
         for name in self.defences:
             if name not in DEFENCES:
                 raise ConfigError(f"no defence is called {name!r}; there are {', '.join(DEFENCES)}")

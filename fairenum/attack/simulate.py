@@ -10,7 +10,6 @@ import numpy as np
 
 from fairenum.attack.config import AttackConfig, budget
 from fairenum.attack.runners import run_beside, run_here, run_on_cluster
-from fairenum.attack.strategies import STRATEGIES
 from fairenum.attack.summary import summary
 from fairenum.attack.trial import Record, Trial
 from fairenum.dataset import Dataset, Groups
@@ -103,8 +102,6 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
 def _check(config: AttackConfig, train: int) -> None:
     """Refuse before the first trial what no trial could do."""
     load_solver(config.solver)
-    for name in config.strategies:
-        STRATEGIES.load(name)
     for flips in config.flips:
         if budget(flips, train) > train:
             raise ConfigError(f"{flips} flips were asked for, but a draw has {train} training rows; ask for fewer")

@@ -72,24 +72,42 @@ def greedy_parity(scene: Scene, budget: int) -> IntArray:
     """Flip one row after the other, each time the one whose flip raises the gap most, with the model trained anew.
 
     The gap is measured on the rows that the attacker watches. It is a step function, and a machine may bear several
-    flips before any decision changes; so flips of equal effect are told apart by how much they prepare the next ones:
-    by how much cheaper a flip makes the prejudice (the machine trained on labels that follow the group alone) in
-    comparison with the machine as it is.
+    flips before any decision changes; so flips of equal effect are told apart by their headway: by how much cheaper a
+    flip makes the prejudice (the machine trained on labels that follow the group alone) in comparison with the machine
+    as it is. A second attempt goes by headway alone, and the attempt that ends with the larger gap is made.
     """
     allowed = scene.flippable()
     scene.candidates(allowed, budget, "rows to flip in that direction")
-    svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train.y), dtype=np.bool_)
-    prejudice = _regret(scene, svm, scene.in_target == (scene.train.y > 0))
+    svm = FlippableSvm(scene)
+    attempts = [_greedy(scene, svm, allowed, budget, by_gap=by_gap) for by_gap in (True, False)]
+    gaps = _gaps(scene, np.array([svm.decide(svm.solve(flipped), scene.watched.X) for flipped, _ in attempts]))
+    return np.array(attempts[int(gaps.argmax())][1], dtype=np.intp)
+
+
+def _greedy(
+    scene: Scene, svm: FlippableSvm, allowed: BoolArray, budget: int, *, by_gap: bool
+) -> tuple[BoolArray, list[int]]:
+    """Flip the best row again and again: by the gap that it leads to, then by headway, or by headway alone."""
+    flipped = np.zeros(len(scene.train.y), dtype=np.bool_)
+    prejudice = _regret(scene, svm, svm.solve(scene.in_target == (scene.train.y > 0)))
     chosen: list[int] = []
     for _ in range(budget):
         solution = svm.solve(flipped)
         rows = _kinds(scene, allowed & ~flipped)
-        values = np.array([svm.decide(svm.flip(solution, row), scene.watched.X) for row in rows.tolist()])
-        gaps = np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
-        headway = np.round((_regret_of(scene, svm, solution) - prejudice)[rows], ROUNDING_DIGITS)
-        chosen.append(int(rows[np.lexsort((-headway, -gaps))[0]]))
+        headway = np.round((_regret(scene, svm, solution) - prejudice)[rows], ROUNDING_DIGITS)
+        if by_gap:
+            values = np.array([svm.decide(svm.flip(solution, row), scene.watched.X) for row in rows.tolist()])
+            best = np.lexsort((-headway, -_gaps(scene, values)))[0]
+        else:
+            best = headway.argmax()
+        chosen.append(int(rows[best]))
         flipped[chosen[-1]] = True
-    return np.array(chosen, dtype=np.intp)
+    return flipped, chosen
+
+
+def _gaps(scene: Scene, values: FloatArray) -> FloatArray:
+    """Measure the gap that the attacker sees, given decision values of some models; an undefined one is none."""
+    return np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
 
 
 def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
@@ -108,7 +126,7 @@ def alfa(scene: Scene, budget: int) -> IntArray:
     """
     rows = np.sort(scene.candidates(scene.flippable(), budget, "rows to flip in that direction"))
     svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train.y), dtype=np.bool_)
-    clean = _regret(scene, svm, flipped)
+    clean = _regret(scene, svm, svm.solve(flipped))
     trained = np.zeros(len(clean))
     for _ in range(MOST_ROUNDS):
         order = np.argsort(np.round((trained - clean)[rows], ROUNDING_DIGITS), kind="stable")
@@ -117,16 +135,12 @@ def alfa(scene: Scene, budget: int) -> IntArray:
         if (chosen == flipped).all():
             break
         flipped = chosen
-        trained = _regret(scene, svm, flipped)
+        trained = _regret(scene, svm, svm.solve(flipped))
     return np.flatnonzero(flipped)
 
 
-def _regret(scene: Scene, svm: FlippableSvm, flipped: BoolArray) -> FloatArray:
-    """Return how much more a flipped label of each row costs than its own, by the machine trained under some flips."""
-    return _regret_of(scene, svm, svm.solve(flipped))
-
-
-def _regret_of(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
+def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
+    """Return how much more the flipped label of each row costs than its own, by a trained machine."""
     values = scene.train.y * svm.decide(solution, scene.train.X)
     return np.asarray(np.maximum(0.0, 1.0 + values) - np.maximum(0.0, 1.0 - values))
 

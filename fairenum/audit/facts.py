@@ -53,13 +53,18 @@ def reference(groups: Groups, config: AuditConfig, primary: Groups | None = None
 
 def environment(config: AuditConfig, prepared: Prepared) -> Block:
     """Return the versions of what computed the result, and the hash of what it was computed from."""
+    return versions(config.solver, prepared.dataset.fingerprint)
+
+
+def versions(solver: str, fingerprint: str) -> Block:
+    """Return the versions of everything that computes, and the hash of the table."""
     packages = ("numpy", "scipy", "pandas", "scikit-learn", "fairlearn")
     return {
         "python": platform.python_version(),
         "fairenum": __version__,
         **{package.replace("-", "_"): version(package) for package in packages},
-        "solver": {**_solver(config.solver)},
-        "fingerprint": prepared.dataset.fingerprint,
+        "solver": {**_solver(solver)},
+        "fingerprint": fingerprint,
     }
 
 

@@ -7,11 +7,14 @@ from dataclasses import fields
 from typing import Any
 
 from fairenum.attack import AttackConfig, simulate
-from fairenum.attack.simulate import Progress
+from fairenum.attack.simulate import Progress, Simulation
+from fairenum.audit.facts import versions
 from fairenum.audit.result import AuditResult
+from fairenum.dataset import Dataset
 from fairenum.errors import ResultError
 
 # Enough for a first look beside an audit; `fairenum attack` has every option.
+FORMAT = "fairenum attack 1"
 STRATEGIES, FLIPS, TRIALS = ("paper", "random"), (0.01, 0.02, 0.05, 0.1), 20
 DRAWN = ("sizes", "C", "primary")  # a draw has sizes of its own; the others were resolved by the audit
 
@@ -56,6 +59,23 @@ def attacked(
     seconds = result.document["timings"] | {"attack": time.perf_counter() - started}
     timings = {**seconds, "total": seconds["total"] + seconds["attack"]}
     return AuditResult({**document, "attack": simulation.block, "timings": timings}, result.live)
+
+
+def document(dataset: Dataset, simulation: Simulation, seconds: float) -> dict[str, Any]:
+    """Return a simulation on its own as one document; all but its timings is the same for the same input and seed."""
+    return {
+        "format": FORMAT,
+        "environment": versions(simulation.block["config"]["solver"], dataset.fingerprint),
+        "dataset": {
+            "name": dataset.name,
+            "rows": len(dataset),
+            "label": dataset.label.column,
+            "favourable": dataset.label.favourable,
+        },
+        "attack": simulation.block,
+        "trials": list(simulation.records),
+        "timings": {"attack": seconds},
+    }
 
 
 def _config(result: AuditResult) -> AttackConfig:

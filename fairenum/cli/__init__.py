@@ -11,7 +11,7 @@ import traceback
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import audit, bench, datasets, report, select, solvers
+from fairenum.cli import attack, audit, bench, datasets, report, select, solvers
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
@@ -46,7 +46,15 @@ def group(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for command in (audit.audit, select.select, report.report, bench.bench, datasets.datasets, solvers.solvers):
+for command in (
+    audit.audit,
+    attack.attack,
+    select.select,
+    report.report,
+    bench.bench,
+    datasets.datasets,
+    solvers.solvers,
+):
     group.add_command(command)
 
 

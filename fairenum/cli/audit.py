@@ -13,6 +13,7 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
+    Budgets,
     NumberOr,
     Sizes,
     complete_data,
@@ -35,7 +36,11 @@ fairenum audit loans.csv --label approved --favourable yes --sensitive sex
 Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the command line wins.
 """
 
+# Options that need --attack, and what they are called.
+ATTACK = {"strategies": "strategy", "flips": "flips", "trials": "trials", "defences": "defence", "jobs": "jobs"}
+
 statistic = partial(click.option, panel="Selection and statistics", show_default=True)
+lie = partial(click.option, panel="Attack")
 output = partial(click.option, panel="Output", callback=check_target)
 
 
@@ -68,6 +73,12 @@ output = partial(click.option, panel="Output", callback=check_target)
 @statistic("--confidence", type=float, default=0.95, help="Of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
 @statistic("--replications", type=int, default=1000, help="Of the bootstrap.")
+@lie("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
+@lie("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
+@lie("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.01,0.02,0.05,0.1]")
+@lie("--trials", type=int, help="Draws of the table.  [default: 20]")
+@lie("--defence", "defences", multiple=True, metavar="NAME", help="Defence to measure beside; repeatable.")
+@lie("--jobs", type=int, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
 @output_options
@@ -82,11 +93,27 @@ output = partial(click.option, panel="Output", callback=check_target)
 def audit(data: str, label: str | None, favourable: str | None, sensitive: tuple[str, ...], **options: Any) -> Exit:
     """Run an audit and deliver its result."""
     outputs = Outputs.taken_from(options, inputs=(data,))
-    bands = merged_bands(options.pop("bands"))
-    from fairenum.audit import AuditConfig
+    bands, attack = merged_bands(options.pop("bands")), _attack_options(options)
+    from fairenum.audit import AuditConfig, attacked
     from fairenum.audit import audit as run_audit
 
     config = AuditConfig(bands=bands, **options)
     with shown_progress(outputs.quiet) as progress:
         result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
+        if attack is not None and not result.is_partial:
+            result = attacked(result, progress=progress, **attack)
     return outputs.deliver(result, saves=True)
+
+
+def _attack_options(options: dict[str, Any]) -> dict[str, Any] | None:
+    """Take what concerns an attack out of the options, and check it before anything is computed."""
+    is_wanted = options.pop("attack")
+    given = {name: value for name in ATTACK if (value := options.pop(name))}
+    if not is_wanted:
+        if given:
+            raise click.UsageError(f"--{ATTACK[next(iter(given))]} is about label flips; add --attack")
+        return None
+    from fairenum.attack import AttackConfig
+
+    AttackConfig(**{name: value for name, value in given.items() if name != "jobs"})
+    return given

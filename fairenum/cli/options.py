@@ -57,6 +57,20 @@ class Sizes(click.ParamType[tuple[float, ...]]):
         return sizes
 
 
+class Budgets(click.ParamType[tuple[float, ...]]):
+    """Budgets between commas: whole numbers are rows, others shares."""
+
+    name = "budgets"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+        """Read one number or several."""
+        texts = [text.strip() for text in str(value).split(",")]
+        try:
+            return tuple(int(text) if text.isdecimal() else float(text) for text in texts)
+        except ValueError:
+            self.fail(f"{value!r} is no list of rows or shares to flip, such as 10 or 0.01,0.05", param, ctx)
+
+
 class Band(click.ParamType[tuple[str, list[float]]]):
     """A numeric column and the upper ends of the bands that are its groups."""
 

@@ -16,6 +16,7 @@ STAGES = {
     "enumerate": "listing models",
     "score": "scoring",
     "select": "selecting",
+    "attack": "simulating attacks",
 }
 LONG = 5.0
 FIRST_RUN = (
@@ -52,11 +53,12 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
 def _bar() -> Iterator[tuple[Progress, Callable[[str], None]]]:
     """Open a bar, and give what moves it and what prints a line above it."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
     console = Console(stderr=True, markup=False, highlight=False)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("", total=None)
 

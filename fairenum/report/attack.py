@@ -43,6 +43,20 @@ class AttackView:
     warnings: tuple[str, ...]
 
 
+def title(run: Block) -> str:
+    """Name a saved simulation."""
+    return f"Label flips in {shortened(run['dataset']['name'], 40)}"
+
+
+def subject(run: Block) -> str:
+    """Say what a saved simulation is about."""
+    data, config = run["dataset"], run["attack"]["config"]
+    return (
+        f"{shortened(data['name'], 40)}: {counted(data['rows'], 'row')}; favourable: {_short(data['label'])} = "
+        f"{_short(data['favourable'])}; groups by {_short(config['primary'])}"
+    )
+
+
 def attack_view(block: Block) -> AttackView:
     """Put the block of a simulated attack in words."""
     return AttackView(
@@ -63,17 +77,14 @@ def _points(block: Block) -> Iterator[tuple[str, Block]]:
         yield from ((shortened(curve["strategy"], NAME_WIDTH), point) for point in curve["points"] if point["trials"])
 
 
-def _strongest(block: Block) -> Iterator[tuple[str, Block]]:
-    """Give each strategy at its largest budget."""
-    for curve in block["curves"]:
-        points = [point for point in curve["points"] if point["trials"]]
-        if points:
-            yield shortened(curve["strategy"], NAME_WIDTH), max(points, key=lambda point: point["flips"])
+def _worst(block: Block) -> tuple[str, Block]:
+    """Find the strategy and the budget that raise the gap most on average."""
+    return max(_points(block), key=lambda one: one[1]["gap_change"]["value"] or 0.0)
 
 
 def _headline(block: Block) -> str:
     partial = "Interrupted: " if block["status"] == "interrupted" else ""
-    name, worst = max(_strongest(block), key=lambda one: one[1]["gap_change"]["value"] or 0.0)
+    name, worst = _worst(block)
     change = worst["gap_change"]
     flips = f"{counted(worst['flips'], 'flipped label')} ({percent(worst['share'])}, {name})"
     gap = f"the mean {_metric(block)} gap on the holdout"
@@ -96,8 +107,8 @@ def _findings(block: Block) -> Iterator[str]:
         f"{counted(block['clean']['trials'], 'draw')} of {parts}; aimed at {_short(config['primary'])} = "
         f"{_short(config['group'])}; intervals ({100 * config['confidence']:g} %) are over draws."
     )
-    for name, point in _strongest(block):
-        yield from (f"{name}, {counted(point['flips'], 'flip')}: {text}" for text in _of_point(point, config["k"]))
+    name, worst = _worst(block)
+    yield from (f"{name}, {counted(worst['flips'], 'flip')}: {text}" for text in _of_point(worst, config["k"]))
 
 
 def _of_point(point: Block, k: int) -> Iterator[str]:
@@ -174,8 +185,8 @@ def _tables(block: Block) -> Iterator[Table]:
         ("strategy", "flips", "recovered", "raised", "paper's", "rank", "precision", "chance", "recall"),
         tuple(_recovery_row(name, point) for name, point in _points(block)),
         notes=(
-            "recovered: draws with a model of at most the clean gap, at no more error than model 1; raised: among those "
-            "whose gap was raised; paper's: with less of both; rank: median of the first such model",
+            "recovered: draws with a model of at most the clean gap, at no more error than model 1; raised: among "
+            "those whose gap was raised; paper's: with less of both; rank: median of the first such model",
             "precision, recall: flipped rows among those that fairer models leave out; chance: among support vectors",
         ),
     )
@@ -202,15 +213,13 @@ def _harm_row(name: str, point: Block) -> tuple[str, ...]:
 def _recovery_row(name: str, point: Block) -> tuple[str, ...]:
     recovery, found = point["recovery"], point["detection"]
     rank = recovery["rank_quantiles"]
-    cells = (UNDEFINED,) * 3
-    if found:
-        cells = tuple(_whole_percent(found[key]) for key in ("precision", "support_chance", "recall"))
+    measures = ("precision", "support_chance", "recall")
     return (
         name,
         str(point["flips"]),
         *(_whole_percent(recovery[key]) for key in ("share", "of_raised", "paper_share")),
         UNDEFINED if rank is None else f"{rank['q50']:g}",
-        *cells,
+        *(_whole_percent(found[key]) if found else UNDEFINED for key in measures),
     )
 
 
@@ -256,9 +265,8 @@ def _warnings(block: Block) -> Iterator[str]:
     for failure in block["failures"][:SHOWN_FAILURES]:
         attack = "" if failure["strategy"] is None else f", {_short(failure['strategy'])} with {failure['flips']} flips"
         yield f"trial with seed {failure['seed']}{attack}, failed: {shortened(failure['message'], LONGEST)}"
-    if hidden := len(block["failures"]) - SHOWN_FAILURES:
-        if hidden > 0:
-            yield f"{counted(hidden, 'further failure')}; the run holds them all"
+    if (hidden := len(block["failures"]) - SHOWN_FAILURES) > 0:
+        yield f"{counted(hidden, 'further failure')}; the run holds them all"
     for name, point in _points(block):
         for defence in point["defences"]:
             if defence["failed"]:

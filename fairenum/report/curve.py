@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 WIDTH = 60
 GUTTER = 16  # columns left of the axis
@@ -22,7 +22,7 @@ def draw(curves: Sequence[tuple[str, Sequence[Bar]]], title: str) -> str:
     bars = [bar for _, curve in curves for bar in curve if bar.quantiles]
     top = max((max(bar.quantiles["q75"], bar.mean["high"] or 0.0) for bar in bars if bar.quantiles), default=0.0)
     scale = next(step for step in (0.1, 0.2, 0.5, 1.0, top) if step >= top)
-    lines = [f"{title} (o mean, [ ] its interval, . middle half of the draws)"]
+    lines = [title, "(o mean, [ ] its interval, . middle half of the draws)"]
     for name, curve in curves:
         lines.append(name)
         lines += [f"{bar.label:>{GUTTER - 2}} |{_bar(bar, scale)}".rstrip() for bar in curve]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairenum.report.attack import AttackView
 from fairenum.report.tables import Table
 from fairenum.report.view import View
 
@@ -16,6 +17,11 @@ ESCAPES = str.maketrans(
 def to_markdown(view: View) -> str:
     """Write a view in GitHub's Markdown."""
     return "\n".join(_lines(view)) + "\n"
+
+
+def attack_to_markdown(view: AttackView, title: str, subject: str) -> str:
+    """Write a simulated attack on its own."""
+    return "\n".join([f"## {escaped(title)}", f"\n{escaped(subject)}", *_attack_lines(view)]) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -36,9 +42,21 @@ def _lines(view: View) -> Iterator[str]:
         yield from (f"- {escaped(warning)}" for warning in view.warnings)
     for table in (view.models, view.comparison, *view.groups):
         yield from _table(table)
+    if view.attack:
+        yield "\n### Label flips"
+        yield from _attack_lines(view.attack)
     if view.files:
         yield "\n### Files\n"
         yield from (f"- {kind}: {escaped(path)}" for kind, path in view.files)
+
+
+def _attack_lines(attack: AttackView) -> Iterator[str]:
+    yield f"\n**{escaped(attack.headline)}**\n"
+    yield from (f"- {escaped(finding)}" for finding in attack.findings)
+    yield from (f"- warning: {escaped(warning)}" for warning in attack.warnings)
+    yield "\n" + "\n".join(f"    {line}" for line in attack.curve.split("\n"))  # indented: shown as it is
+    for table in attack.tables:
+        yield from _table(table)
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from fairenum.report.attack import AttackView
 from fairenum.report.rules import Outcome
 from fairenum.report.tables import Table
 from fairenum.report.view import View
@@ -21,11 +23,21 @@ STYLES = {Outcome.HOLDS: "green", Outcome.VIOLATED: "red", Outcome.OPEN: "yellow
 
 def print_report(view: View, console: Console) -> None:
     """Print a view."""
+    _print(_parts(view), view.files, console)
+
+
+def print_attack(view: AttackView, subject: str, files: Iterable[tuple[str, str]], console: Console) -> None:
+    """Print a simulated attack on its own."""
+    parts = chain((Text(subject, style="dim"),), _attack_parts(view), (Text(),))
+    _print(parts, files, console)
+
+
+def _print(parts: Iterable[RenderableType], files: Iterable[tuple[str, str]], console: Console) -> None:
     with console.capture() as captured:
-        for part in _parts(view):
+        for part in parts:
             # every text stands in a Text of its own: what looks like markup is shown, never obeyed
             console.print(part, markup=False, highlight=False)
-        for kind, path in view.files:  # a path to copy must not be broken into lines
+        for kind, path in files:  # a path to copy must not be broken into lines
             console.print(Text(f"{kind}: {path}"), soft_wrap=True)
     # rich fills lines up with blanks, which a log should not keep
     console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
@@ -38,12 +50,27 @@ def _parts(view: View) -> Iterator[RenderableType]:
     yield _items([("-", finding, "") for finding in view.findings])
     for table in (view.models, view.comparison, *view.groups):
         yield from _table(table)
+    if view.attack:
+        yield from _attack_parts(view.attack)
     items = [(one.outcome.value, f"{one.rule}: {one.reason}", STYLES[one.outcome]) for one in view.judgements]
     items += [("warning", warning, "yellow") for warning in view.warnings]
     if items:
         yield Text()
         yield _items(items)
     yield Text()
+
+
+def _attack_parts(attack: AttackView) -> Iterator[RenderableType]:
+    yield Text()
+    yield Text(attack.headline, style="bold")
+    yield _items([("-", finding, "") for finding in attack.findings])
+    yield Text()
+    yield Text(attack.curve, no_wrap=True)
+    for table in attack.tables:
+        yield from _table(table)
+    if attack.warnings:
+        yield Text()
+        yield _items([("warning", warning, "yellow") for warning in attack.warnings])
 
 
 def _table(table: Table) -> Iterator[RenderableType]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairenum.report import sentences, tables
+from fairenum.report.attack import AttackView, attack_view
 from fairenum.report.rules import Judgement, Rule, judge
 from fairenum.report.tables import Table
 from fairenum.report.text import plain, shortened
@@ -40,6 +41,8 @@ class View:
         What to beware of.
     files
         What was written, and where.
+    attack
+        What label flips do, if that was simulated.
     """
 
     name: str
@@ -54,6 +57,7 @@ class View:
     judgements: tuple[Judgement, ...]
     warnings: tuple[str, ...]
     files: tuple[tuple[str, str], ...]
+    attack: AttackView | None = None
 
 
 def view(
@@ -91,6 +95,7 @@ def view(
         judgements=tuple(judge(document, rule) for rule in rules),
         warnings=sentences.warnings(document),
         files=tuple((kind, plain(path)) for kind, path in files),
+        attack=attack_view(document["attack"]) if "attack" in document else None,
     )
 
 
