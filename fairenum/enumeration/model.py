@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
+from fairenum.solvers.protocol import Solution
 
 # Decision values below this cannot be told from 0: the margin is 1, and an answer is exact to about twelve digits.
 ROUNDING = 1e-10
@@ -83,3 +85,31 @@ class Model:
         centred = self.decision_function(X) - self.intercept
         low, high = self.bias_interval
         return (centred + low <= ROUNDING) & (centred + high >= -ROUNDING)
+
+
+def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, previous: float = -math.inf) -> Model:
+    """Return the model of a certified answer.
+
+    Parameters
+    ----------
+    problem, solution
+        The answer, and what it answers.
+    rank
+        Its place.
+    best, previous
+        Objectives of the best model and of the one before.
+    """
+    certificate, slack = proof(solution)
+    missing = problem.upper - solution.upper
+    left_out = {int(i): round(missing[i] / problem.cost[i]) for i in np.flatnonzero(missing)}
+    quadratic = float(problem.linear @ solution.alpha) - certificate.objective
+    loss = quadratic + float(problem.upper @ slack)
+    is_below = certificate.bound < previous
+    return Model(problem, rank, solution.alpha, certificate, left_out, is_below, loss / best - 1.0)
+
+
+def proof(solution: Solution) -> tuple[Certificate, FloatArray]:
+    """Return the certificate and the slack of an answer that has them."""
+    if solution.certificate is None or solution.slack is None:
+        raise TypeError("models are made of certified solutions only")
+    return solution.certificate, solution.slack

@@ -19,8 +19,8 @@ from typing import Literal
 
 import numpy as np
 
-from fairenum.enumeration.model import Model
-from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
+from fairenum.enumeration.model import Model, model_of, proof
+from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Removal, Solution
 
@@ -110,7 +110,7 @@ class SolveOnDemand:
         if self.bound < below:
             return None
         solution = self._workspace.solve(self._upper, self._start)
-        self.bound = min(self.bound, _proof(solution)[0].objective)
+        self.bound = min(self.bound, proof(solution)[0].objective)
         return solution
 
 
@@ -162,7 +162,7 @@ class Enumeration:
         started = time.monotonic()
         problem = self.problem
         root = self.workspace.solve(problem.upper)
-        best, _ = _proof(root)
+        best, _ = proof(root)
         self._best, self._tie = best.objective, max(TIE * abs(best.objective), np.finfo(float).tiny)
         used, nothing = self._copies_used(root.alpha), np.zeros(problem.size, np.intp)
         self._push(best.objective, _Node(problem.upper, used, nothing, root))
@@ -177,7 +177,7 @@ class Enumeration:
                 solution = item.solution = self.workspace.certified(self._solution(item))
                 if (mark := item.used.tobytes()) not in seen:
                     seen.add(mark)
-                    model = self._model(solution, len(seen), best.objective, previous)
+                    model = model_of(self.problem, solution, len(seen), best.objective, previous)
                     previous = model.objective
                     yield model
                 self._push_children(item, solution)
@@ -238,7 +238,7 @@ class Enumeration:
 
     def _weak_bounds(self, solution: Solution, examples: IntArray, copies: IntArray) -> FloatArray:
         """Return the free bound of each child: the parent's bound less what its slack no longer costs."""
-        certificate, slack = _proof(solution)
+        certificate, slack = proof(solution)
         freed = solution.upper[examples] - self.problem.cost[examples] * (copies - 1)
         return certificate.bound - freed * slack[examples]
 
@@ -291,18 +291,3 @@ class Enumeration:
         if node.solution is None:
             node.solution = self.workspace.solve(node.upper)
         return node.solution
-
-    def _model(self, solution: Solution, rank: int, best: float, previous: float) -> Model:
-        certificate, slack = _proof(solution)
-        is_below = certificate.bound < previous
-        missing = self.problem.upper - solution.upper
-        left_out = {int(i): round(missing[i] / self.problem.cost[i]) for i in np.flatnonzero(missing)}
-        quadratic = float(self.problem.linear @ solution.alpha) - certificate.objective
-        loss = quadratic + float(self.problem.upper @ slack)
-        return Model(self.problem, rank, solution.alpha, certificate, left_out, is_below, loss / best - 1.0)
-
-
-def _proof(solution: Solution) -> tuple[Certificate, FloatArray]:
-    if solution.certificate is None or solution.slack is None:
-        raise TypeError("the search works on certified solutions only")
-    return solution.certificate, solution.slack
