@@ -41,6 +41,7 @@ def model(rank: int, value: float, verdict: str, column: str) -> dict[str, Any]:
     changed = {"rows": rank - 1, "share": (rank - 1) / 400}
     return {
         "rank": rank,
+        "origin": "exact",
         "support_rank": rank,
         "objective": 100 - rank,
         "objective_bound": 100 - rank,
@@ -113,9 +114,12 @@ def audit_document(
             "audited_rows": 800,
             "note": "",
         },
+        "guided": None,
         "models": found,
         "examples": [],
         "multiplicity": multiplicity(models),
+        "range": None,
+        "baselines": None,
         "selection": {
             "rank": selected,
             "outcome": "none" if selected is None else "kept" if kept else "selected",
@@ -129,6 +133,7 @@ def audit_document(
             "is_fairer": not kept and verdict == "fairer",
             "optimism": None,
         },
+        "explanation": None,
         "group_tables": [
             {"rank": rank, "column": column, "reference": groups[0], "most_selected": groups[0], "groups": rows}
             for rank in sorted({1, selected or 1})
@@ -178,6 +183,9 @@ def config(column: str) -> dict[str, Any]:
         "patience": 1000,
         "max_nodes": None,
         "max_seconds": None,
+        "search": "both",
+        "max_left_out": 0.2,
+        "baselines": False,
         "eps": 0.05,
         "max_accuracy_drop": 0.01,
         "metric": GAPS[0],

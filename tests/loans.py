@@ -7,6 +7,7 @@ import pandas as pd
 
 # Few models and replications: such tests are about the program, not about the numbers.
 OPTIONS = ["--label", "approved", "--favourable", "yes", "--sensitive", "sex", "-k", "6", "--replications", "50"]
+OPTIONS += ["--search", "exact"]
 
 
 def write_loans(path: Path, rows: int = 400, gap: float = 1.0) -> Path:

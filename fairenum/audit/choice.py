@@ -77,10 +77,14 @@ ORDER = (
     "dataset",
     "tuning",
     "enumeration",
+    "guided",
     "models",
     "examples",
     "multiplicity",
+    "range",
+    "baselines",
     "selection",
+    "explanation",
     "group_tables",
     "reference_check",
     "warnings",
@@ -139,7 +143,7 @@ def _gain(model: Block, tolerances: Tolerances, optimism: Optimism | None) -> Bl
         "optimism": {
             "gap": {part: {key: gaps[part][key] for key in ("value", "low", "high")} for part in PARTS},
             "observed": _difference(changes["holdout"], changes["selection"]),
-            "expected": None if optimism is None else optimism(tolerances),
+            "expected": None if optimism is None or model["origin"] == "guided" else optimism(tolerances),
         },
     }
 

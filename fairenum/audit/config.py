@@ -41,6 +41,13 @@ class AuditConfig:
         no limit.
     max_seconds
         Seconds after which it stops. Unlike the other limits this one makes results depend on the machine.
+    search
+        How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the selection
+        split, ``both`` does both.
+    max_left_out
+        Largest share of the training records that the guided search may leave out.
+    baselines
+        Try other mitigations on the same machine and splits, too.
     eps
         Largest relative loss of objective of a near-optimal model.
     max_accuracy_drop
@@ -80,6 +87,9 @@ class AuditConfig:
     patience: int = 1000
     max_nodes: int | Literal["auto"] | None = "auto"
     max_seconds: float | None = None
+    search: Literal["exact", "guided", "both"] = "both"
+    max_left_out: float = 0.2
+    baselines: bool = False
     eps: float = 0.05
     max_accuracy_drop: float = 0.01
     metric: Gap = "demographic_parity_difference"
@@ -101,7 +111,7 @@ class AuditConfig:
         for name in ("drop", "sizes"):
             value = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        flags = ("rows", "standardise", "use_sensitive")
+        flags = ("rows", "baselines", "standardise", "use_sensitive")
         check_options(self, CHOICES, WHOLE, NUMBERS, flags, optional=("max_seconds",))
         self._check_words()
 
@@ -123,6 +133,7 @@ class AuditConfig:
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "kernel": ("linear", "rbf", "poly"),
     "distinct": get_args(Distinctness),
+    "search": ("exact", "guided", "both"),
     "metric": get_args(Gap),
     "categorical": ("onehot", "ordinal"),
 }
@@ -138,6 +149,7 @@ NUMBERS: Mapping[str, tuple[float, float]] = {
     "coef0": (0.0, math.inf),
     "min_difference": (TINY, 1.0),
     "max_seconds": (TINY, math.inf),
+    "max_left_out": (0.0, 1.0),
     "eps": (0.0, 1.0),
     "max_accuracy_drop": (0.0, 1.0),
     "confidence": (0.5, 1.0 - 1e-9),

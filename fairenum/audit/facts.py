@@ -144,7 +144,8 @@ def models(prepared: Prepared, training: Training, listing: Listing) -> list[Blo
     return [
         {
             "rank": place + 1,
-            "support_rank": model.rank,
+            "origin": listing.origins[place],
+            "support_rank": model.rank if listing.origins[place] == "exact" else None,
             "objective": model.objective,
             "objective_bound": model.certificate.bound,
             "objective_ratio": float(ratios[place]),
@@ -226,11 +227,12 @@ def tuning(training: Training) -> Block | None:
 
 def enumeration(listing: Listing) -> Block:
     """Return how the models were found, and why no more of them."""
+    sizes = [size for size, origin in zip(listing.sizes, listing.origins, strict=True) if origin == "exact"]
     return {
         "stopped": listing.stopped,
         "nodes": listing.nodes,
-        "supports": sum(listing.sizes),
-        "models": len(listing.models),
+        "supports": sum(sizes),
+        "models": len(sizes),
         "audited_rows": listing.audited_rows,
         "note": listing.note,
     }

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairenum.audit.config import AuditConfig
 from fairenum.audit.preparation import PARTS, Part, Prepared, Progress, Training
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
+from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
 from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Groups
+from fairenum.scoring import Decisions, Gap, Groups
 from fairenum.solvers.registry import open_workspace
+
+Origin = Literal["exact", "guided"]
 
 EVERYONE = "everyone"
 
@@ -25,8 +30,10 @@ class Listing:
 
     Attributes
     ----------
+    origins
+        How each was found: exact or guided.
     sizes
-        How many supports decide as each model does.
+        How many supports decide as each model does; 1 for a guided one, as nobody counted.
     values
         Decision values by split, shape (models, rows).
     stopped
@@ -36,6 +43,7 @@ class Listing:
     """
 
     models: tuple[Model, ...]
+    origins: tuple[Origin, ...]
     sizes: tuple[int, ...]
     values: dict[Part, FloatArray]
     stopped: str
@@ -51,15 +59,29 @@ class Listing:
 
     def decisions(self, prepared: Prepared, part: Part, column: str | None) -> Decisions:
         """Return what the models decide about a split, with the groups of a column, or everyone in one."""
-        rows = prepared.rows[part]
-        named = {groups.column: groups for groups in prepared.columns}
-        groups = (
-            Groups(named[column].codes[rows], named[column].names)
-            if column is not None
-            else Groups(np.zeros(len(rows), dtype=np.intp), (EVERYONE,))
-        )
         predictions = (self.values[part] >= 0.0).astype(np.uint8)
-        return Decisions(predictions, prepared.dataset.y[rows].astype(np.uint8), groups)
+        return Decisions(predictions, labels_of(prepared, part), groups_of(prepared, part, column))
+
+
+def labels_of(prepared: Prepared, part: Part) -> NDArray[np.uint8]:
+    """Return the 0/1 labels of a split."""
+    return prepared.dataset.y[prepared.rows[part]].astype(np.uint8)
+
+
+def groups_of(prepared: Prepared, part: Part, column: str | None) -> Groups:
+    """Return the groups of a split by a column, or everyone in one."""
+    rows = prepared.rows[part]
+    if column is None:
+        return Groups(np.zeros(len(rows), dtype=np.intp), (EVERYONE,))
+    named = {groups.column: groups for groups in prepared.columns}
+    return Groups(named[column].codes[rows], named[column].names)
+
+
+def watched_rows(prepared: Prepared, metric: Gap) -> Watched:
+    """Return the selection split as a guided search watches it, by the primary column."""
+    column = prepared.primary.column if prepared.primary else None
+    groups = groups_of(prepared, "selection", column)
+    return Watched(prepared.audited["selection"], labels_of(prepared, "selection"), groups, metric)
 
 
 def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig, progress: Progress) -> Listing:
@@ -71,10 +93,12 @@ def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig
     audited = np.unique(np.vstack([prepared.audited[part] for part in PARTS]), axis=0)
     limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
     enumeration = Enumeration(open_workspace(config.solver, training.problem), limits)
-    stream = DistinctModels(enumeration, config.distinct, audited, config.k, config.min_difference, config.patience)
-    models, ended = _collect(stream, config.k, progress)
+    k = 1 if config.search == "guided" else config.k
+    stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience)
+    models, ended = _collect(stream, k, progress)
     return Listing(
         models=tuple(models),
+        origins=tuple("exact" for _ in models),
         sizes=tuple(stream.sizes[: len(models)]),
         values={
             part: np.array([model.decision_function(prepared.audited[part]) for model in models]) for part in PARTS

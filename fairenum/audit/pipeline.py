@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,11 @@ from fairenum.audit.choice import chosen
 from fairenum.audit.classifier import pipeline
 from fairenum.audit.config import AuditConfig
 from fairenum.audit.disagreement import disagreement
+from fairenum.audit.guiding import Guidance, join_guided
 from fairenum.audit.listing import Listing, enumerate_models
 from fairenum.audit.preparation import PARTS, Prepared, Progress, Training, load, pose, prepare
 from fairenum.audit.result import SCHEMA_VERSION, AuditResult
-from fairenum.audit.scorecard import score_part, stream
+from fairenum.audit.scorecard import score_part, stream, without_verdicts
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
 from fairenum.selection import Tolerances, expected_optimism
@@ -36,6 +37,7 @@ class LiveRun:
     prepared: Prepared
     training: Training
     listing: Listing
+    guidance: Guidance | None
 
     def estimator(self, rank: int) -> Pipeline:
         """Build the scikit-learn pipeline of a model."""
@@ -92,7 +94,9 @@ def audit(
         training = pose(prepared, config, clock.progress)
     with clock.stage("enumerate"):
         listing = enumerate_models(prepared, training, config, clock.progress)
-    live = LiveRun(config, prepared, training, listing)
+    with clock.stage("guide"):
+        listing, guidance = join_guided(listing, prepared, training, config, clock.progress)
+    live = LiveRun(config, prepared, training, listing, guidance)
     with clock.stage("score"):
         document = _document(live)
     with clock.stage("select"):
@@ -108,6 +112,8 @@ def _document(live: LiveRun) -> dict[str, Any]:
     scores = {part: score_part(prepared, listing, part, config) for part in PARTS}
     for place, model in enumerate(models):
         model["scores"] = {part: scores[part][place] for part in PARTS}
+        if model["origin"] == "guided":
+            model["scores"]["selection"] = without_verdicts(model["scores"]["selection"])
     labels = prepared.dataset.y[prepared.rows["selection"]]
     chances = calibrate(listing.values["selection"], labels, listing.values["holdout"])
     return {
@@ -119,9 +125,13 @@ def _document(live: LiveRun) -> dict[str, Any]:
         "dataset": facts.table(config, prepared, training),
         "tuning": facts.tuning(training),
         "enumeration": facts.enumeration(listing),
+        "guided": asdict(live.guidance) if live.guidance else None,
         "models": models,
         "examples": facts.examples(prepared, training, listing),
         "multiplicity": disagreement(prepared, listing, chances),
+        "range": None,
+        "baselines": None,
+        "explanation": None,
         "timings": {},
     }
 

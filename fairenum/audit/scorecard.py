@@ -56,6 +56,14 @@ def score_part(prepared: Prepared, listing: Listing, part: Part, config: AuditCo
     return blocks
 
 
+def without_verdicts(scores: Block) -> Block:
+    """Return scores that claim nothing: those of a model that was searched for on the rows it is scored on."""
+    mute: Block = {gap: {**scores[gap], "verdict": None} for gap in DIFFERENCES}
+    if "by_column" in scores:
+        mute["by_column"] = {column: without_verdicts(block) for column, block in scores["by_column"].items()}
+    return {**scores, **mute}
+
+
 def stream(config: AuditConfig, *place: int) -> np.random.Generator:
     """Open the stream of random numbers of one place in the audit, whatever the other places draw."""
     return np.random.default_rng([config.seed, *place])

@@ -58,6 +58,14 @@ output = partial(click.option, panel="Output", callback=check_target)
     help="Stop after so many solved problems; auto: fewer for larger tables.",
 )
 @model("--time-limit", "max_seconds", type=float, metavar="SECONDS", help="Stop listing models after this time.")
+@model(
+    "--search",
+    type=click.Choice(["exact", "guided", "both"]),
+    default="both",
+    help="Best first, guided by unfairness on the selection split, or both.",
+)
+@model("--max-left-out", type=float, default=0.2, help="Share of training rows that a guided model may leave out.")
+@model("--baselines", is_flag=True, show_default=False, help="Try fairlearn's mitigations and reweighing, too.")
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
 @statistic("--eps", type=float, default=0.05, help="Largest relative loss of objective.")
 @statistic("--max-accuracy-drop", type=float, default=0.01, help="Largest loss of accuracy.")

@@ -14,6 +14,7 @@ STAGES = {
     "prepare": "encoding and splitting",
     "tune": "choosing C",
     "enumerate": "listing models",
+    "guide": "searching for fairer models",
     "score": "scoring",
     "select": "selecting",
     "attack": "simulating attacks",

@@ -32,7 +32,7 @@ def table(n: int = 160) -> pd.DataFrame:
 
 
 def run(**options) -> AuditResult:
-    return audit(table(), "y", "good", "g", k=4, replications=50, **options)
+    return audit(table(), "y", "good", "g", k=4, replications=50, search="exact", **options)
 
 
 @pytest.fixture(scope="module")
