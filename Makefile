@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-slow lint types layers bench clean
+.PHONY: demo test test-slow lint types layers bench gallery clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -29,6 +29,11 @@ layers: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	$(BIN)/fairenum bench
+
+# Sample reports; the same versions give the same bytes.
+gallery: $(VENV)/.installed
+	mkdir -p reports
+	for name in compas german adult; do $(BIN)/fairenum audit $$name --html reports/$$name.html --json $(VENV)/$$name.json --quiet || exit 1; done
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

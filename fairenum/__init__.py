@@ -15,6 +15,8 @@ _HOMES = {
     "audit": "audit",
     "list_solvers": "solvers.registry",
     "load_dataset": "dataset",
+    "to_html": "report.html",
+    "to_notebook": "report.notebook",
 }
 
 __all__ = [
@@ -27,6 +29,8 @@ __all__ = [
     "audit",
     "list_solvers",
     "load_dataset",
+    "to_html",
+    "to_notebook",
 ]
 __version__ = "0.1.0"
 

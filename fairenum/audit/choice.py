@@ -65,13 +65,14 @@ def chosen(document: dict[str, Any], tolerances: Tolerances, optimism: Optimism 
     fresh = {**document, "selection": selection, "group_tables": group_tables(document, ranks)}
     fresh["reference_check"] = _reference_check(document, ranks)
     fresh["warnings"] = cautions(fresh)
-    return {key: fresh[key] for key in ORDER if key in fresh}  # an attack is there only if it was asked for
+    return {key: fresh[key] for key in ORDER if key in fresh}  # some are there only if asked for
 
 
 ORDER = (
     "schema_version",
     "status",
     "is_exploratory",
+    "is_redacted",
     "config",
     "environment",
     "dataset",

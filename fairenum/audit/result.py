@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sklearn.pipeline import Pipeline
 
 SCHEMA_VERSION = "1.0"
@@ -44,6 +46,13 @@ class AuditResult:
     def __repr__(self) -> str:
         dataset, models = self.document["dataset"]["name"], len(self.document["models"])
         return f"AuditResult({dataset!r}, models={models}, selected={self.document['selection']['rank']})"
+
+    def _repr_html_(self) -> str:
+        # how results are drawn is known above; the package finds it by name, as it finds all its public functions
+        import fairenum
+
+        render = cast("Callable[[dict[str, Any]], str]", fairenum.to_notebook)
+        return render(self.document)
 
     @property
     def selected(self) -> dict[str, Any] | None:
@@ -92,6 +101,15 @@ class AuditResult:
         if rank is None:
             raise ResultError(f"no model was selected: {self.document['selection']['reason']}; name a rank")
         return rank
+
+    def redacted(self) -> Self:
+        """Leave out what the document holds of single training rows: their numbers, labels, groups and values."""
+        models = [
+            {**model, "left_out": [{key: entry[key] for key in ("copies", "of")} for entry in model["left_out"]]}
+            for model in self.document["models"]
+        ]
+        document = {**self.document, "is_redacted": True, "models": models, "examples": []}
+        return type(self)(document, self.live)
 
     def to_json(self) -> str:
         """Write the document as text: the same for the same input and seed, but for its timings."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 STDOUT = "-"
+PROFILES = ("lda", "ll144")
 FAIL_ON = (
     "Limit for the selected model on the holdout, such as 'demographic_parity_difference<=0.1'; repeatable. "
     "Exit code 1 if the whole interval is beyond it, 3 if the data leave it open."
@@ -58,6 +60,11 @@ def output_options(command: Command) -> Command:
         option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
         option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
         option("--html", metavar="PATH|-", callback=check_target, help="Write a page for people; - prints it alone."),
+        option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
+        option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Date of a profile's page.  [default: today]"),
+        option(
+            "--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."
+        ),
         option("--junit", metavar="PATH", callback=check_target, help="Write the rules as JUnit test cases."),
         option("--markdown", metavar="PATH|-", callback=check_target, help="Write Markdown; - prints it alone."),
         option("--json", metavar="PATH|-", callback=check_target, help="Write the run; - prints it alone."),
@@ -76,6 +83,10 @@ class Outputs:
         Limits to judge it by.
     json, markdown, html, junit
         Paths; ``-`` is stdout.
+    profile, day
+        Whom the page is arranged for, and the date it bears.
+    redact
+        Leave out what concerns single training rows.
     output
         File or folder for the run.
     export
@@ -93,6 +104,9 @@ class Outputs:
     markdown: str | None = None
     html: str | None = None
     junit: str | None = None
+    profile: str | None = None
+    day: datetime | None = None
+    redact: bool = False
     output: str | None = None
     export: str | None = None
     all_models: bool = False
@@ -101,6 +115,8 @@ class Outputs:
 
     def __post_init__(self) -> None:
         paths = [path for path in (self.json, self.output, self.export, *self._renderings.values()) if path]
+        if (self.profile or self.day) and not self.html:
+            raise click.UsageError("--profile and --date shape the page; say where it goes with --html")
         for path in paths:
             if paths.count(path) > 1:
                 raise click.UsageError(f"two outputs go to {path!r}; give each a place of its own")
@@ -121,6 +137,7 @@ class Outputs:
         """Write and print a result, and say how the program ends."""
         from fairenum.report.view import view
 
+        result = result.redacted() if self.redact else result
         written = tuple(self._write(result, saves=saves))
         shown = view(result.document, rules=self.rules, files=written, all_models=self.all_models)
         self._write_renderings(result, shown)
@@ -156,7 +173,8 @@ class Outputs:
         if kind == "html":
             from fairenum.report.html import to_html
 
-            return to_html(result.document, rules=self.rules)
+            day = self.day.date() if self.day else None
+            return to_html(result.document, rules=self.rules, profile=self.profile, day=day)
         if kind == "markdown":
             from fairenum.report.markdown import to_markdown
 

@@ -29,6 +29,11 @@ def embedded(document: Document) -> tuple[str, str]:
     return _written(_rounded(_reduced(document))), REDUCED
 
 
+def comparison_copy(documents: Mapping[str, Document]) -> tuple[str, str]:
+    """Return the copy of several runs, always reduced, and what to say about it."""
+    return _written({"runs": {name: _rounded(_reduced(document)) for name, document in documents.items()}}), REDUCED
+
+
 def _written(document: Mapping[str, Any]) -> str:
     """Write JSON in which no browser can find a tag."""
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))

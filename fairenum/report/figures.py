@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fairenum.report.numbers import estimate, share
 from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rule
-from fairenum.report.svg.plot import Layer
+from fairenum.report.svg.plot import LETTER, Layer
 from fairenum.report.tables import METRICS, Document
 from fairenum.report.text import sentence_list, shortened
 
@@ -20,7 +21,7 @@ LOOKS: Mapping[int, dict[str, Any]] = {
     FIRST: {"tone": "tone-0", "shape": "diamond"},
     SELECTED: {"tone": "tone-2", "shape": "star"},
 }
-GROUP_NAME = 18
+GROUP_NAME = 36
 MOST_NAMED = 6
 FOUR_FIFTHS = 0.8
 
@@ -35,6 +36,31 @@ def scatters(document: Document) -> tuple[Plot, ...]:
     )
 
 
+def judged(runs: Sequence[tuple[str, Document]]) -> tuple[Plot, ...]:
+    """Draw the holdout of several runs, all on the same axes."""
+    plots = []
+    for name, document in runs:
+        metric = document["selection"]["tolerances"]["metric"]
+        if plot := _scatter(document, "holdout", name, metric):
+            plots.append(plot)
+    if not plots:
+        return ()
+    plots = list(unlinked(plots))
+    frames = [plot.frame for plot in plots]
+    low, high = min(frame.x.low for frame in frames), max(frame.x.high for frame in frames)
+    top = max(frame.y.high for frame in frames)
+    return tuple(replace(plot, x=replace(plot.x, low=low, high=high), y=replace(plot.y, high=top)) for plot in plots)
+
+
+def unlinked(plots: Iterable[Plot]) -> tuple[Plot, ...]:
+    """Take names and links off plots that have no table to lead to."""
+    return tuple(replace(plot, identity=None, layers=tuple(map(_without_links, plot.layers))) for plot in plots)
+
+
+def _without_links(layer: Layer) -> Layer:
+    return Marks(tuple(replace(mark, link=None) for mark in layer.marks)) if isinstance(layer, Marks) else layer
+
+
 def _scatter(document: Document, part: str, title: str, metric: str) -> Plot | None:
     marks = _marks(document, part, metric)
     if not marks:
@@ -43,6 +69,7 @@ def _scatter(document: Document, part: str, title: str, metric: str) -> Plot | N
     if part == "selection":
         layers.insert(0, _front_line(document, metric))
     return Plot(
+        title=title,
         name=f"{title}: accuracy against {METRICS[metric]} gap",
         description="Each mark is a model; a table with the same numbers follows.",
         x=Axis(f"accuracy on the {_rows(document, part)}", least=0.02),
@@ -60,7 +87,10 @@ def _rows(document: Document, part: str) -> str:
 
 
 def _key(document: Document, part: str) -> tuple[Key, ...]:
-    rank = document["selection"]["rank"]
+    """Say what the marks are, as far as there are such."""
+    rank, models = document["selection"]["rank"], len(document["models"])
+    if models == 1:
+        return (Key("model 1", "tone-0", "diamond"),)
     found = [
         Key("model", "tone-1", "circle"),
         Key("on the front", "tone-1", "ring"),
@@ -175,7 +205,7 @@ def group_rates(tables: Iterable[Block]) -> Plot:
     names = tuple(shortened(group["group"], GROUP_NAME) for group in found[0]["groups"])
     offset = 0.0 if len(found) == 1 else 0.2
     bars = tuple(
-        _rate_bar(group, len(names) - 1 - place + (offset if number == 0 else -offset), table["rank"], number)
+        _rate_bar(group, len(names) - 1 - place + (offset if number == 0 else -offset), table["rank"])
         for number, table in enumerate(found)
         for place, group in enumerate(table["groups"])
     )
@@ -188,20 +218,23 @@ def group_rates(tables: Iterable[Block]) -> Plot:
         x=Axis("selection rate on the holdout", low=0.0, high=1.0),
         y=Axis("", names=names[::-1]),
         layers=tuple(layers),
-        key=tuple(Key(f"model {table['rank']}", _tone(number), "square") for number, table in enumerate(found)),
-        height=74.0 + 46.0 * len(names),
-        left=30.0 + 6.6 * max(map(len, names)),
+        key=tuple(
+            Key(f"model {table['rank']}", _tone(table["rank"]), "square") for table in (found if len(found) > 1 else ())
+        ),
+        width=640.0,
+        height=74.0 + (46.0 if len(found) > 1 else 34.0) * len(names),
+        left=24.0 + LETTER * max(map(len, names)),
     )
 
 
-def _tone(number: int) -> str:
-    return "tone-6" if number == 0 else "tone-2"
+def _tone(rank: int) -> str:
+    return "tone-6" if rank == 1 else "tone-2"
 
 
-def _rate_bar(group: Block, place: float, rank: int, number: int) -> Bar:
+def _rate_bar(group: Block, place: float, rank: int) -> Bar:
     rate = group["rate"]
     name = f"model {rank}, {shortened(group['group'], GROUP_NAME)}: {estimate(rate)}"
-    return Bar(place, rate["value"], (rate["low"], rate["high"]), _tone(number), name)
+    return Bar(place, rate["value"], (rate["low"], rate["high"]), _tone(rank), name)
 
 
 def _four_fifths(table: Block) -> Rule | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
+from datetime import date
 from functools import cache
 from typing import Any
 
@@ -14,6 +15,7 @@ from markupsafe import Markup
 from fairenum.report import sections
 from fairenum.report.embedded import embedded
 from fairenum.report.page import Page
+from fairenum.report.profiles import PROFILES
 from fairenum.report.rules import Rule
 from fairenum.report.svg import draw
 from fairenum.report.text import file_name
@@ -23,34 +25,45 @@ NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
 TEMPLATES = PackageLoader("fairenum.report")
 
 
-def to_html(document: Mapping[str, Any], *, rules: Iterable[Rule] = ()) -> str:
-    """Write the report of one run as a page."""
-    return render(page(document, rules=rules))
+def to_html(
+    document: Mapping[str, Any],
+    *,
+    rules: Iterable[Rule] = (),
+    profile: str | None = None,
+    day: date | None = None,
+) -> str:
+    """Write the report of one run as a page.
+
+    Parameters
+    ----------
+    document
+        Of an audit, fresh or saved.
+    rules
+        To judge it by.
+    profile
+        Whom it is arranged for: one of `PROFILES`.
+    day
+        The date that a profile bears; today's if not given.
+    """
+    return render(page(document, rules=rules, profile=profile, day=day))
 
 
-def page(document: Mapping[str, Any], *, rules: Iterable[Rule] = ()) -> Page:
+def page(
+    document: Mapping[str, Any], *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
+) -> Page:
     """Put a document on a page."""
-    shown = view(document, rules=rules)
+    shown, arranged = view(document, rules=rules), PROFILES[profile]
     data, note = embedded(document)
-    parts = [
-        *([sections.rules(shown.judgements)] if shown.judgements else []),
-        sections.models(document),
-        sections.choice(document, shown),
-        sections.groups(document),
-        sections.by_rank(document),
-        sections.disagreement(document),
-        sections.explained(document),
-        sections.setting(document),
-    ]
     return Page(
         title=f"Fairness audit of {shown.name}",
-        kicker="Fairness audit",
+        kicker=arranged.kicker,
+        notice=arranged.dated(day),
         subject=shown.subject,
         headline=shown.headline,
         is_good_news=shown.is_good_news,
         findings=shown.findings,
         warnings=shown.warnings,
-        sections=tuple(parts),
+        sections=tuple(arranged.sections(document, shown)),
         tiles=tuple(sections.tiles(document)),
         data=data,
         data_name=file_name(document["dataset"]["name"], "json"),
@@ -62,7 +75,7 @@ def render(shown: Page) -> str:
     """Write a page; the same one always gives the same bytes."""
     style, script = _text("page.css"), _text("page.js")
     policy = f"{NOTHING}; style-src {_hash(style)}; script-src {_hash(script)}"
-    template = _environment().get_template("page.html")
+    template = environment().get_template("page.html")
     return template.render(page=shown, style=Markup(style), script=Markup(script), policy=policy)
 
 
@@ -73,12 +86,12 @@ def _hash(text: str) -> str:
 
 def _text(name: str) -> str:
     """Read a file of the templates as it is."""
-    environment = _environment()
-    return TEMPLATES.get_source(environment, name)[0]
+    return TEMPLATES.get_source(environment(), name)[0]
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Open the templates; everything that is put into them is escaped."""
     found = Environment(
         loader=TEMPLATES, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

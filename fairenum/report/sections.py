@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fairenum.report import figures, method, page_tables
@@ -99,21 +100,31 @@ def _choice_blocks(document: Document, view: View) -> Iterator[Block]:
 
 
 def _untitled(table: Table) -> Table:
-    return Table("", table.headings, table.rows, table.names, table.marked, table.notes)
+    return replace(table, title="")
 
 
-def groups(document: Document) -> Section:
-    """Show who is selected, by every sensitive column and their intersection."""
-    return Section("groups", "Who is selected", tuple(_group_blocks(document)))
+def groups(document: Document, ranks: tuple[int, ...] = ()) -> Section:
+    """Show who is selected, by every sensitive column and their intersection; by some models, or by all there are."""
+    return Section("groups", "Who is selected", tuple(_group_blocks(document, ranks)))
 
 
-def _group_blocks(document: Document) -> Iterator[Block]:
+def _group_blocks(document: Document, ranks: tuple[int, ...]) -> Iterator[Block]:
     if not document["group_tables"]:
         yield Paragraph("No sensitive column was named, so no groups are compared.")
     for column in document["dataset"]["sensitive"]:
-        tables = [table for table in document["group_tables"] if table["column"] == column["column"]]
+        tables = [
+            table
+            for table in document["group_tables"]
+            if table["column"] == column["column"] and (not ranks or table["rank"] in ranks)
+        ]
         yield Figure((figures.group_rates(tables),), f"By {shortened(column['column'], 60)}. {IMPACT_CAPTION}")
-        yield from (Grid(page_tables.impact(table)) for table in tables)
+        yield from (Grid(impact_table(table)) for table in tables)
+
+
+def impact_table(table: Mapping[str, Any], run: str = "") -> Table:
+    """Show how one model selects; with the name of its run where there are several."""
+    shown = page_tables.impact(table)
+    return replace(shown, title=f"{run}, {shown.title.lower()}") if run else shown
 
 
 def disagreement(document: Document) -> Section:

@@ -72,8 +72,7 @@ def side_by_side(document: Document) -> Table:
     rank = document["selection"]["rank"]
     first, models = document["models"][0], document["models"]
     if rank in (None, 1):
-        alone = ((name, estimate(first["scores"]["holdout"][metric])) for metric, name in METRICS.items())
-        return Table("Model 1 on the holdout", ("measure", "model 1"), tuple(alone))
+        return one_model(document, 1)
     other = models[rank - 1]
     rows = (
         ("objective ratio", "1", f"{other['objective_ratio']:.6f}", "", ""),
@@ -82,6 +81,13 @@ def side_by_side(document: Document) -> Table:
     )
     headings = ("measure", "model 1", f"model {rank}", "change", "verdict")
     return Table(f"Model {rank} against model 1 on the holdout", headings, rows)
+
+
+def one_model(document: Document, rank: int) -> Table:
+    """Show one model alone."""
+    scores = document["models"][rank - 1]["scores"]["holdout"]
+    rows = tuple((name, estimate(scores[metric])) for metric, name in METRICS.items())
+    return Table(f"Model {rank} on the holdout", ("measure", f"model {rank}"), rows)
 
 
 def adverse_impact(table: Mapping[str, Any]) -> Table:

@@ -32,6 +32,14 @@ def print_attack(view: AttackView, subject: str, files: Iterable[tuple[str, str]
     _print(parts, files, console)
 
 
+def print_table(
+    headline: str, findings: Iterable[str], table: Table, files: Iterable[tuple[str, str]], console: Console
+) -> None:
+    """Print a table with what it shows in words."""
+    items = _items([("-", finding, "") for finding in findings])
+    _print((Text(headline, style="bold"), items, *_table(table), Text()), files, console)
+
+
 def _print(parts: Iterable[RenderableType], files: Iterable[tuple[str, str]], console: Console) -> None:
     with console.capture() as captured:
         for part in parts:

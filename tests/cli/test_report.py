@@ -71,3 +71,87 @@ def test_a_narrow_code_page_gets_escapes_instead_of_a_crash(program, folder):
         out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert "m\\xe4nnlich" in out
+
+
+def test_a_page_is_written_and_the_same_run_gives_the_same_one(fairenum, run, folder):
+    assert fairenum("report", run, "--html", "a.html").out.endswith("html: a.html\n")
+    assert fairenum("report", run, "--html", "b.html", "--quiet").out == ""
+    assert (folder / "a.html").read_bytes() == (folder / "b.html").read_bytes()
+    assert fairenum("report", run, "--html", "-").out == (folder / "a.html").read_text()
+
+
+def test_a_profile_needs_a_page_and_a_page_may_bear_a_date(fairenum, run, folder):
+    refused = fairenum("report", run, "--profile", "lda")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--html" in refused.err
+    assert fairenum("report", run, "--html", "a.html", "--profile", "ll144", "--date", "2026-02-03").code == 0
+    assert "2026-02-03" in (folder / "a.html").read_text()
+
+
+def test_redacted_files_hold_nothing_of_single_rows(fairenum, saved_run, folder):
+    document = json.loads(saved_run.read_text())
+    for example in document["examples"]:
+        example.update(label="secret label", groups={"g": {"secret group": 1}}, values={"income": "secret value"})
+    for model in document["models"]:
+        for entry in model["left_out"]:
+            entry.update(label="secret label", groups={"g": {"secret group": 1}})
+    (folder / "whole.json").write_text(json.dumps(document))
+    assert fairenum("report", "whole.json", "--html", "whole.html", "--quiet").code == 0
+    assert (folder / "whole.html").read_text().count("secret") > 3
+    ended = fairenum("report", "whole.json", "--redact", "--html", "a.html", "--json", "a.json")
+    assert ended.code == 0
+    redacted, html = json.loads((folder / "a.json").read_text()), (folder / "a.html").read_text()
+    assert redacted["is_redacted"]
+    assert "secret" not in json.dumps(redacted) + html + ended.out
+    for before, after in zip(document["models"], redacted["models"], strict=True):
+        assert len(before["left_out"]) == len(after["left_out"])
+        assert all(set(entry) == {"copies", "of"} for entry in after["left_out"])
+    assert fairenum("report", "a.json", "--html", "b.html").code == 0
+    assert (folder / "b.html").read_text() == html
+    assert fairenum("select", "a.json", "--max-accuracy-drop", "0.05", "--json", "c.json").code == 0
+    assert json.loads((folder / "c.json").read_text())["is_redacted"]
+
+
+def test_several_runs_are_compared(fairenum, folder):
+    for name, seed in (("before", 0), ("after", 1)):
+        document = audit_document()
+        document["config"]["seed"] = seed
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    ended = fairenum("report", "before.json", "after.json", "--html", "a.html")
+    assert ended.code == 0
+    assert ended.out.startswith("All runs end with the same demographic parity gap")
+    assert ended.out.endswith("html: a.html\n")
+    assert "option seed" in (folder / "a.html").read_text()
+    assert fairenum("report", "before.json", "after.json", "--html", "-").out == (folder / "a.html").read_text()
+
+
+@pytest.mark.parametrize("option", [("--json", "a.json"), ("--fail-on", "accuracy>=0.5"), ("--markdown", "-")])
+def test_what_is_for_one_run_is_refused_for_several(fairenum, run, folder, option):
+    (folder / "other.json").write_text((folder / run).read_text())
+    ended = fairenum("report", run, "other.json", *option)
+    assert (ended.code, ended.out) == (2, "")
+    assert option[0] in ended.err
+
+
+def test_a_run_given_twice_is_refused_and_equal_names_are_told_apart(fairenum, run, folder):
+    assert fairenum("report", run, run).code == 2
+    (folder / "b").mkdir()
+    (folder / "b" / "run.json").write_text((folder / run).read_text())
+    assert "b/run.json" in fairenum("report", run, "b/run.json").out
+
+
+def test_a_page_never_takes_the_place_of_a_run(fairenum, run, folder):
+    before = (folder / run).read_text()
+    assert fairenum("report", run, "--html", run).code == 2
+    assert (folder / run).read_text() == before
+
+
+def test_a_saved_run_is_shown_without_what_computes_one():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; import fairenum.cli.report, fairenum.audit.result, fairenum.report.html; "
+        "from fairenum.audit import AuditResult; print({'numpy', 'sklearn', 'numba', 'pandas'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

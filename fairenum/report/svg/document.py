@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from fairenum.report.svg.markup import element, joined, number
-from fairenum.report.svg.plot import Plot, axes, key
+from fairenum.report.svg.plot import Plot, axes, heading
 from fairenum.report.svg.style import STYLE
 
 NAMESPACE = "http://www.w3.org/2000/svg"
@@ -49,7 +49,7 @@ def grid(plots: Sequence[Plot], columns: int) -> str:
 
 def _inside(plot: Plot) -> Markup:
     frame = plot.frame
-    return joined([key(plot), axes(plot, frame), *(layer.drawn(frame) for layer in plot.layers)])
+    return joined([heading(plot), axes(plot, frame), *(layer.drawn(frame) for layer in plot.layers)])
 
 
 def _about(plot: Plot) -> Markup:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from fairenum.report.svg.labels import place
 from fairenum.report.svg.markup import element, joined, number
 from fairenum.report.svg.plot import Frame
 from fairenum.report.svg.shapes import Shape, icon
@@ -48,8 +49,14 @@ class Marks:
             yield from (mark.y, *mark.upward)
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw intervals, marks and labels."""
-        return element("g", *(_mark(mark, frame) for mark in self.marks), class_="marks")
+        """Draw intervals and marks, then labels on top of them all."""
+        middles = [(frame.x(mark.x), frame.y(mark.y)) for mark in self.marks]
+        named = [(mark.label, *middle) for mark, middle in zip(self.marks, middles, strict=True) if mark.label]
+        labels = (
+            element("text", label.text, class_="note", x=label.x, y=label.y, text_anchor=label.anchor)
+            for label in place(named, middles, frame)
+        )
+        return element("g", *(_mark(mark, frame) for mark in self.marks), *labels, class_="marks")
 
 
 def _mark(mark: Mark, frame: Frame) -> Markup:
@@ -59,8 +66,6 @@ def _mark(mark: Mark, frame: Frame) -> Markup:
         parts.insert(0, element("path", class_="whisker", d=bars))
     if mark.name:
         parts.insert(0, element("title", mark.name))
-    if mark.label:
-        parts.append(_label(mark.label, x, y, frame))
     if mark.link is None:
         return element("g", *parts, class_=mark.tone)
     return element("a", *parts, class_=f"mark {mark.tone}", href=mark.link, data_models=mark.data, tabindex="-1")
@@ -76,13 +81,6 @@ def _whiskers(mark: Mark, frame: Frame) -> str:
         low, high = (number(frame.y(end)) for end in mark.upward if end is not None)
         lines += f"M{number(x)},{low}V{high}"
     return lines
-
-
-def _label(text: str, x: float, y: float, frame: Frame) -> Markup:
-    """Write beside a mark, on the side that has more room."""
-    is_right = x < (frame.x.start + frame.x.end) / 2
-    anchor, place = ("start", x + 10.0) if is_right else ("end", x - 10.0)
-    return element("text", text, class_="note", x=place, y=y - 8.0, text_anchor=anchor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from fairenum.report.svg.markup import element, joined, number
 from fairenum.report.svg.scale import Scale, labels, reach
 from fairenum.report.svg.shapes import Shape, icon
 
-LETTER = 6.6  # the usual width of a letter, to lay out a key
+LETTER = 6.8  # the usual width of a letter in a key or a label
 LINE = 18.0
 
 
@@ -74,7 +74,7 @@ class Layer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Axes, layers and a key; `name` is its accessible name, `description` what a reader sees in it."""
+    """Axes, layers, a key and perhaps a title; `name` is its accessible name, `description` what one sees in it."""
 
     name: str
     description: str
@@ -85,12 +85,18 @@ class Plot:
     width: float = 460.0
     height: float = 320.0
     left: float = 58.0
+    title: str = ""
     identity: str | None = None
+
+    @property
+    def head(self) -> float:
+        """The room that the title takes."""
+        return LINE + 4.0 if self.title else 0.0
 
     @property
     def frame(self) -> Frame:
         """The scales, fitted to the layers."""
-        top = 14.0 + LINE * len(key_lines(self.key, self.width - self.left))
+        top = 14.0 + self.head + LINE * len(key_lines(self.key, self.width - self.left))
         across = _ends(self.x, [value for layer in self.layers for value in layer.xs()])
         upward = _ends(self.y, [value for layer in self.layers for value in layer.ys()])
         return Frame(
@@ -157,7 +163,7 @@ def key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]
     lines: list[list[tuple[float, Key]]] = []
     place = width
     for entry in key:
-        size = 22.0 + LETTER * len(entry.text)
+        size = 32.0 + LETTER * len(entry.text)
         if place + size > width or not lines:
             lines.append([])
             place = 0.0
@@ -166,12 +172,12 @@ def key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]
     return lines
 
 
-def key(plot: Plot) -> Markup:
-    """Draw the key above the plot."""
-    parts = []
+def heading(plot: Plot) -> Markup:
+    """Draw title and key above the plot."""
+    parts = [element("text", plot.title, class_="title", x=plot.left, y=14.0)] if plot.title else []
     for row, line in enumerate(key_lines(plot.key, plot.width - plot.left)):
         for place, entry in line:
-            x, y = plot.left + place + 6.0, 10.0 + LINE * row
+            x, y = plot.left + place + 6.0, plot.head + 10.0 + LINE * row
             parts.append(element("g", icon(entry.shape, x, y), class_=entry.tone))
             parts.append(element("text", entry.text, class_="tick", x=x + 10.0, y=y + 4.0))
     return joined(parts)

@@ -5,7 +5,7 @@ TONES = ("#1f2328", "#0072b2", "#d55e00", "#009e73", "#a8508a", "#8a6d00", "#767
 
 STYLE = (
     "svg{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;background:#fff}"
-    "text{fill:#3d444d}.tick{font-size:12px}.note{font-size:12px}"
+    "text{fill:#3d444d}.title{fill:#1f2328;font-weight:600}.tick{font-size:12px}.note{font-size:12px}"
     ".grid{stroke:#e6e8eb;fill:none}.axis{stroke:#8b949e;fill:none}"
     + "".join(
         f".tone-{place} .dot,.tone-{place} .bar{{fill:{tone}}}.tone-{place} .wash{{fill:{tone};fill-opacity:.16}}"
