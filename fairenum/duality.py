@@ -12,7 +12,9 @@ Array = np.ndarray[Any, Any]
 
 LEVEL = 1e-12  # the share of all weights below which a slope is flat
 
-_VECTOR = "Array(float64, 1, 'C', readonly=True)"  # takes writable vectors too, so one version serves all
+# These take writable vectors too, so one version serves all.
+_VECTOR = "Array(float64, 1, 'C', readonly=True)"
+_COUNTS = "Array(intp, 1, 'C', readonly=True)"
 
 
 @njit(f"UniTuple(float64, 2)({_VECTOR}, {_VECTOR}, float64)", cache=True)
@@ -66,3 +68,25 @@ def judged(
         bound += 0.5 * alpha[i] * product[i] + upper[i] * slack[i]
         balance += y[i] * alpha[i]
     return objective - abs(balance * bias), bound, low, high, slack
+
+
+@njit(
+    f"Tuple((intp[::1], intp[::1], float64[::1]))({_COUNTS}, {_COUNTS}, {', '.join([_VECTOR] * 4)}, {'float64, ' * 3})",
+    cache=True,
+)
+def child_bounds(
+    used: Array, floor: Array, cost: Array, alpha: Array, upper: Array, slack: Array, bound: float, best: float,
+    tie: float,
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Return the examples of which a copy may be left out, the copies used of each, and a bound on the optimum then.
+
+    The bound of a child is its parent's less what the slack no longer costs. Best first; among ties the smaller alpha.
+    """
+    examples = np.flatnonzero(used > floor)
+    bounds, loss = np.empty(len(examples)), np.empty(len(examples))
+    for p, i in enumerate(examples):
+        bounds[p] = bound - (upper[i] - cost[i] * (used[i] - 1)) * slack[i]
+        loss[p] = np.round((best - bounds[p]) / tie)
+    order = np.argsort(alpha[examples], kind="mergesort")
+    order = order[np.argsort(loss[order], kind="mergesort")]
+    return examples[order], used[examples[order]], bounds[order]

@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 
+from fairenum.duality import child_bounds
 from fairenum.enumeration.model import Model, model_of, proof
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
@@ -227,20 +228,13 @@ class Enumeration:
 
     def _push_children(self, node: _Node, solution: Solution) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it."""
-        examples = np.flatnonzero(node.used > node.floor)
-        if len(examples) == 0:
-            return
-        copies = node.used[examples]
-        bounds = self._weak_bounds(solution, examples, copies)
-        order = np.lexsort((solution.alpha[examples], np.round((self._best - bounds) / self._tie)))
-        siblings = _Siblings(node, examples[order], copies[order], bounds[order])
-        self._push(float(siblings.bounds[0]), siblings)
-
-    def _weak_bounds(self, solution: Solution, examples: IntArray, copies: IntArray) -> FloatArray:
-        """Return the free bound of each child: the parent's bound less what its slack no longer costs."""
         certificate, slack = proof(solution)
-        freed = solution.upper[examples] - self.problem.cost[examples] * (copies - 1)
-        return certificate.bound - freed * slack[examples]
+        examples, copies, bounds = child_bounds(
+            node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, slack, certificate.bound,
+            self._best, self._tie,
+        )  # fmt: skip
+        if len(examples):
+            self._push(bounds[0], _Siblings(node, examples, copies, bounds))
 
     def _start_child(self, siblings: _Siblings) -> None:
         place = siblings.place

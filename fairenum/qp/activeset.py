@@ -61,14 +61,22 @@ class ActiveSet:
 
     def copy(self) -> ActiveSet:
         """Return a state that moves on its own."""
-        twin = object.__new__(ActiveSet)
-        twin.gram, twin.data, twin.linear, twin.bias = self.gram, self.data, self.linear, self.bias
         size = len(self.margin) + 1
-        twin.margin, twin.inverse = self.margin.copy(), self.inverse[:size, :size].copy()
-        twin.alpha, twin.gradient = self.alpha.copy(), self.gradient.copy()
-        twin.side, twin.upper = self.side.copy(), self.upper.copy()
-        twin.noise, twin.slip = self.noise, self.slip
-        return twin
+        vectors = (self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy())
+        return self.moved(*vectors, self.margin.copy(), self.inverse[:size, :size].copy(), self.bias)
+
+    def moved(
+        self, upper: FloatArray, alpha: FloatArray, gradient: FloatArray, side: FloatArray, margin: IntArray,
+        inverse: FloatArray, bias: float,
+    ) -> ActiveSet:  # fmt: skip
+        """Return another state of the same problem."""
+        state = object.__new__(ActiveSet)
+        state.gram, state.data, state.linear, state.noise, state.slip = (
+            self.gram, self.data, self.linear, self.noise, self.slip,
+        )  # fmt: skip
+        state.upper, state.alpha, state.gradient, state.side = upper, alpha, gradient, side
+        state.margin, state.inverse, state.bias = margin, inverse, bias
+        return state
 
     def factorise(self) -> None:
         """Invert the bordered matrix of the margin set from scratch."""

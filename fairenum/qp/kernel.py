@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-ARRIVED, PARKED, STUCK = 0, 1, 2
+ARRIVED, PARKED, STUCK, STAYED = 0, 1, 2, 3
 END, ENTERS, FALLS, RISES = 0, 1, 2, 3
 
 # Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
@@ -167,6 +167,13 @@ def solved(data: Data, margin: Margin, right: Array) -> Array:
     answer = applied(margin, right)
     answer += applied(margin, missed(data, margin, right, answer))
     return answer
+
+
+@inner
+def copied(margin: Margin) -> Margin:
+    """Return a margin set that changes on its own."""
+    m = margin.size
+    return Margin(margin.examples[:m].copy(), m, margin.inverse[: m + 1, : m + 1].copy())
 
 
 @inner
@@ -449,14 +456,11 @@ def direction(data: Data, margin: Margin, drive: Drive) -> Motion:
     return Motion(solution[0], rates, gradient, STILL * scale, STILL)
 
 
-@njit(cache=True)
+@inner
 def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: Drive) -> float:
     """Return the bound of a removal path at its first breakpoint, leaving the state as it was."""
     example, was = drive.example, vectors.side[drive.example]
-    if was == 0.0:
-        m = margin.size
-        margin = Margin(margin.examples[:m].copy(), m, margin.inverse[: m + 1, : m + 1].copy())
-    margin = released(vectors, margin, example)
+    margin = released(vectors, copied(margin) if was == 0.0 else margin, example)
     left, slides = vectors.alpha[example] - drive.target, margin.size == 0
     motion = direction(data, margin, drive)
     length, _, _ = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
@@ -594,19 +598,49 @@ def settled(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[
 # code, and an interrupt from the keyboard that arrives there brings the process down.
 
 
+@inner
+def removed(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
+) -> tuple[int, Margin, float, float, int]:
+    """Follow a removal; one that arrives is settled."""
+    example = drive.example
+    margin = released(vectors, margin, example)
+    status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
+    if status == ARRIVED:
+        vectors.alpha[example] = vectors.upper[example] = drive.target
+        vectors.side[example] = -1.0 if drive.target > 0.0 else 0.0
+        bias, value = settled(data, vectors, margin, bias)
+    return status, margin, bias, value, limit
+
+
+@njit(cache=True)
+def set_out(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
+) -> tuple[int, float, tuple[Array, Array, Array, Array], Array, int, Array, float, float, int]:
+    """Start a removal on a copy of the state, unless a glimpse shows that its bound is under `below` (STAYED).
+
+    Returns the status, the bound after the glimpse, the moved vectors, and what else `walk` returns.
+    """
+    bound = glimpse(data, vectors, margin, value, drive)
+    upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
+    status = STAYED
+    if bound >= below:
+        upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
+        own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.noise, vectors.slip)
+        status, margin, bias, value, limit = removed(data, own, copied(margin), bias, value, drive, below, limit)
+    moved = (upper, alpha, gradient, side)
+    return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
+
+
 @njit(cache=True)
 def walk(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
 ) -> tuple[int, Array, int, Array, float, float, int]:
-    """Return what `followed` does, with the margin set in its parts; a removal that arrives is settled."""
-    example = drive.example
-    if example >= 0:
-        margin = released(vectors, margin, example)
-    status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
-    if example >= 0 and status == ARRIVED:
-        vectors.alpha[example] = vectors.upper[example] = drive.target
-        vectors.side[example] = -1.0 if drive.target > 0.0 else 0.0
-        bias, value = settled(data, vectors, margin, bias)
+    """Move a state in place; return the status, the parts of its margin set, bias, value, and what is left to go."""
+    if drive.example >= 0:
+        status, margin, bias, value, limit = removed(data, vectors, margin, bias, value, drive, below, limit)
+    else:
+        status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
     return status, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 

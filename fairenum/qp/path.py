@@ -61,21 +61,34 @@ class RemovalPath:
         self.state: ActiveSet | None = None
         self._parent, self._limit = parent, breakpoint_limit(parent)
         self._drive = kernel.Drive(example, target, NO_SHIFT)
-        self.bound: float = kernel.glimpse(parent.data, parent.vectors(), parent.margin_set(), objective, self._drive)
+        self.bound = objective
 
     def advance(self, below: float) -> bool:
         """Walk until the path arrives (True) or its bound is under `below` (False)."""
         if self.bound < below:
             return False
-        if self.state is None:
-            self.state = self._parent.copy()
-        state, example = self.state, self.example
-        status, self.value, self._limit = _walk(state, self.value, self._drive, below, self._limit)
+        status = self._set_out(below) if self.state is None else self._go_on(self.state, below)
         if status == kernel.STUCK:
             raise PathStuck
-        slope = min(float(state.gradient[example]), 0.0)
-        self.bound = min(self.bound, self.value + (float(state.alpha[example]) - self.target) * slope)
+        if self.state is not None:
+            slope = min(float(self.state.gradient[self.example]), 0.0)
+            self.bound = min(self.bound, self.value + (float(self.state.alpha[self.example]) - self.target) * slope)
         return status == kernel.ARRIVED
+
+    def _set_out(self, below: float) -> int:
+        """Leave the parent, unless a glimpse says that this is not worth a state of its own."""
+        parent = self._parent
+        status, bound, moved, examples, size, inverse, bias, value, self._limit = kernel.set_out(
+            parent.data, parent.vectors(), parent.margin_set(), parent.bias, self.value, self._drive, below, self._limit
+        )
+        self.bound = min(self.bound, bound)
+        if status != kernel.STAYED:
+            self.value, self.state = value, parent.moved(*moved, examples[:size], inverse, bias)
+        return status
+
+    def _go_on(self, state: ActiveSet, below: float) -> int:
+        status, self.value, self._limit = _walk(state, self.value, self._drive, below, self._limit)
+        return status
 
 
 def shift_linear(state: ActiveSet, target: FloatArray) -> None:
