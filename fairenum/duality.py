@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from fairenum.compiling import entry, inner
 
 Array = np.ndarray[Any, Any]
 
@@ -17,7 +18,7 @@ _VECTOR = "Array(float64, 1, 'C', readonly=True)"
 _COUNTS = "Array(intp, 1, 'C', readonly=True)"
 
 
-@njit(f"UniTuple(float64, 2)({_VECTOR}, {_VECTOR}, float64)", cache=True)
+@inner
 def bias_interval(kinks: Array, weights: Array, target: float) -> tuple[float, float]:
     """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
 
@@ -37,7 +38,7 @@ def bias_interval(kinks: Array, weights: Array, target: float) -> tuple[float, f
     return low if target > flat else -math.inf, high
 
 
-@njit("float64(float64, float64)", cache=True)
+@inner
 def middle(low: float, high: float) -> float:
     """Return the middle of an interval; its finite end when the other is infinite, 0 if both are."""
     if math.isinf(low):
@@ -45,7 +46,7 @@ def middle(low: float, high: float) -> float:
     return low if math.isinf(high) else 0.5 * (low + high)
 
 
-@njit(f"Tuple((float64, float64, float64, float64, float64[::1]))({', '.join([_VECTOR] * 5)})", cache=True)
+@entry(f"Tuple((float64, float64, float64, float64, float64[::1]))({', '.join([_VECTOR] * 5)})")
 def judged(
     y: Array, linear: Array, alpha: Array, upper: Array, product: Array
 ) -> tuple[float, float, float, float, Array]:
@@ -70,9 +71,8 @@ def judged(
     return objective - abs(balance * bias), bound, low, high, slack
 
 
-@njit(
-    f"Tuple((intp[::1], intp[::1], float64[::1]))({_COUNTS}, {_COUNTS}, {', '.join([_VECTOR] * 4)}, {'float64, ' * 3})",
-    cache=True,
+@entry(
+    f"Tuple((intp[::1], intp[::1], float64[::1]))({_COUNTS}, {_COUNTS}, {', '.join([_VECTOR] * 4)}, {'float64, ' * 3})"
 )
 def child_bounds(
     used: Array, floor: Array, cost: Array, alpha: Array, upper: Array, slack: Array, bound: float, best: float,

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fairenum.compiling import entry, inner
 from fairenum.problem import FloatArray
 from fairenum.qp.gram import Gram
-from fairenum.qp.kernel import inner
 
 Array = np.ndarray[Any, Any]
 
@@ -144,7 +143,7 @@ def longest_step(point: Point, da: Array, ds: Array, dq: Array) -> float:
     return 1.0 / fastest if fastest > 0.0 else np.inf
 
 
-@njit(cache=True)
+@entry()
 def step(programme: Programme, point: Point) -> float:
     """Take one predictor-corrector step in place and return its length; SOLVED if there is nothing left to gain.
 

@@ -6,16 +6,14 @@ arithmetic. Everything that is not this loop lives in `fairenum.qp.path`, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from fairenum.compiling import entry as way_in
+from fairenum.compiling import in_any_order, inner
 
 Array = np.ndarray[Any, Any]
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 ARRIVED, PARKED, STUCK, STAYED = 0, 1, 2, 3
 END, ENTERS, FALLS, RISES = 0, 1, 2, 3
@@ -29,17 +27,6 @@ PRECISE = 1e-10  # the share of the objective that rounding may cost before sums
 CORRECTIONS = 3
 SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
 MOST_IDLE = 100  # steps without any length, besides two for each margin example, after which a path goes in circles
-
-
-def inner(function: Function, fastmath: bool | set[str] = False) -> Function:
-    """Compile what only compiled code calls: a way in from Python would double the time that takes."""
-    decorate = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)  # type: ignore[call-overload]
-    compiled: Function = decorate(function)
-    return compiled
-
-
-# For sums whose order does not matter: several terms at a time.
-in_any_order = partial(inner, fastmath={"reassoc"})
 
 
 class Data(NamedTuple):
@@ -594,10 +581,6 @@ def settled(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[
     return bias, value
 
 
-# The ways in that change a state return plain tuples and numbers. To give back a named tuple numba would run Python
-# code, and an interrupt from the keyboard that arrives there brings the process down.
-
-
 @inner
 def removed(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
@@ -613,7 +596,7 @@ def removed(
     return status, margin, bias, value, limit
 
 
-@njit(cache=True)
+@way_in()
 def set_out(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
 ) -> tuple[int, float, tuple[Array, Array, Array, Array], Array, int, Array, float, float, int]:
@@ -632,7 +615,7 @@ def set_out(
     return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 
-@njit(cache=True)
+@way_in()
 def walk(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
 ) -> tuple[int, Array, int, Array, float, float, int]:
@@ -644,13 +627,13 @@ def walk(
     return status, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 
-@njit(cache=True)
+@way_in()
 def settle_down(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Return what `settled` does."""
     return settled(data, vectors, margin, bias)
 
 
-@njit(cache=True)
+@way_in()
 def rounded(vectors: Vectors) -> Array:
     """Return alpha with the values within rounding of a bound on it."""
     result = vectors.alpha.copy()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import BruteForce
 from strategies import problems
 
-from fairenum.duality import bias_interval
+from fairenum.duality import judged
 from fairenum.problem import SvmProblem
 from fairenum.qp.gram import open_gram
 from fairenum.qp.polish import optimal_state
@@ -43,7 +43,8 @@ def test_bias_interval_is_where_the_hinge_loss_is_least(examples):
     def loss(b: float) -> float:
         return float(weights @ np.maximum(0.0, np.where(positive, kinks - b, b - kinks)))
 
-    low, high = bias_interval(kinks, weights, float(weights[positive].sum()))
+    y, nothing = np.where(positive, 1.0, -1.0), np.zeros(len(kinks))
+    _, _, low, high, _ = judged(y, y * kinks, nothing, weights, nothing)
     least = min(loss(b) for b in kinks)
     inside = [b for b in (low, high, 0.5 * (low + high)) if np.isfinite(b)]
     assert all(loss(b) <= least + 1e-9 for b in inside)
