@@ -87,14 +87,16 @@ class Registry(Generic[Plugin]):
     def built(self, entry: Entry, entries: Iterable[Entry]) -> Plugin:
         """Import and build a plugin, and check that it is the only one of its name, and a plugin at all."""
         self._check_alone(entry, entries)
-        title = f"{self.noun} {entry.name!r} of {provider(entry)[0]}"
         try:
             plugin = self.build(entry.load())
         except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported
-            raise self.broken(f"{title} cannot be loaded: {type(error).__name__}: {error}") from error
+            raise self.broken(f"{self._title(entry)} cannot be loaded: {type(error).__name__}: {error}") from error
         if defect := self.defect(plugin, entry.name):
-            raise self.broken(f"{title} is no {self.noun} plugin: {defect}")
+            raise self.broken(f"{self._title(entry)} is no {self.noun} plugin: {defect}")
         return plugin
+
+    def _title(self, entry: Entry) -> str:
+        return f"{self.noun} {entry.name!r} of {provider(entry)[0]}"
 
     def _check_alone(self, entry: Entry, entries: Iterable[Entry]) -> None:
         namesakes = [other for other in entries if other.name == entry.name]

@@ -116,6 +116,11 @@ class AttackConfig:
         """Return the configuration with some options changed; refuse unknown ones."""
         return changed(self, "an attack", options)
 
+    @property
+    def rows_trained(self) -> int:
+        """The training rows of a draw, once they are settled."""
+        return int(self.sizes[0]) if self.sizes else 0
+
     def sizes_for(self, rows: int) -> tuple[float, float, float]:
         """Return the sizes of a draw from a table that has so many rows."""
         if self.sizes is not None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fairenum.attack.trial import Record, Trial, failed, run_trial
@@ -19,17 +20,23 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10
 
 
-def run_here(trials: Sequence[Trial]) -> Iterator[Record]:
+def run_here(trials: Iterable[Trial]) -> Iterator[Record]:
     """Run one trial after the other."""
     return map(run_trial, trials)
 
 
-def run_beside(trials: Sequence[Trial], jobs: int) -> Iterator[Record]:
+def run_beside(trials: Iterable[Trial], jobs: int) -> Iterator[Record]:
     """Run trials in other processes of this machine; jobs below 0 count from the number of processors, as in joblib."""
     from joblib import Parallel, delayed
 
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from work(delayed(_run_undisturbed)(trial) for trial in trials)
+    finished = work(delayed(_run_undisturbed)(trial) for trial in trials)
+    try:
+        for record in finished:  # noqa: UP028 - delegating would also delegate how it is closed
+            yield record
+    finally:
+        with warnings.catch_warnings(action="ignore"):  # whoever closes this knows that trials are given up
+            finished.close()
 
 
 def _run_undisturbed(trial: Trial) -> Record:
@@ -39,25 +46,25 @@ def _run_undisturbed(trial: Trial) -> Record:
     return run_trial(trial)
 
 
-def run_on_cluster(trials: Sequence[Trial], address: str) -> Iterator[Record]:
+def run_on_cluster(trials: Iterable[Trial], address: str) -> Iterator[Record]:
     """Run trials on the workers of a Dask scheduler; those of a worker that is lost are run again by another."""
-    from distributed import as_completed
-
-    with _client(address) as client:
-        pending = {client.submit(run_trial, trial, pure=False): trial for trial in trials}
-        for future in as_completed(list(pending)):
-            trial = pending.pop(future)
-            error = future.exception()  # a trial records its own failures: this is one of the cluster
-            yield future.result() if error is None else failed(trial, error)
-
-
-def _client(address: str) -> Client:
     try:
-        from distributed import Client
+        import distributed
     except ImportError as error:
         raise ClusterUnavailable(
             "a Dask cluster needs distributed; install it with: pip install 'fairenum[dask]'"
         ) from error
+    with _client(address) as client:
+        pending = {client.submit(run_trial, trial, pure=False): trial for trial in trials}
+        for future in distributed.as_completed(list(pending), loop=client.loop):
+            lost = future.exception()  # a trial records its own failures: this is one of the cluster
+            yield future.result() if lost is None else failed(pending[future], lost)
+
+
+def _client(address: str) -> Client:
+    """Connect to a scheduler that has somebody to work for it."""
+    from distributed import Client
+
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,13 +75,24 @@ def simulate(
         The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard keeps
         the trials that were finished.
     """
-    config = (config or AttackConfig()).but(**options)
-    trials = tuple(draws(dataset, config))
-    records, is_partial = _collected(_runner(trials, jobs, cluster), len(trials), progress)
+    config = resolved((config or AttackConfig()).but(**options), dataset)
+    finished = _runner(draws(dataset, config), jobs, cluster)
+    records, is_partial = _collected(finished, config.trials, progress)
     if not any(record["attacks"] for record in records):
         raise AttackError(_all_failed(records))
-    target = trials[0].target
-    return Simulation(summary(records, config, trials[0].counts, target, _column(dataset, config), is_partial), records)
+    return Simulation(summary(records, config, is_partial), records)
+
+
+def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
+    """Settle what depends on the table: rows of a draw, column and target; refuse what no trial could do."""
+    load_solver(config.solver)
+    train, selection, holdout = row_counts(config.sizes_for(len(dataset)), len(dataset))
+    for flips in config.flips:
+        if budget(flips, train) > train:
+            raise ConfigError(f"{flips} flips were asked for, but a draw has {train} training rows; ask for fewer")
+    groups = named_groups(dataset.columns, config.primary)
+    target = _target(dataset, groups, config.group)
+    return config.but(sizes=(train, selection, holdout), primary=groups.column, group=target)
 
 
 def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
@@ -89,38 +100,25 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
 
     The draw of a trial depends on its seed alone, so a trial can be repeated by itself.
     """
-    counts = tuple(row_counts(config.sizes_for(len(dataset)), len(dataset)))
-    groups = named_groups(dataset.columns, config.primary)
-    target = _target(dataset, groups, config)
-    _check(config, counts[0])
+    rows = int(sum(config.sizes_for(len(dataset))))
     for number in range(config.trials):
         seed = config.seed + number
-        rows = np.random.default_rng([seed, 0]).permutation(len(dataset))[: sum(counts)]
-        yield Trial(number, seed, dataset.take(rows), counts, target, config)  # type: ignore[arg-type]
+        drawn = np.random.default_rng([seed, 0]).permutation(len(dataset))[:rows]
+        yield Trial(number, seed, dataset.take(drawn), config)
 
 
-def _check(config: AttackConfig, train: int) -> None:
-    """Refuse before the first trial what no trial could do."""
-    load_solver(config.solver)
-    for flips in config.flips:
-        if budget(flips, train) > train:
-            raise ConfigError(f"{flips} flips were asked for, but a draw has {train} training rows; ask for fewer")
-
-
-def _column(dataset: Dataset, config: AttackConfig) -> str:
-    return named_groups(dataset.columns, config.primary).column
-
-
-def _target(dataset: Dataset, groups: Groups, config: AttackConfig) -> str:
+def _target(dataset: Dataset, groups: Groups, asked: str | None) -> str:
     """Name the group to aim at: the one asked for, or else the one with the fewest favourable labels in the table."""
-    if config.group is not None and config.group not in groups.names:
-        hint = did_you_mean(config.group, groups.names) or f"; there are {quoted(groups.names)}"
-        raise ConfigError(f"no group of {groups.column!r} is called {config.group!r}{hint}")
-    favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
-    return config.group if config.group is not None else groups.names[int(favoured.argmin())]
+    if asked is None:
+        favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
+        return groups.names[int(favoured.argmin())]
+    if asked not in groups.names:
+        hint = did_you_mean(asked, groups.names) or f"; there are {quoted(groups.names)}"
+        raise ConfigError(f"no group of {groups.column!r} is called {asked!r}{hint}")
+    return asked
 
 
-def _runner(trials: Sequence[Trial], jobs: int, cluster: str | None) -> Iterator[Record]:
+def _runner(trials: Iterable[Trial], jobs: int, cluster: str | None) -> Iterator[Record]:
     if cluster is not None:
         return run_on_cluster(trials, cluster)
     return run_here(trials) if jobs == 1 else run_beside(trials, jobs)

@@ -22,25 +22,18 @@ Block = dict[str, Any]
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
-def summary(
-    records: Sequence[Record],
-    config: AttackConfig,
-    counts: Sequence[int],
-    target: str,
-    column: str,
-    is_partial: bool,
-) -> Block:
+def summary(records: Sequence[Record], config: AttackConfig, is_partial: bool) -> Block:
     """Sum up the records of all trials as the block that the schema describes."""
     level = config.confidence
     clean = [record["clean"] for record in records if record["clean"]]
     return {
         "status": "interrupted" if is_partial else "complete",
-        "config": _configuration(config, counts, target, column),
+        "config": {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(config).items()},
         "clean": {"trials": len(clean), **_levels(clean, level)},
         "curves": [
             {
                 "strategy": strategy,
-                "points": [_point(records, strategy, flips, counts[0], config) for flips in config.flips],
+                "points": [_point(records, strategy, flips, config) for flips in config.flips],
             }
             for strategy in config.strategies
         ],
@@ -52,12 +45,7 @@ def summary(
     }
 
 
-def _configuration(config: AttackConfig, counts: Sequence[int], target: str, column: str) -> Block:
-    options = asdict(config) | {"group": target, "primary": column, "sizes": list(counts)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
-
-
-def _point(records: Iterable[Record], strategy: str, flips: float, train: int, config: AttackConfig) -> Block:
+def _point(records: Iterable[Record], strategy: str, flips: float, config: AttackConfig) -> Block:
     """Sum up one strategy at one budget."""
     pairs = [
         (record["clean"], attack)
@@ -65,7 +53,8 @@ def _point(records: Iterable[Record], strategy: str, flips: float, train: int, c
         for attack in record["attacks"]
         if (attack["strategy"], attack["flips"]) == (strategy, flips)
     ]
-    level, rows = config.confidence, budget(flips, train)
+    level, train = config.confidence, config.rows_trained
+    rows = budget(flips, train)
     attacks = [attack for _, attack in pairs]
     changes = {name: _changes(pairs, name) for name in ("gap", "error", "train_gap")}
     return {

@@ -41,19 +41,13 @@ class Trial:
         Its place among the trials, and its seed.
     table
         The rows of the draw: those to train on, to select by, and to hold out, in this order.
-    counts
-        How many of each.
-    target
-        Name of the group that the attack is aimed at.
     config
-        What is simulated.
+        What is simulated, with sizes in rows, and with column and group named.
     """
 
     number: int
     seed: int
     table: Dataset = field(repr=False)
-    counts: tuple[int, int, int]
-    target: str
     config: AttackConfig
 
 
@@ -104,7 +98,7 @@ class _Draw:
         scene = Scene(
             train=train,
             watched=holdout if config.sees == "audit" else train,
-            target=train.groups.names.index(trial.target),
+            target=train.groups.names.index(str(config.group)),
             direction={"unfavourable": -1, "favourable": 1, None: 0}[config.direction],
             metric=config.metric,
             machine=_machine(config),
@@ -168,10 +162,9 @@ def _machine(config: AttackConfig) -> EnumSVC:
 def _parts(trial: Trial) -> list[Part]:
     """Divide the rows of a draw and encode them; the encoding sees the training rows alone."""
     table, config = trial.table, trial.config
-    rows = np.arange(len(table))
-    encoding = Encoding.fit(table, rows[: trial.counts[0]], standardise=config.standardise)
+    ends = np.cumsum(config.sizes_for(len(table))).astype(int)
+    encoding = Encoding.fit(table, np.arange(ends[0]), standardise=config.standardise)
     X, groups = encoding.transform(table), named_groups(table.columns, config.primary)
-    ends = np.cumsum(trial.counts)
     parts = []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         codes = groups.codes[start:end]

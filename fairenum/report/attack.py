@@ -16,6 +16,7 @@ Block = Mapping[str, Any]
 QUANTILES = {"q05": "5 %", "q25": "25 %", "q50": "50 %", "q75": "75 %", "q95": "95 %"}
 SHOWN_FAILURES = 5
 LONGEST = 300
+RARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,12 @@ def _of_point(point: Block, k: int) -> Iterator[str]:
 
 
 def _verdict(found: Block) -> str:
-    if found["value"] == 1.0:
-        return "it holds"
-    return "it holds sometimes" if found["value"] else "it does not hold"
+    """Say how often a claim holds; what is rare or usual has to be so with confidence."""
+    if not found["value"]:
+        return "it does not hold"
+    if found["high"] < RARE:
+        return "it almost never holds"
+    return "it nearly always holds" if found["low"] > 1.0 - RARE else "it holds sometimes"
 
 
 def _rate(found: Block) -> str:

@@ -1,8 +1,17 @@
 """``fairenum attack`` and ``fairenum audit --attack``: what they print, save and refuse."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from loans import OPTIONS
+
+from fairenum.cli.exit import Exit
 
 TABLE = OPTIONS[:6]
 SMALL = [*TABLE, "--split", "80,0,80", "--trials", "4", "-k", "4"]
@@ -80,3 +89,25 @@ def test_without_groups_there_is_nothing_to_attack(fairenum, loans):
     ended = fairenum("attack", loans, "--label", "approved", "--favourable", "yes", "--trials", "1")
     assert ended.code == 2
     assert "no sensitive column was named, so there are no groups to compare; name one" in ended.err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_keeps_the_finished_trials(folder, loans, jobs):
+    """A terminal sends the signal to all processes of the program."""
+    arguments = f"--split 80,0,80 --trials 9999 --flips 4 -k 4 --jobs {jobs} --json part.json".split()
+    command = [str(Path(sys.executable).with_name("fairenum")), "attack", loans, *TABLE, *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
+    environment = {**os.environ, "FORCE_COLOR": "1"}
+    with subprocess.Popen(command, env=environment, start_new_session=True, **streams) as process:
+        seen = ""
+        while not re.search(r"[1-9]\d*/9999", seen[-40:]) and process.poll() is None:
+            seen += process.stderr.read(1)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == Exit.PARTIAL, err
+    assert "Traceback" not in err
+    assert "Interrupted: " in out
+    saved = json.loads((folder / "part.json").read_bytes())
+    assert saved["attack"]["status"] == "interrupted"
+    assert 1 <= len(saved["trials"]) == saved["attack"]["clean"]["trials"] < 9999
