@@ -146,7 +146,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Return the stream of models, and how a model is presented in the caller's rows and classes."""
         table, signs = self._checked(X, y)
         rows = table if audited is None else validate_data(self, audited, dtype=np.float64, reset=False)
-        kernel = Kernel(self.kernel, self.resolved_gamma(table), self.degree, self.coef0)
+        kernel = self.kernel_for(table)
         problem = SvmProblem(table, signs, self._cost(), kernel=kernel, ridge=self.ridge)
         present = partial(replace, classes=(self.classes_[0], self.classes_[1]))
         if self.merge_copies:
@@ -174,8 +174,11 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             raise ValueError(f"C must be a positive number, not {self.C!r}")
         return float(self.C)
 
-    def resolved_gamma(self, X: FloatArray) -> float:
-        """Return gamma as a number, as scikit-learn resolves it for these rows."""
+    def kernel_for(self, X: FloatArray) -> Kernel:
+        """Return the kernel with gamma as a number, as scikit-learn resolves it for these rows."""
+        return Kernel(self.kernel, self._gamma(X), self.degree, self.coef0)
+
+    def _gamma(self, X: FloatArray) -> float:
         if self.gamma == "scale":
             variance = float(X.var())
             return 1.0 / (X.shape[1] * variance) if variance else 1.0

@@ -7,7 +7,7 @@ same machine on the same rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from fairenum.attack.scene import Part
+from fairenum.dataset import merge_identical
 from fairenum.dataset.columns import IntArray
+from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model
+from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC
-from fairenum.problem import FloatArray
-from fairenum.scoring import Gap, score
-from fairenum.selection import Standing, Tolerances
+from fairenum.problem import FloatArray, SvmProblem
+from fairenum.scoring import Gap
+from fairenum.selection import Tolerances, standing
+from fairenum.solvers.registry import open_workspace
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -64,6 +68,11 @@ class Aftermath:
     metric: Gap
     seed: int
 
+    @property
+    def chosen_by(self) -> Part:
+        """The rows to choose models by: the selection split or, without one, the training rows as they were left."""
+        return self.selection or self.train
+
     def refit(self, rows: IntArray, y: FloatArray) -> BoolArray:
         """Train the machine on some rows with some labels, and decide the holdout."""
         if len(np.unique(y[rows])) < 2:
@@ -92,18 +101,31 @@ def loss_removal(after: Aftermath) -> BoolArray:
 
 
 def fairest_listed(after: Aftermath) -> BoolArray:
-    """Take the fairest of the best models that errs no more than the first, by the rows there are to choose by.
+    """Take the fairest of the best models, as an audit does."""
+    return _fairest(after, after.models)
 
-    Those are the selection split or, if the draw has none, the training rows with the labels that the attack left.
-    """
-    by = after.selection or after.train
-    scores = score(by.decisions(np.array([model.decision_function(by.X) for model in after.models])))
-    objectives = np.array([model.objective for model in after.models])
-    standing = Standing(
-        objectives / objectives[0], scores.overall.accuracy, getattr(scores.gaps, after.metric), scores.is_constant
+
+def fairest_guided(after: Aftermath) -> BoolArray:
+    """Take the fairest of the models that a search guided by unfairness finds, as an audit does."""
+    machine, by = after.machine, after.chosen_by
+    merged = merge_identical(after.train.X, after.train.y)
+    problem = SvmProblem(merged.X, merged.y, machine.C, merged.copies, machine.kernel_for(after.train.X))
+    watched = Watched(by.X, (by.y > 0.0).astype(np.uint8), by.groups, after.metric)
+    tolerances = Tolerances(after.metric)
+    bounds = Bounds(loss=tolerances.eps, accuracy_drop=tolerances.max_accuracy_drop)
+    search = GuidedSearch(open_workspace(machine.solver, problem), watched, bounds)
+    return _fairest(after, [found.model for found in search])
+
+
+def _fairest(after: Aftermath, models: Sequence[Model]) -> BoolArray:
+    """Choose among models by an audit's rule and default tolerances; the first one if none is within them."""
+    by = after.chosen_by
+    values = np.array([model.decision_function(by.X) for model in models])
+    objectives = np.array([model.objective for model in models])
+    chosen = int(
+        standing(by.decisions(values), objectives / objectives[0], after.metric).fairest(Tolerances(after.metric))
     )
-    place = int(standing.fairest(Tolerances(after.metric, eps=1.0, max_accuracy_drop=0.0)))
-    return after.models[max(place, 0)].decision_function(after.holdout.X) >= 0.0
+    return models[max(chosen, 0)].decision_function(after.holdout.X) >= 0.0
 
 
 def exponentiated_gradient(after: Aftermath) -> BoolArray:
@@ -162,6 +184,7 @@ DEFENCES: Mapping[str, Defence] = {
     "knn_relabelling": knn_relabelling,
     "loss_removal": loss_removal,
     "fairest_listed": fairest_listed,
+    "fairest_guided": fairest_guided,
     "exponentiated_gradient": exponentiated_gradient,
     "threshold_optimizer": threshold_optimizer,
 }

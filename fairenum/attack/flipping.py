@@ -11,7 +11,7 @@ import numpy as np
 from fairenum.attack.scene import BoolArray, Scene
 from fairenum.enumeration.model import Model
 from fairenum.errors import AnswerRefused
-from fairenum.problem import FloatArray, Kernel, SvmProblem, read_only
+from fairenum.problem import FloatArray, SvmProblem, read_only
 from fairenum.qp.activeset import ActiveSet
 from fairenum.qp.path import PathStuck, RemovalPath, admitted
 from fairenum.solvers.protocol import Solution
@@ -23,9 +23,8 @@ class FlippableSvm:
 
     def __init__(self, scene: Scene) -> None:
         X, y, machine = scene.train.X, scene.train.y, scene.machine
-        kernel = Kernel(machine.kernel, machine.resolved_gamma(X), machine.degree, machine.coef0)
         self.rows = len(y)
-        self.problem = SvmProblem(np.vstack([X, X]), np.concatenate([y, -y]), machine.C, kernel=kernel)
+        self.problem = SvmProblem(np.vstack([X, X]), np.concatenate([y, -y]), machine.C, kernel=machine.kernel_for(X))
         self._workspace = open_workspace(machine.solver, self.problem)
 
     def solve(self, flipped: BoolArray) -> Solution:

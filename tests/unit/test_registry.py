@@ -1,10 +1,10 @@
 """Finding solvers: entry points are injected, the environment stays as it is."""
 
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from entries import Entry
 
 from fairenum.errors import ProblemError, SolverBroken, SolverConflict, SolverNotFound, SolverUnavailable
 from fairenum.problem import SvmProblem
@@ -47,20 +47,6 @@ class Uninstallable(Good):
 class Unbuildable(Good):
     def __init__(self):
         raise ValueError("no licence")
-
-
-@dataclass
-class Entry:
-    """What the registry reads of an entry point."""
-
-    name: str
-    target: object
-    dist: object = field(default_factory=lambda: SimpleNamespace(name="acme-solvers", version="2.0"))
-
-    def load(self):
-        if isinstance(self.target, BaseException):
-            raise self.target
-        return self.target
 
 
 def test_the_bundled_solvers_are_found_with_their_backends():
