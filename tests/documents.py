@@ -162,6 +162,126 @@ def spread_document(models: int = 40, selected: int = 3) -> dict[str, Any]:
     return document
 
 
+def full_document(models: int = 40) -> dict[str, Any]:
+    """Build a document with every block that an audit can have: guided models, other methods, range, attack."""
+    document = spread_document(models)
+    for found in document["models"][-5:]:
+        found.update(origin="guided", support_rank=None)
+    example = {"row": 7, "copies": 1, "of": 2, "label": "no", "groups": {"sex": {"woman": 1}}}
+    document["models"][2]["left_out"] = [example]
+    document["examples"] = [
+        {
+            "row": 7,
+            "rows": [7, 9],
+            "label": "no",
+            "groups": {"sex": {"woman": 1}},
+            "values": {"income": 2.5, "job": "x"},
+        }
+    ]
+    document["guided"] = {"stopped": "solves", "solves": 99, "front": 6, "models": 5, "note": ""}
+    document["range"] = {
+        "column": "sex",
+        "groups": ["man", "woman"],
+        "eps": 0.05,
+        "low": {"bound": -0.21, "attained": -0.19, "solves": 9},
+        "high": {"bound": 0.91, "attained": 0.89, "solves": 9},
+        "models": [
+            {"rank": rank, "value": 0.5 - 0.01 * rank, "loss_ratio": 0.001, "is_within": rank < models}
+            for rank in range(1, models + 1)
+        ],
+    }
+    document["baselines"] = [
+        baseline("threshold_optimizer", "ThresholdOptimizer", is_randomised=True),
+        baseline("reweighing", "Reweighing", is_randomised=False),
+        {**baseline("grid_search", "GridSearch", is_randomised=False), "scores": None, "error": "no <b>answer</b>"},
+    ]
+    document["explanation"] = {
+        "rank": 3,
+        "records": 4,
+        "clusters": [
+            {"label": "no", "group": "woman", "cell": {"job": "x"}, "records": 3, "share": 0.75, "rows": [7]},
+            {"label": "yes", "group": None, "cell": {}, "records": 1, "share": 0.25, "rows": [8]},
+        ],
+        "core": {
+            "records": 2,
+            "left_out": [example],
+            "objective_ratio": 0.999,
+            "gap": {"selection": 0.06, "holdout": 0.07},
+            "share_of_gain": 0.8,
+        },
+    }
+    return {**document, "attack": attack()}
+
+
+def baseline(name: str, title: str, *, is_randomised: bool) -> dict[str, Any]:
+    found = scores(0.12, -0.08, "fairer", "sex")
+    kept = {key: found[key] for key in ("rows", "accuracy", "selection_rate", *GAPS)}
+    return {
+        "name": name,
+        "title": title,
+        "is_randomised": is_randomised,
+        "needs_groups": True,
+        "error": None,
+        "scores": kept,
+    }
+
+
+def attack() -> dict[str, Any]:
+    options = config("sex")
+    shared = ("k", "C", "kernel", "gamma", "degree", "coef0", "solver", "distinct", "min_difference", "rows")
+    shared += ("patience", "metric", "primary", "seed", "confidence", "standardise")
+    quantiles = {"q05": 0.02, "q25": 0.05, "q50": 0.08, "q75": 0.1, "q95": 0.2}
+    levels = {"gap_quantiles": quantiles, "error": estimate(0.3), "train_gap": estimate(0.1)}
+
+    def point(flips: int, gap: float) -> dict[str, Any]:
+        changes = ("gap_change", "error_change", "train_gap_change")
+        recovery = dict.fromkeys(("share", "at_rank_1", "of_raised", "paper_share"), estimate(0.4))
+        return {
+            "flips": flips,
+            "share": flips / 300,
+            "trials": 20,
+            "gap": estimate(gap, 0.02),
+            **levels,
+            **dict.fromkeys(changes, estimate(gap - 0.08, 0.01)),
+            "gap_change_quantiles": quantiles,
+            "raised": estimate(0.7),
+            "recovery": {**recovery, "rank_quantiles": quantiles},
+            **dict.fromkeys(("predictors", "one_predictor", "all_tied"), estimate(0.5)),
+            "detection": dict.fromkeys(("precision", "recall", "chance", "support_chance"), estimate(0.1))
+            | {"trials": 20},
+            "defences": [
+                {
+                    "name": "knn_relabelling",
+                    "trials": 20,
+                    **dict.fromkeys(("gap", "gap_change", "error", "error_change"), estimate(0.09)),
+                    "failed": 0,
+                    "failure": None,
+                }
+            ],
+        }
+
+    return {
+        "status": "complete",
+        "config": {
+            **{name: options[name] for name in shared},
+            "strategies": ["paper", "random"],
+            "flips": [10, 30],
+            "trials": 20,
+            "group": "woman",
+            "direction": None,
+            "sees": "train",
+            "defences": ["knn_relabelling"],
+            "sizes": [300, 0, 700],
+        },
+        "clean": {"trials": 20, "gap": estimate(0.08, 0.02), **levels},
+        "curves": [
+            {"strategy": "paper", "points": [point(10, 0.1), point(30, 0.15)]},
+            {"strategy": "random", "points": [point(10, 0.08), point(30, 0.09)]},
+        ],
+        "failures": [{"trial": 3, "seed": 3, "strategy": "paper", "flips": 10, "message": "too few"}],
+    }
+
+
 def config(column: str) -> dict[str, Any]:
     return {
         "label": "approved",

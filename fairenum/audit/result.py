@@ -104,12 +104,13 @@ class AuditResult:
 
     def redacted(self) -> Self:
         """Leave out what the document holds of single training rows: their numbers, labels, groups and values."""
-        models = [
-            {**model, "left_out": [{key: entry[key] for key in ("copies", "of")} for entry in model["left_out"]]}
-            for model in self.document["models"]
-        ]
-        document = {**self.document, "is_redacted": True, "models": models, "examples": []}
-        return type(self)(document, self.live)
+        models = [{**model, "left_out": _counted(model["left_out"])} for model in self.document["models"]]
+        explanation = self.document["explanation"]
+        if explanation:
+            core = {**explanation["core"], "left_out": _counted(explanation["core"]["left_out"])}
+            explanation = {**explanation, "clusters": [], "core": core}
+        redacted = {"is_redacted": True, "models": models, "examples": [], "explanation": explanation}
+        return type(self)({**self.document, **redacted}, self.live)
 
     def to_json(self) -> str:
         """Write the document as text: the same for the same input and seed, but for its timings."""
@@ -130,6 +131,11 @@ class AuditResult:
             raise ResultError(f"{str(path)!r} is no JSON: {error}") from error
         check(document, str(path))
         return cls(document)
+
+
+def _counted(left_out: list[dict[str, Any]]) -> list[dict[str, int]]:
+    """Keep of left-out examples how many copies there are."""
+    return [{"copies": entry["copies"], "of": entry["of"]} for entry in left_out]
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairenum.report import figures, sections
+from fairenum.report import figures, scatter, sections
 from fairenum.report.embedded import comparison_copy
 from fairenum.report.numbers import UNDEFINED, counted, estimate
 from fairenum.report.page import Block, Figure, Grid, Items, Page, Paragraph, Section
@@ -153,7 +153,7 @@ def _sections(found: Sequence[Run]) -> Iterator[Section]:
 
 
 def _scatter_blocks(found: Sequence[Run]) -> Iterator[Block]:
-    plots = figures.judged([(run.name, run.document) for run in found])
+    plots = scatter.judged([(run.name, run.document) for run in found])
     if plots:
         yield Figure(plots, "Every model of each run on its holdout, with intervals; all plots have the same axes.")
     else:

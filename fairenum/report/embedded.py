@@ -55,7 +55,9 @@ def _model(model: Mapping[str, Any], metric: str) -> dict[str, Any]:
     chosen_by, judged_by = model["scores"]["selection"], model["scores"]["holdout"]
     change = judged_by[metric]["change"] or {}
     return {
-        **{key: model[key] for key in ("rank", "support_rank", "objective_ratio", "support_size", "supports")},
+        **{
+            key: model[key] for key in ("rank", "origin", "support_rank", "objective_ratio", "support_size", "supports")
+        },
         "left_out": [entry.get("row") for entry in model["left_out"]],
         "is_constant": model["is_constant"],
         "flips": model["predictions_changed"]["holdout"]["rows"],

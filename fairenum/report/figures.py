@@ -1,174 +1,28 @@
-"""The figures of a page: what a document holds, as plots."""
+"""The other figures of a page: by rank, by group, under attack, and within what is possible at all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from fairenum.report.numbers import estimate, share
-from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rule
+from fairenum.report.scatter import FIRST, LOOKS, SELECTED, kind_of
+from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rule, Span
 from fairenum.report.svg.plot import LETTER, Layer
-from fairenum.report.tables import METRICS, Document
-from fairenum.report.text import sentence_list, shortened
+from fairenum.report.tables import METRICS, NAME_WIDTH, Document
+from fairenum.report.text import shortened
 
 Block = Mapping[str, Any]
 
-PLAIN, FRONT, FIRST, SELECTED = range(4)
-LOOKS: Mapping[int, dict[str, Any]] = {
-    PLAIN: {"tone": "tone-1", "shape": "circle"},
-    FRONT: {"tone": "tone-1", "shape": "ring"},
-    FIRST: {"tone": "tone-0", "shape": "diamond"},
-    SELECTED: {"tone": "tone-2", "shape": "star"},
-}
-GROUP_NAME = 36
-MOST_NAMED = 6
+GROUP_NAME, SHORT_NAME = 60, 14
 FOUR_FIFTHS = 0.8
 
 
-def scatters(document: Document) -> tuple[Plot, ...]:
-    """Draw accuracy against gap twice: on the split that models are chosen by, and on the one they are judged by."""
-    metric = document["selection"]["tolerances"]["metric"]
-    return tuple(
-        plot
-        for part, title in (("selection", "Chosen here: the selection split"), ("holdout", "Judged here: the holdout"))
-        if (plot := _scatter(document, part, title, metric))
-    )
-
-
-def judged(runs: Sequence[tuple[str, Document]]) -> tuple[Plot, ...]:
-    """Draw the holdout of several runs, all on the same axes."""
-    plots = []
-    for name, document in runs:
-        metric = document["selection"]["tolerances"]["metric"]
-        if plot := _scatter(document, "holdout", name, metric):
-            plots.append(plot)
-    if not plots:
-        return ()
-    plots = list(unlinked(plots))
-    frames = [plot.frame for plot in plots]
-    low, high = min(frame.x.low for frame in frames), max(frame.x.high for frame in frames)
-    top = max(frame.y.high for frame in frames)
-    return tuple(replace(plot, x=replace(plot.x, low=low, high=high), y=replace(plot.y, high=top)) for plot in plots)
-
-
-def unlinked(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Take names and links off plots that have no table to lead to."""
-    return tuple(replace(plot, identity=None, layers=tuple(map(_without_links, plot.layers))) for plot in plots)
-
-
-def _without_links(layer: Layer) -> Layer:
-    return Marks(tuple(replace(mark, link=None) for mark in layer.marks)) if isinstance(layer, Marks) else layer
-
-
-def _scatter(document: Document, part: str, title: str, metric: str) -> Plot | None:
-    marks = _marks(document, part, metric)
-    if not marks:
-        return None
-    layers: list[Layer] = [Marks(marks)]
-    if part == "selection":
-        layers.insert(0, _front_line(document, metric))
-    return Plot(
-        title=title,
-        name=f"{title}: accuracy against {METRICS[metric]} gap",
-        description="Each mark is a model; a table with the same numbers follows.",
-        x=Axis(f"accuracy on the {_rows(document, part)}", least=0.02),
-        y=Axis(f"{METRICS[metric]} gap, lower is fairer", least=0.02, low=0.0),
-        layers=tuple(layers),
-        key=_key(document, part),
-        identity=f"scatter-{part}",
-        height=340.0,
-    )
-
-
-def _rows(document: Document, part: str) -> str:
-    rows = document["dataset"]["splits"][part]
-    return f"{'selection split' if part == 'selection' else 'holdout'} ({rows} rows)"
-
-
-def _key(document: Document, part: str) -> tuple[Key, ...]:
-    """Say what the marks are, as far as there are such."""
-    rank, models = document["selection"]["rank"], len(document["models"])
-    if models == 1:
-        return (Key("model 1", "tone-0", "diamond"),)
-    found = [
-        Key("model", "tone-1", "circle"),
-        Key("on the front", "tone-1", "ring"),
-        Key("model 1", "tone-0", "diamond"),
-    ]
-    if rank not in (None, 1):
-        found.append(Key(f"model {rank}, selected", "tone-2", "star"))
-    if part == "selection":
-        found.append(Key("Pareto front", "tone-1", "line"))
-    return tuple(found)
-
-
-def _marks(document: Document, part: str, metric: str) -> tuple[Mark, ...]:
-    """Make one mark for all models at the same place; the telling ones lie on top."""
-    places: dict[tuple[float, float], list[Block]] = {}
-    for model in document["models"]:
-        accuracy, gap = (model["scores"][part][key]["value"] for key in ("accuracy", metric))
-        if accuracy is not None and gap is not None:
-            places.setdefault((round(accuracy, 12), round(gap, 12)), []).append(model)
-    found = sorted(
-        ((max(_kind(model, document) for model in models), place, models) for place, models in places.items()),
-        key=lambda one: one[0],
-    )
-    return tuple(_mark(kind, models, part, metric, document) for kind, _, models in found)
-
-
-def _kind(model: Block, document: Document) -> int:
-    selection, rank = document["selection"], model["rank"]
-    if rank == selection["rank"] and rank != 1:
-        return SELECTED
-    if rank == 1:
-        return FIRST
-    return FRONT if rank in selection["pareto_front"] else PLAIN
-
-
-def _mark(kind: int, models: Sequence[Block], part: str, metric: str, document: Document) -> Mark:
-    lead = next(model for model in models if _kind(model, document) == kind)
-    scores, ranks = lead["scores"][part], [model["rank"] for model in models]
-    accuracy, gap = scores["accuracy"], scores[metric]
-    return Mark(
-        x=accuracy["value"],
-        y=gap["value"],
-        name=f"{ranked(ranks)}: accuracy {share(accuracy['value'])}, gap {estimate(gap)}",
-        across=(accuracy["low"], accuracy["high"]) if part == "holdout" else (None, None),
-        upward=(gap["low"], gap["high"]) if part == "holdout" else (None, None),
-        label=_label(kind, ranks, document),
-        link=f"#model-{lead['rank']}",
-        data=" ".join(map(str, ranks)),
-        **LOOKS[kind],
-    )
-
-
-def _label(kind: int, ranks: Sequence[int], document: Document) -> str:
-    telling = [rank for rank in ranks if rank in (1, document["selection"]["rank"])]
-    others = len(ranks) - len(telling)
-    if kind in (FIRST, SELECTED):
-        return ranked(telling) + (f" and {others} more" if others else "")
-    return ""
-
-
-def ranked(ranks: Sequence[int]) -> str:
-    """Name models by their ranks: the first few of many."""
-    shown = [str(rank) for rank in ranks[:MOST_NAMED]]
-    if len(ranks) > MOST_NAMED:
-        shown.append(f"{len(ranks) - MOST_NAMED} more")
-    return ("model " if len(ranks) == 1 else "models ") + sentence_list(shown)
-
-
-def _front_line(document: Document, metric: str) -> Curve:
-    models = [document["models"][rank - 1]["scores"]["selection"] for rank in document["selection"]["pareto_front"]]
-    points = sorted((scores["accuracy"]["value"], scores[metric]["value"]) for scores in models)
-    return Curve(tuple(x for x, _ in points), tuple(y for _, y in points), is_step=True)
-
-
 def by_rank(document: Document) -> tuple[Plot, ...]:
-    """Draw objective, gap and accuracy by rank, as the paper does."""
+    """Draw objective, gap and accuracy by rank, as the paper does; guided models are no part of the ranking."""
     metric = document["selection"]["tolerances"]["metric"]
-    models = document["models"]
+    models = [model for model in document["models"] if model["origin"] == "exact"]
     ranks = tuple(float(model["rank"]) for model in models)
     losses = tuple(max(0.0, 1.0 - model["objective_ratio"]) for model in models)
     plots = [_by_rank("loss of objective", Curve(ranks, losses), document, "share of model 1's objective lost")]
@@ -181,11 +35,11 @@ def by_rank(document: Document) -> tuple[Plot, ...]:
 
 
 def _by_rank(name: str, curve: Curve, document: Document, label: str) -> Plot:
-    rank = document["selection"]["rank"]
-    marked = [place for place in sorted({1, rank or 1}) if curve.values[place - 1] is not None]
+    wanted = {1: FIRST} | ({document["selection"]["rank"]: SELECTED} if document["selection"]["rank"] != 1 else {})
     marks = tuple(
-        Mark(float(place), curve.values[place - 1] or 0.0, **LOOKS[FIRST if place == 1 else SELECTED])
-        for place in marked
+        Mark(x, value, **LOOKS[wanted[int(x)]])
+        for x, value in zip(curve.xs_, curve.values, strict=True)
+        if x in wanted and value is not None
     )
     return Plot(
         name=f"{name} by rank",
@@ -195,7 +49,7 @@ def _by_rank(name: str, curve: Curve, document: Document, label: str) -> Plot:
         layers=(curve, Marks(marks)),
         width=360.0,
         height=250.0,
-        left=64.0,
+        left=80.0,
     )
 
 
@@ -203,28 +57,33 @@ def group_rates(tables: Iterable[Block]) -> Plot:
     """Draw the selection rates of the groups of one column, for one model or for two beside each other."""
     found = list(tables)
     names = tuple(shortened(group["group"], GROUP_NAME) for group in found[0]["groups"])
-    offset = 0.0 if len(found) == 1 else 0.2
+    longest = max(map(len, names))
+    is_above, is_pair = longest > SHORT_NAME, len(found) > 1
+    drop = 0.12 if is_above else 0.0  # below a name that stands above
     bars = tuple(
-        _rate_bar(group, len(names) - 1 - place + (offset if number == 0 else -offset), table["rank"])
+        _rate_bar(group, len(names) - 1 - place - drop + _offset(number, is_pair=is_pair), table["rank"])
         for number, table in enumerate(found)
         for place, group in enumerate(table["groups"])
     )
-    layers: list[Layer] = [Bars(bars, thickness=0.34 if offset else 0.6)]
+    thickness = (0.22 if is_pair else 0.34) if is_above else (0.34 if is_pair else 0.56)
+    layers: list[Layer] = [Bars(bars, thickness)]
     if rule := _four_fifths(found[-1]):
         layers.append(rule)
     return Plot(
-        name=f"Selection rates by {shortened(found[0]['column'], 40)}",
+        name=f"Selection rates by {shortened(found[0]['column'], GROUP_NAME)}",
         description="One bar for each group; the table beside it has the numbers.",
         x=Axis("selection rate on the holdout", low=0.0, high=1.0),
-        y=Axis("", names=names[::-1]),
+        y=Axis("", names=names[::-1], is_above=is_above),
         layers=tuple(layers),
-        key=tuple(
-            Key(f"model {table['rank']}", _tone(table["rank"]), "square") for table in (found if len(found) > 1 else ())
-        ),
-        width=640.0,
-        height=74.0 + (46.0 if len(found) > 1 else 34.0) * len(names),
-        left=24.0 + LETTER * max(map(len, names)),
+        key=tuple(Key(f"model {table['rank']}", _tone(table["rank"]), "square") for table in found if is_pair),
+        height=76.0 + (26.0 + 10.0 * is_pair + 18.0 * is_above) * len(names),
+        left=14.0 if is_above else 22.0 + LETTER * longest,
     )
+
+
+def _offset(number: int, *, is_pair: bool) -> float:
+    """Move the bars of two models apart."""
+    return 0.0 if not is_pair else 0.16 if number == 0 else -0.16
 
 
 def _tone(rank: int) -> str:
@@ -243,3 +102,92 @@ def _four_fifths(table: Block) -> Rule | None:
     if not rates or rates[0] is None:
         return None
     return Rule(FOUR_FIFTHS * rates[0], "", is_upright=True)
+
+
+def attack_curves(block: Block) -> tuple[Plot, ...]:
+    """Draw the mean gap against the number of flips, one plot for each strategy, all on the same axes."""
+    metric = METRICS[block["config"]["metric"]]
+    plots = [_attack_curve(curve, block["clean"], metric) for curve in block["curves"]]
+    frames = [plot.frame for plot in plots]
+    if not frames:
+        return ()
+    right, top = max(frame.x.high for frame in frames), max(frame.y.high for frame in frames)
+    return tuple(replace(plot, x=replace(plot.x, high=right), y=replace(plot.y, high=top)) for plot in plots)
+
+
+def _attack_curve(curve: Block, clean: Block, metric: str) -> Plot:
+    points = sorted((point for point in curve["points"] if point["trials"]), key=lambda point: int(point["flips"]))
+    gaps = [clean["gap"], *(point["gap"] for point in points)]
+    spreads = [clean["gap_quantiles"], *(point["gap_quantiles"] for point in points)]
+    xs = (0.0, *(float(point["flips"]) for point in points))
+    values, low, high = (tuple(gap[end] for gap in gaps) for end in ("value", "low", "high"))
+    least, most = (tuple(one and one[end] for one in spreads) for end in ("q25", "q75"))
+    layers: list[Layer] = [
+        Curve(xs, (None,) * len(xs), least, most, tone="tone-6"),
+        Curve(xs, values, low, high),
+        Marks(tuple(_attack_mark(x, gap) for x, gap in zip(xs, gaps, strict=True) if gap["value"] is not None)),
+    ]
+    if clean["gap"]["value"] is not None:
+        layers.append(Rule(clean["gap"]["value"], "without flips"))
+    name = shortened(curve["strategy"], NAME_WIDTH)
+    return Plot(
+        title=name,
+        name=f"{metric} gap against flipped labels, strategy {name}",
+        description="A line over budgets with a band; the tables have the numbers.",
+        x=Axis("flipped labels", low=0.0, least=1.0),
+        y=Axis(f"mean {metric} gap", low=0.0, least=0.02),
+        layers=tuple(layers),
+        key=(Key("mean and its interval", "tone-1", "line"), Key("middle half of the draws", "tone-6", "band")),
+        width=400.0,
+        height=280.0,
+    )
+
+
+def _attack_mark(flips: float, gap: Block) -> Mark:
+    return Mark(flips, gap["value"], f"{flips:.0f} flips: {estimate(gap)}")
+
+
+def range_strip(document: Document) -> Plot:
+    """Draw where the models stand within what any machine of nearly the same loss could do."""
+    found = document["range"]
+    low, high = found["low"], found["high"]
+    first, second = (shortened(group, NAME_WIDTH) for group in found["groups"])
+    models = {model["rank"]: model for model in document["models"]}
+    marks = sorted(
+        ((kind_of(models[one["rank"]], document), one) for one in found["models"] if one["is_within"]),
+        key=lambda pair: pair[0],
+    )
+    spans = (
+        Span(low["bound"], high["bound"], 0.0, "tone-6", f"proven: {share(low['bound'])} to {share(high['bound'])}"),
+        Span(
+            low["attained"],
+            high["attained"],
+            0.0,
+            "tone-1",
+            f"found: {share(low['attained'])} to {share(high['attained'])}",
+        ),
+    )
+    return Plot(
+        name="Range of the difference of mean decision values",
+        description="A strip with the proven range and the models in it.",
+        x=Axis(f"mean decision value of {first} minus that of {second}"),
+        y=Axis("", names=("",)),
+        layers=(
+            *spans,
+            Rule(0.0, "parity", is_upright=True),
+            Marks(
+                tuple(
+                    Mark(one["value"], 0.0, f"model {one['rank']}: {one['value']:.3f}", **LOOKS[kind])
+                    for kind, one in marks
+                )
+            ),
+        ),
+        key=(
+            Key("no machine goes beyond", "tone-6", "band"),
+            Key("a machine was found", "tone-1", "band"),
+            Key("models: signs as above", "tone-1", "circle"),
+        ),
+        width=580.0,
+        height=150.0,
+        left=24.0,
+    )

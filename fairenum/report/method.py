@@ -41,6 +41,12 @@ def steps(document: Document, metric: str) -> Iterator[str]:
         f"with distinct supports, lists {found['models']}, and ended at {STOPPED[found['stopped']]}. Every objective "
         f"is proven by weak duality."
     )
+    if document["guided"]:
+        yield (
+            f"A guided search over the same machines, led by the {metric} gap on the selection split, added "
+            f"{counted(document['guided']['models'], 'model')} that decide otherwise. Being made to look fair there, "
+            "only their holdout numbers count."
+        )
     tolerances = document["selection"]["tolerances"]
     yield (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "

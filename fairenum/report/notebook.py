@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fairenum.report import figures, sections
+from fairenum.report import scatter, sections
 from fairenum.report.html import environment
 from fairenum.report.view import view
 
@@ -17,6 +17,6 @@ def to_notebook(document: Mapping[str, Any]) -> str:
     return template.render(
         view=shown,
         tiles=tuple(sections.tiles(document)),
-        plots=figures.unlinked(figures.scatters(document)),
+        plots=scatter.unlinked(scatter.scatters(document)),
         table=shown.comparison,
     )

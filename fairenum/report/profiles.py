@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from fairenum.report import method, sections, tables
+from fairenum.report import alternatives, method, sections, tables
 from fairenum.report.numbers import UNDEFINED, counted, share
 from fairenum.report.page import Block, Grid, Items, Paragraph, Section
 from fairenum.report.tables import GROUP_WIDTH, METRICS, Document, Table
@@ -41,8 +41,10 @@ def standard(document: Document, view: View) -> Iterator[Section]:
     yield sections.models(document)
     yield sections.choice(document, view)
     yield sections.groups(document)
-    yield sections.by_rank(document)
-    yield from _rest(document)
+    yield from _beside(document)
+    if sum(model["origin"] == "exact" for model in document["models"]) > 1:
+        yield sections.by_rank(document)
+    yield from _rest(document, view)
 
 
 def lda(document: Document, view: View) -> Iterator[Section]:
@@ -57,9 +59,10 @@ def lda(document: Document, view: View) -> Iterator[Section]:
     yield replace(sections.choice(document, view), title=_proposal(document))
     if rank not in (None, 1):
         yield replace(sections.groups(document, ranks=(rank,)), title="Who the alternative selects")
+    yield from _beside(document)
     if view.judgements:
         yield sections.rules(view.judgements)
-    yield from _rest(document)
+    yield from _rest(document, view)
 
 
 BASELINE = (
@@ -125,8 +128,17 @@ def _category(group: Mapping[str, Any], best: float, *, is_counted: bool) -> tup
     return shortened(group["group"], GROUP_WIDTH), str(group["n"]), str(group["selected"]), share(rate), ratio
 
 
-def _rest(document: Document) -> Iterator[Section]:
+def _beside(document: Document) -> Iterator[Section]:
+    if document["baselines"]:
+        yield alternatives.other_methods(document)
+    if document["range"]:
+        yield alternatives.possible(document)
+
+
+def _rest(document: Document, view: View) -> Iterator[Section]:
     yield sections.disagreement(document)
+    if view.attack:
+        yield alternatives.attack(document["attack"], view.attack)
     yield sections.explained(document)
     yield sections.setting(document)
 

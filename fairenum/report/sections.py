@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fairenum.report import figures, method, page_tables
+from fairenum.report import alternatives, figures, method, page_tables, scatter
 from fairenum.report.numbers import counted, estimate, percent
 from fairenum.report.page import Block, Candidate, Explorer, Figure, Grid, Items, Paragraph, Section, Tile
 from fairenum.report.rules import Judgement
@@ -42,7 +42,7 @@ def tiles(document: Document) -> Iterator[Tile]:
 
 def models(document: Document) -> Section:
     """Show all models: where they were chosen, where they are judged, and what is known about each."""
-    plots = figures.scatters(document)
+    plots = scatter.scatters(document)
     table = page_tables.all_models(document)
     candidates = tuple(
         _candidate(model, row, document) for model, row in zip(document["models"], table.rows, strict=True)
@@ -64,7 +64,12 @@ def _candidate(model: Mapping[str, Any], cells: tuple[str, ...], document: Docum
     rank, scores = model["rank"], model["scores"]["selection"]
     drop, gap = first["scores"]["selection"]["accuracy"]["value"], scores[selection["tolerances"]["metric"]]["value"]
     can_be_chosen = gap is not None and not model["is_constant"]
-    tags = (("first", rank == 1), ("selected", rank == selection["rank"]), ("front", rank in selection["pareto_front"]))
+    tags = (
+        ("first", rank == 1),
+        ("selected", rank == selection["rank"]),
+        ("front", rank in selection["pareto_front"]),
+        ("guided", model["origin"] == "guided"),
+    )
     return Candidate(
         name=f"model-{rank}",
         cells=cells,
@@ -92,6 +97,7 @@ def _choice_blocks(document: Document, view: View) -> Iterator[Block]:
         yield Grid(page_tables.gain(document))
     if selection["rank"] in (None, 1):
         return
+    yield from alternatives.explanation(document)
     missing = document["models"][selection["rank"] - 1]["left_out"]
     if table := page_tables.left_out(document, selection["rank"]):
         yield Grid(table)

@@ -1,7 +1,7 @@
 """What axe-core finds in the page: nothing serious, light or dark, wide or narrow."""
 
 import pytest
-from documents import audit_document, spread_document
+from documents import audit_document, full_document
 
 from fairenum.report.html import to_html
 
@@ -16,7 +16,7 @@ def axe():
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_serious(show, axe, scheme, width):
-    page = show(to_html(spread_document(models=40)), color_scheme=scheme, width=width)
+    page = show(to_html(full_document(models=40)), color_scheme=scheme, width=width)
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     page.locator("#model-9 td").first.click()
     assert grave(axe.run(page)) == []

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from documents import spread_document
+from documents import full_document
 
 from fairenum.audit import AuditResult, select
 from fairenum.report.html import to_html
@@ -12,7 +12,7 @@ from fairenum.report.html import to_html
 
 @pytest.fixture(scope="module")
 def document():
-    return spread_document(models=40)
+    return full_document(models=40)
 
 
 @pytest.fixture(scope="module")

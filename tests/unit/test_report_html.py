@@ -7,9 +7,11 @@ import re
 import time
 
 import pytest
-from documents import audit_document, spread_document
+from documents import audit_document, full_document, spread_document
 
-from fairenum.report.html import to_html
+from fairenum.audit import AuditResult
+from fairenum.report import figures, scatter
+from fairenum.report.html import page, to_html
 from fairenum.report.rules import parse_rules
 from fairenum.report.view import view
 
@@ -104,3 +106,101 @@ def test_a_run_without_sensitive_columns_has_a_page_without_scatter():
     html = to_html(document)
     assert "scatter-" not in html.split("<script>")[0].split("</style>")[1]
     assert "No sensitive column was named, so no groups are compared." in html
+
+
+def anchors(document: dict) -> list[str]:
+    return [section.anchor for section in page(document).sections]
+
+
+def test_what_was_not_computed_has_no_section():
+    extra = {"methods", "range", "attack"}
+    assert extra <= set(anchors(full_document()))
+    assert not extra & set(anchors(audit_document()))
+
+
+def labelled(plot) -> dict:
+    return {mark.label: mark for layer in plot.layers if hasattr(layer, "marks") for mark in layer.marks}
+
+
+def test_other_methods_stand_in_the_table_and_in_the_plot_of_the_holdout():
+    document = full_document()
+    chosen, judged = map(labelled, scatter.scatters(document))
+    assert (judged["ThresholdOptimizer"].shape, judged["Reweighing"].shape) == ("hollow", "square")
+    assert (judged["Reweighing"].x, judged["Reweighing"].y) == (0.7, 0.12)
+    assert "GridSearch" not in judged
+    assert "Reweighing" not in chosen
+    html = to_html(document)
+    assert "failed: no &lt;b&gt;answer&lt;/b&gt;" in html
+    assert "by chance" in html
+
+
+def test_guided_models_are_told_apart_by_shape_and_are_no_part_of_the_ranking():
+    document = full_document(models=40)
+    plot = scatter.scatters(document)[0]
+    marks = [mark for layer in plot.layers if hasattr(layer, "marks") for mark in layer.marks if mark.link]
+    guided = {rank for mark in marks if mark.shape == "triangle" for rank in mark.data.split()}
+    assert guided == {"36", "37", "38", "39", "40"}
+    assert max(figures.by_rank(document)[0].layers[0].xs_) == 35.0
+    assert to_html(document).count('<span class="tag">guided</span>') == 5
+
+
+def test_all_models_are_marked_once_in_each_plot_wherever_they_coincide():
+    document = full_document(models=40)
+    for model in document["models"][5:20]:
+        model["scores"] = document["models"][4]["scores"]
+    for plot in scatter.scatters(document):
+        marks = [mark for layer in plot.layers if hasattr(layer, "marks") for mark in layer.marks if mark.link]
+        assert sorted(int(rank) for mark in marks for rank in mark.data.split()) == list(range(1, 41))
+        assert "5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20" in {mark.data for mark in marks}
+
+
+def test_the_front_is_drawn_through_its_models_on_the_selection_split():
+    document = full_document()
+    (line,) = [layer for layer in scatter.scatters(document)[0].layers if hasattr(layer, "is_step")]
+    front = [document["models"][rank - 1]["scores"]["selection"] for rank in document["selection"]["pareto_front"]]
+    points = [(one["accuracy"]["value"], one["demographic_parity_difference"]["value"]) for one in front]
+    assert list(zip(line.xs_, line.values, strict=True)) == sorted(points)
+    assert not [layer for layer in scatter.scatters(document)[1].layers if hasattr(layer, "is_step")]
+
+
+def test_the_range_shows_only_models_it_holds_for():
+    document = full_document(models=40)
+    plot = figures.range_strip(document)
+    marks = next(layer.marks for layer in plot.layers if hasattr(layer, "marks"))
+    assert len(marks) == 39
+    spans = [(layer.low, layer.high) for layer in plot.layers if hasattr(layer, "thickness")]
+    assert spans == [(-0.21, 0.91), (-0.19, 0.89)]
+    assert "none goes below -0.210 or above 0.910" in to_html(document)
+
+
+def test_attack_curves_begin_with_the_clean_model_on_the_same_axes():
+    block = full_document()["attack"]
+    plots = figures.attack_curves(block)
+    assert [plot.title for plot in plots] == ["paper", "random"]
+    for plot, curve in zip(plots, block["curves"], strict=True):
+        line = plot.layers[1]
+        assert line.xs_ == (0.0, 10.0, 30.0)
+        assert line.values == (0.08, *(point["gap"]["value"] for point in curve["points"]))
+        assert line.low == (0.06, *(point["gap"]["low"] for point in curve["points"]))
+    assert len({(plot.frame.x, plot.frame.y) for plot in plots}) == 1
+
+
+def test_a_redacted_document_hides_the_examples_behind_the_explanation():
+    html = to_html(AuditResult(full_document()).redacted().document)
+    assert "What the left-out examples have in common" not in html
+    assert "It leaves out 4 training records. Leaving out 2 of them alone gives 80.0 % of its gain" in html
+    assert '"values"' not in html
+    assert '"rows":[7' not in html
+    whole = to_html(full_document())
+    assert "What the left-out examples have in common" in whole
+    assert "job = x" in whole
+
+
+def test_bars_are_as_long_as_the_rates():
+    document = full_document()
+    plot = figures.group_rates(document["group_tables"])
+    bars = plot.layers[0].bars
+    assert [bar.value for bar in bars] == [
+        group["rate"]["value"] for table in document["group_tables"] for group in table["groups"]
+    ]
+    assert plot.layers[1].value == pytest.approx(0.8 * 0.6)

@@ -1,9 +1,9 @@
 """The view: what a document is in words."""
 
 import pytest
-from documents import audit_document
+from documents import audit_document, full_document
 
-from fairenum.audit.result import check
+from fairenum.audit.result import AuditResult, check
 from fairenum.report.numbers import counted, estimate, p_value, percent, share, signed
 from fairenum.report.text import plain, sentence_list, shortened
 from fairenum.report.view import shown_ranks, view
@@ -17,6 +17,8 @@ from fairenum.report.view import shown_ranks, view
         audit_document(selected=None),
         audit_document(models=1, selected=1),
         audit_document(status="interrupted", verdict="not fairer"),
+        full_document(),
+        AuditResult(full_document()).redacted().document,
     ],
 )
 def test_the_hand_made_documents_are_what_the_schema_describes(document):

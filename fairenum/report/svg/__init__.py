@@ -5,12 +5,10 @@ that brings its own style, and `grid` lays several out as small multiples.
 """
 
 from fairenum.report.svg.document import draw, grid, standalone
-from fairenum.report.svg.layers import Bar, Bars, Curve, Mark, Marks, Rule
+from fairenum.report.svg.layers import Bar, Bars, Curve, Mark, Marks, Rule, Span
 from fairenum.report.svg.plot import Axis, Key, Plot
-from fairenum.report.svg.style import STYLE
 
 __all__ = [
-    "STYLE",
     "Axis",
     "Bar",
     "Bars",
@@ -20,6 +18,7 @@ __all__ = [
     "Marks",
     "Plot",
     "Rule",
+    "Span",
     "draw",
     "grid",
     "standalone",

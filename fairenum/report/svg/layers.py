@@ -191,6 +191,33 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A level strip from one number to another, at one place of a named axis."""
+
+    low: float
+    high: float
+    place: float
+    tone: str = "tone-1"
+    name: str = ""
+    thickness: float = 0.6
+
+    def xs(self) -> Iterator[float | None]:
+        """Yield its ends."""
+        yield from (self.low, self.high)
+
+    def ys(self) -> Iterator[float | None]:
+        """Yield its place."""
+        yield self.place
+
+    def drawn(self, frame: Frame) -> Markup:
+        """Draw the strip."""
+        left, right, middle = frame.x(self.low), frame.x(self.high), frame.y(self.place)
+        high = abs(frame.y(self.place + 0.5) - frame.y(self.place - 0.5)) * self.thickness
+        strip = element("rect", class_="wash", x=left, y=middle - high / 2, width=right - left, height=high)
+        return element("g", *([element("title", self.name)] if self.name else []), strip, class_=self.tone)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A line across the whole plot at one number, with a word about it."""
 

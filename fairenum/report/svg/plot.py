@@ -32,6 +32,8 @@ class Axis:
         The smallest spread to show.
     names
         Names of the places 0, 1, ... instead of numbers.
+    is_above
+        Whether names stand above what they name, where they may be long.
     """
 
     label: str
@@ -40,6 +42,7 @@ class Axis:
     is_log: bool = False
     least: float = 0.0
     names: tuple[str, ...] = ()
+    is_above: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,11 @@ def _upright(axis: Axis, frame: Frame) -> Iterator[Markup]:
         if not axis.names:
             line = f"M{number(frame.x.start)},{number(place)}H{number(frame.x.end)}"
             yield element("path", class_="grid", d=line)
-        yield element("text", text, class_="tick", x=frame.x.start - 7.0, y=place + 4.0, text_anchor="end")
+        if axis.is_above:
+            rise = abs(frame.y(1.0) - frame.y(0.0)) if len(axis.names) > 1 else frame.y.start - frame.y.end
+            yield element("text", text, class_="tick", x=frame.x.start, y=place - rise / 2 + 11.0)
+        else:
+            yield element("text", text, class_="tick", x=frame.x.start - 7.0, y=place + 4.0, text_anchor="end")
 
 
 def _level(axis: Axis, frame: Frame) -> Iterator[Markup]:
