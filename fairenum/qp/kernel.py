@@ -2,6 +2,9 @@
 
 A path is a few dozen operations on short vectors per breakpoint; interpreted, the calls would cost ten times the
 arithmetic. Everything that is not this loop lives in `fairenum.qp.path`, which explains what happens here.
+
+It is one file on purpose: numba looks for changes in the file of the way in only, and would go on running a cached loop
+whose parts had changed in another.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from fairenum.qp.kernel import Data
 from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
 
 SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
+LAST_LEG = 1e-3  # of the shift
 DOUBT = 10.0  # a guess is trusted where its gradient is this many shifts away from 0
 WORTHWHILE = 1e-2  # a guess with a larger relative gap helps less than none
 INDEPENDENT = 1e-9
@@ -53,8 +54,9 @@ def _crossed(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArr
         if not _is_balanced(problem.y, upper, alpha, doubtful):
             doubtful = allowed
     state = _vertex(gram, data, upper, shifted, alpha, np.flatnonzero(doubtful), allowed)
-    shift_linear(state, shifted)
-    shift_linear(state, problem.linear)
+    # Rounding gathers along a leg and is settled at its end; the last one is short, so that its ties stay ties.
+    for left in (1.0, LAST_LEG, 0.0):
+        shift_linear(state, problem.linear - left * size * data.weights)
     return state
 
 
