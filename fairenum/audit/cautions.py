@@ -10,6 +10,7 @@ from fairenum.dataset.naming import quoted
 # Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
 NOTABLE_DIFFERENCE = 0.1
 REFERENCE_AGREES = 1e-9
+NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
 
 Caution = tuple[str, str]
@@ -104,15 +105,19 @@ def _models(document: dict[str, Any]) -> Iterator[Caution]:
     for rank in shown:
         rows = models[rank - 1]["undetermined"]["holdout"]
         if rows:
-            low, high = models[rank - 1]["bias_interval"]
-            yield (
-                "undetermined",
-                f"the optimum of model {rank} leaves the decision on {rows} holdout rows open: every bias from "
-                f"{_end(low)} to {_end(high)} is optimal, and its middle is used",
-            )
+            yield "undetermined", _open_decisions(rank, rows, *models[rank - 1]["bias_interval"])
     uncertain = [model["rank"] for model in models if not model["is_order_certified"]]
     if uncertain:
         yield "order", f"the proven intervals do not settle the order of {len(uncertain)} models: they are ties"
+
+
+def _open_decisions(rank: int, rows: int, low: float | None, high: float | None) -> str:
+    if low is not None and high is not None and high - low <= NARROW:
+        return f"{rows} holdout rows lie exactly on the plane of model {rank}; they count as favourable"
+    return (
+        f"the optimum of model {rank} leaves the decision on {rows} holdout rows open: every bias from {_end(low)} to "
+        f"{_end(high)} is optimal, and its middle is used"
+    )
 
 
 def _these(ranks: list[int]) -> str:

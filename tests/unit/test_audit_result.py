@@ -8,6 +8,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from documents import audit_document
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.pipeline import Pipeline
@@ -16,6 +17,7 @@ from skops.io import load as load_skops
 
 from fairenum.audit import AuditResult, audit
 from fairenum.audit.calibration import calibrate
+from fairenum.audit.cautions import cautions
 from fairenum.audit.classifier import KernelClassifier
 from fairenum.audit.result import write_atomically
 from fairenum.errors import ResultError
@@ -192,3 +194,18 @@ def test_calibration_survives_extremes(values):
         np.testing.assert_allclose(chances, np.repeat([1 / 12, 11 / 12], 10), atol=1e-6)
     else:
         np.testing.assert_allclose(chances, 0.5, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("biases", "sentence"),
+    [
+        ([0.25, 0.25], "7 holdout rows lie exactly on the plane of model 1; they count as favourable"),
+        ([0.25, 0.5], "the optimum of model 1 leaves the decision on 7 holdout rows open: every bias from 0.25 to 0.5"),
+        ([0.25, None], "every bias from 0.25 to infinity is optimal"),
+    ],
+)
+def test_open_decisions_are_told_apart_from_rows_on_the_plane(biases, sentence):
+    document = audit_document()
+    document["models"][0] |= {"undetermined": {"selection": 0, "holdout": 7}, "bias_interval": biases}
+    messages = [caution["message"] for caution in cautions(document) if caution["code"] == "undetermined"]
+    assert any(sentence in message for message in messages)
