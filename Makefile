@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-slow lint types layers bench gallery clean
+.PHONY: demo test test-slow lint types layers bench gallery gallery-attack clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -31,9 +31,14 @@ bench: $(VENV)/.installed
 	$(BIN)/fairenum bench
 
 # Sample reports; the same versions give the same bytes.
-gallery: $(VENV)/.installed
-	mkdir -p reports
+gallery: $(VENV)/.installed gallery-attack
 	for name in compas german adult; do $(BIN)/fairenum audit $$name --html reports/$$name.html --json $(VENV)/$$name.json --quiet || exit 1; done
+
+# The paper's injected draws, 200 of them, and what defends against flips that follow the group.
+gallery-attack: $(VENV)/.installed
+	mkdir -p reports
+	$(BIN)/fairenum attack compas --use-sensitive --raw --rows --split 100,0,50 --flips 10 --trials 200 --strategy paper --strategy random --jobs -1 --markdown reports/injection.md --json reports/injection.json --quiet
+	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 40 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --markdown reports/defences.md --json reports/defences.json --quiet
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -70,6 +70,7 @@ def _point(records: Iterable[Record], strategy: str, flips: float, config: Attac
         "recovery": _recovery(pairs, level),
         "predictors": mean(_column(attacks, "predictors"), level),
         "one_predictor": share(_column(attacks, "predictors") == 1, level),
+        "all_differ": share(_column(attacks, "predictors") == _column(attacks, "models"), level),
         "all_tied": share(_column(attacks, "tied") == _column(attacks, "models"), level),
         "detection": _detection([attack["detection"] for attack in attacks if attack["detection"]], level),
         "defences": [_defence(name, pairs, level) for name in config.defences],

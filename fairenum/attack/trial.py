@@ -21,7 +21,7 @@ from fairenum.attack.strategies import STRATEGIES, rows_to_flip
 from fairenum.dataset import Dataset, Encoding
 from fairenum.dataset.groups import named_groups
 from fairenum.enumeration.model import Model
-from fairenum.errors import FairenumError
+from fairenum.errors import AttackError, FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.problem import FloatArray
 from fairenum.scoring import Groups, score
@@ -95,6 +95,8 @@ class _Draw:
     def of(cls, trial: Trial) -> _Draw:
         config = trial.config
         train, selection, holdout = _parts(trial)
+        if train is None or holdout is None:
+            raise AttackError("a draw needs rows to train on and rows to hold out")
         scene = Scene(
             train=train,
             watched=holdout if config.sees == "audit" else train,
@@ -105,7 +107,7 @@ class _Draw:
             seed=trial.seed,
         )
         clean = _measured(scene.fit(), train, holdout, config)
-        return cls(scene, selection if len(selection.y) else None, holdout, config, clean)
+        return cls(scene, selection, holdout, config, clean)
 
     def attacked(self, name: str, flips: float) -> Record:
         """Flip labels, list the best models of what is left, and measure what that has done."""
@@ -159,19 +161,17 @@ def _machine(config: AttackConfig) -> EnumSVC:
     )
 
 
-def _parts(trial: Trial) -> list[Part]:
-    """Divide the rows of a draw and encode them; the encoding sees the training rows alone."""
+def _parts(trial: Trial) -> list[Part | None]:
+    """Divide the rows of a draw and encode them; the encoding sees the training rows alone. An empty part is None."""
     table, config = trial.table, trial.config
     ends = np.cumsum(config.sizes_for(len(table))).astype(int)
     encoding = Encoding.fit(table, np.arange(ends[0]), standardise=config.standardise)
     X, groups = encoding.transform(table), named_groups(table.columns, config.primary)
-    parts = []
-    for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        codes = groups.codes[start:end]
-        # an empty selection split has no groups either, and nobody asks for them
-        grouped = Groups(codes if len(codes) else np.zeros(1, np.intp), groups.names)
-        parts.append(Part(X[start:end], table.signs[start:end], grouped))
-    return parts
+    rows = np.split(np.arange(len(table)), ends[:-1])
+    return [
+        Part(X[part], table.signs[part], Groups(groups.codes[part], groups.names)) if part.size else None
+        for part in rows
+    ]
 
 
 def _measured(model: Model, train: Part, holdout: Part, config: AttackConfig) -> Record:

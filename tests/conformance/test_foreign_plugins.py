@@ -74,3 +74,14 @@ def test_an_unknown_name_is_bad_usage():
     done = run("", sys.executable, "-m", "fairenum.solvers.conformance", "sampel")
     assert done.returncode == 2
     assert "no solver is called 'sampel'" in done.stderr
+
+
+def test_a_strategy_from_elsewhere_attacks(place, tmp_path):
+    options = ["--strategy", "first_rows", "--flips", "3", "--trials", "2", "-k", "2", "--jobs", "2", "--json", "-"]
+    done = run(place, PROGRAM, "attack", "compas", *options)
+    assert done.returncode == 0, done.stderr
+    trials = json.loads(done.stdout)["trials"]
+    assert [trial["attacks"][0]["rows"] for trial in trials] == [[0, 1, 2], [0, 1, 2]]
+    without = run(tmp_path, PROGRAM, "attack", "compas", *options)
+    assert without.returncode == 2
+    assert "no attack strategy is called 'first_rows'" in without.stderr

@@ -68,3 +68,8 @@ class SampleWorkspace:
             balance = y @ np.clip(point - middle * y, 0.0, upper)
             low, high = (middle, high) if balance > 0 else (low, middle)
         return np.clip(point - high * y, 0.0, upper)
+
+
+def first_rows(_scene: object, budget: int) -> np.ndarray:
+    """Flip the first rows, an attack that needs no skill."""
+    return np.arange(budget)
