@@ -38,7 +38,7 @@ gallery: $(VENV)/.installed gallery-attack
 gallery-attack: $(VENV)/.installed
 	mkdir -p reports
 	$(BIN)/fairenum attack compas --use-sensitive --raw --rows --split 100,0,50 --flips 10 --trials 200 --strategy paper --strategy random --jobs -1 --markdown reports/injection.md --json reports/injection.json --quiet
-	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 40 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --markdown reports/defences.md --json reports/defences.json --quiet
+	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 20 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --markdown reports/defences.md --json reports/defences.json --quiet
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
