@@ -60,7 +60,6 @@ def compare(documents: Mapping[str, Document]) -> Page:
         kicker=f"Comparison of {counted(len(found), 'audit')}",
         subject="; ".join(f"{run.name}: {run.view.subject}" for run in found),
         headline=headline(found),
-        is_good_news=False,
         findings=tuple(f"{run.name}: {run.view.headline}" for run in found),
         warnings=tuple(_warnings(found)),
         sections=tuple(_sections(found)),

@@ -60,7 +60,6 @@ def page(
         notice=arranged.dated(day),
         subject=shown.subject,
         headline=shown.headline,
-        is_good_news=shown.is_good_news,
         findings=shown.findings,
         warnings=shown.warnings,
         sections=tuple(arranged.sections(document, shown)),

@@ -122,8 +122,6 @@ class Page:
         Of the window.
     kicker, subject, headline
         What kind of report it is, about what, and its verdict.
-    is_good_news
-        Whether the verdict is that a fairer model was found and confirmed.
     findings, warnings
         The sentences behind the verdict, and what to beware of.
     sections
@@ -142,7 +140,6 @@ class Page:
     kicker: str
     subject: str
     headline: str
-    is_good_news: bool
     findings: tuple[str, ...]
     warnings: tuple[str, ...]
     sections: tuple[Section, ...]

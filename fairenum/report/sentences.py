@@ -27,7 +27,7 @@ def subject(document: Document) -> str:
 def headline(document: Document) -> str:
     """Give the verdict in one sentence."""
     partial = "Interrupted: " if document["status"] == "interrupted" else ""
-    return partial + _verdict(document["selection"])
+    return partial + _verdict(document)
 
 
 def findings(document: Document) -> Iterator[str]:
@@ -47,7 +47,8 @@ def warnings(document: Document) -> tuple[str, ...]:
     return tuple(shortened(warning["message"], LONGEST) for warning in document["warnings"])
 
 
-def _verdict(selection: Mapping[str, Any]) -> str:
+def _verdict(document: Document) -> str:
+    selection = document["selection"]
     rank, verdict = selection["rank"], selection["verdict"]
     if rank is None:
         return "No model can be selected."
@@ -56,10 +57,19 @@ def _verdict(selection: Mapping[str, Any]) -> str:
     if selection["outcome"] == "kept":
         return "No near-optimal model was found to be fairer than model 1, which is kept."
     if verdict == "fairer":
-        return f"Model {rank} is fairer than model 1 and nearly as good."
+        return f"Model {rank} is fairer than model 1{_price(document)}"
     if verdict == "not fairer":
         return f"Model {rank} looked fairer than model 1 on the selection split; on the holdout it is not."
     return f"Model {rank} looked fairer than model 1 on the selection split; the holdout cannot confirm it."
+
+
+def _price(document: Document) -> str:
+    """Say what the fairer model costs: it is called as accurate only if the holdout shows that."""
+    selection = document["selection"]
+    change = document["models"][selection["rank"] - 1]["scores"]["holdout"]["accuracy"]["change"]
+    if change["low"] is not None and change["low"] >= -selection["tolerances"]["max_accuracy_drop"]:
+        return " and nearly as accurate."
+    return f"; its accuracy changes by {estimate(change, signed)}."
 
 
 def _gap_sentence(document: Document) -> str:

@@ -157,7 +157,10 @@ def test_every_table_and_plot_is_there_without_javascript(show, html, document, 
     assert page.locator("table:visible").count() == html.count("<table") - folded
     assert page.locator("#models-table tbody tr:visible").count() == 40
     assert page.locator("#controls").is_visible() == script
-    assert page.locator("h1").inner_text() == "Model 3 is fairer than model 1 and nearly as good."
+    assert (
+        page.locator("h1").inner_text()
+        == "Model 3 is fairer than model 1; its accuracy changes by -0.002 [-0.012, +0.008]."
+    )
 
 
 def test_the_data_can_be_downloaded_and_is_what_the_page_holds(show, html, tmp_path):

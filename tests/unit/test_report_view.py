@@ -29,7 +29,7 @@ def test_the_hand_made_documents_are_what_the_schema_describes(document):
 @pytest.mark.parametrize(
     ("facts", "headline"),
     [
-        ({}, "Model 3 is fairer than model 1 and nearly as good."),
+        ({}, "Model 3 is fairer than model 1; its accuracy changes by -0.002 [-0.012, +0.008]."),
         (
             {"verdict": "not distinguishable"},
             "Model 3 looked fairer than model 1 on the selection split; the holdout cannot confirm it.",
@@ -45,6 +45,20 @@ def test_the_hand_made_documents_are_what_the_schema_describes(document):
 )
 def test_the_headline_is_the_verdict(facts, headline):
     assert view(audit_document(**facts)).headline == headline
+
+
+@pytest.mark.parametrize(
+    ("low", "price"),
+    [
+        (-0.01, " and nearly as accurate."),
+        (-0.02, "; its accuracy changes by -0.002 [-0.020, +0.008]."),
+        (None, "; its"),
+    ],
+)
+def test_a_fairer_model_is_as_accurate_only_if_the_holdout_shows_it(low, price):
+    document = audit_document()
+    document["models"][2]["scores"]["holdout"]["accuracy"]["change"]["low"] = low
+    assert view(document).headline.startswith(f"Model 3 is fairer than model 1{price}")
 
 
 def test_without_a_sensitive_column_there_is_no_gap():
