@@ -8,7 +8,8 @@ from __future__ import annotations
 import signal
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairenum.attack.trial import Record, Trial, failed, run_trial
@@ -26,24 +27,52 @@ def run_here(trials: Iterable[Trial]) -> Iterator[Record]:
 
 
 def run_beside(trials: Iterable[Trial], jobs: int) -> Iterator[Record]:
-    """Run trials in other processes of this machine; jobs below 0 count from the number of processors, as in joblib."""
+    """Run trials in other processes of this machine."""
+    return called_beside((partial(run_trial, trial) for trial in trials), jobs)
+
+
+def called_beside(calls: Iterable[Callable[[], Record]], jobs: int) -> Iterator[Record]:
+    """Make calls in other processes of this machine; jobs below 0 count from the number of processors, as in joblib."""
     from joblib import Parallel, delayed
 
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    finished = work(delayed(_run_undisturbed)(trial) for trial in trials)
+    finished = work(delayed(_undisturbed)(call) for call in calls)
     try:
-        for record in finished:  # noqa: UP028 - delegating would also delegate how it is closed
-            yield record
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A worker stopped")  # one that has grown is replaced: nothing is lost
+            for record in finished:  # noqa: UP028 - delegating would also delegate how it is closed
+                yield record
     finally:
-        with warnings.catch_warnings(action="ignore"):  # whoever closes this knows that trials are given up
+        with warnings.catch_warnings(action="ignore"):  # whoever closes this knows that calls are given up
             finished.close()
 
 
-def _run_undisturbed(trial: Trial) -> Record:
+def _undisturbed(call: Callable[[], Record]) -> Record:
     """Leave Ctrl-C to the process that was started: a terminal sends it to all of them."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return run_trial(trial)
+    return call()
+
+
+def collected(finished: Iterator[Record], report: Callable[[int], None]) -> tuple[list[Record], bool]:
+    """Gather records until all are there or the user interrupts; say whether that happened.
+
+    An interrupt before the first record is the caller's to handle: there is nothing to keep.
+    """
+    records: list[Record] = []
+    report(0)
+    try:
+        for record in finished:
+            records.append(record)
+            report(len(records))
+    except KeyboardInterrupt:
+        if not records:
+            raise
+        return records, True
+    finally:
+        if hasattr(finished, "close"):
+            finished.close()
+    return records, False
 
 
 def run_on_cluster(trials: Iterable[Trial], address: str) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairenum.attack.config import AttackConfig, budget
-from fairenum.attack.runners import run_beside, run_here, run_on_cluster
+from fairenum.attack.runners import collected, run_beside, run_here, run_on_cluster
 from fairenum.attack.summary import summary
 from fairenum.attack.trial import Record, Trial
 from fairenum.dataset import Dataset, Groups
@@ -77,7 +77,8 @@ def simulate(
     """
     config = resolved((config or AttackConfig()).but(**options), dataset)
     finished = _runner(draws(dataset, config), jobs, cluster)
-    records, is_partial = _collected(finished, config.trials, progress)
+    found, is_partial = collected(finished, lambda done: progress("attack", done, config.trials))
+    records = tuple(sorted(found, key=lambda record: int(record["trial"])))
     if not any(record["attacks"] for record in records):
         raise AttackError(_all_failed(records))
     return Simulation(summary(records, config, is_partial), records)
@@ -122,25 +123,6 @@ def _runner(trials: Iterable[Trial], jobs: int, cluster: str | None) -> Iterator
     if cluster is not None:
         return run_on_cluster(trials, cluster)
     return run_here(trials) if jobs == 1 else run_beside(trials, jobs)
-
-
-def _collected(finished: Iterator[Record], total: int, progress: Progress) -> tuple[tuple[Record, ...], bool]:
-    """Gather records until all are there or the user interrupts; put them in order."""
-    records: list[Record] = []
-    is_partial = False
-    progress("attack", 0, total)
-    try:
-        for record in finished:
-            records.append(record)
-            progress("attack", len(records), total)
-    except KeyboardInterrupt:
-        if not records:
-            raise
-        is_partial = True
-    finally:
-        if hasattr(finished, "close"):
-            finished.close()
-    return tuple(sorted(records, key=lambda record: int(record["trial"]))), is_partial
 
 
 def _all_failed(records: Sequence[Record]) -> str:

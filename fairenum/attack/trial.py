@@ -94,7 +94,7 @@ class _Draw:
     @classmethod
     def of(cls, trial: Trial) -> _Draw:
         config = trial.config
-        train, selection, holdout = _parts(trial)
+        train, selection, holdout = parts(trial)
         if train is None or holdout is None:
             raise AttackError("a draw needs rows to train on and rows to hold out")
         scene = Scene(
@@ -103,7 +103,7 @@ class _Draw:
             target=train.groups.names.index(str(config.group)),
             direction={"unfavourable": -1, "favourable": 1, None: 0}[config.direction],
             metric=config.metric,
-            machine=_machine(config),
+            machine=machine(config),
             seed=trial.seed,
         )
         clean = _measured(scene.fit(), train, holdout, config)
@@ -117,7 +117,7 @@ class _Draw:
         y[rows] *= -1.0
         poisoned = Part(train.X, y, train.groups)
         audited = np.unique(self.holdout.X, axis=0)
-        models = tuple(_machine(config).fit(train.X, y, audited).models_)
+        models = tuple(machine(config).fit(train.X, y, audited).models_)
         values = np.array([model.decision_function(self.holdout.X) for model in models])
         scores = score(self.holdout.decisions(values))
         gaps, errors = getattr(scores.gaps, config.metric), scores.overall.error
@@ -145,7 +145,8 @@ class _Draw:
         return {**_scored(np.where(decided, 1.0, -1.0), self.holdout, self.config), "failure": None}
 
 
-def _machine(config: AttackConfig) -> EnumSVC:
+def machine(config: AttackConfig) -> EnumSVC:
+    """Build the machine whose best models are listed."""
     return EnumSVC(
         C=config.C,
         kernel=config.kernel,
@@ -161,7 +162,7 @@ def _machine(config: AttackConfig) -> EnumSVC:
     )
 
 
-def _parts(trial: Trial) -> list[Part | None]:
+def parts(trial: Trial) -> list[Part | None]:
     """Divide the rows of a draw and encode them; the encoding sees the training rows alone. An empty part is None."""
     table, config = trial.table, trial.config
     ends = np.cumsum(config.sizes_for(len(table))).astype(int)

@@ -156,7 +156,7 @@ def pose(prepared: Prepared, config: AuditConfig, progress: Progress) -> Trainin
     X, signs, rows = prepared.train, prepared.dataset.signs[prepared.split.train], prepared.split.train
     gamma = _gamma(config, X)
     tuning, folds = _tuned(X, signs, gamma, config, progress) if config.C == "auto" else (None, 0)
-    cost = float(config.C) if tuning is None else _best(tuning)
+    cost = float(config.C) if tuning is None else best_cost(tuning)
     kernel = Kernel(config.kernel, gamma, config.degree, config.coef0)
     if config.rows:
         problem, records = SvmProblem(X, signs, cost, kernel=kernel), tuple(rows[:, None])
@@ -183,7 +183,7 @@ def _gamma(config: AuditConfig, X: FloatArray) -> float:
     return 1.0 / X.shape[1] if config.gamma == "auto" else float(config.gamma)
 
 
-def _best(tuning: dict[float, float]) -> float:
+def best_cost(tuning: dict[float, float]) -> float:
     """Take the C of the highest accuracy; ties go to the smaller one, which is the simpler model."""
     return min(tuning, key=lambda cost: (-round(tuning[cost], 12), cost))
 

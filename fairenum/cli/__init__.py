@@ -11,7 +11,7 @@ import traceback
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import attack, audit, bench, datasets, report, select, solvers
+from fairenum.cli import attack, audit, bench, datasets, report, reproduce, select, solvers
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
@@ -52,6 +52,7 @@ for command in (
     select.select,
     report.report,
     bench.bench,
+    reproduce.reproduce,
     datasets.datasets,
     solvers.solvers,
 ):

@@ -18,6 +18,7 @@ STAGES = {
     "score": "scoring",
     "select": "selecting",
     "attack": "simulating attacks",
+    "reproduce": "running splits and draws",
 }
 LONG = 5.0
 FIRST_RUN = (

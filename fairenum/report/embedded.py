@@ -23,18 +23,18 @@ REDUCED = (
 
 def embedded(document: Document) -> tuple[str, str]:
     """Return the copy as JSON that is safe within a page, and what to say about it."""
-    whole = _written({**document, "timings": {}})
+    whole = written({**document, "timings": {}})
     if len(whole) <= LARGEST_WHOLE:
         return whole, WHOLE
-    return _written(_rounded(_reduced(document))), REDUCED
+    return written(_rounded(_reduced(document))), REDUCED
 
 
 def comparison_copy(documents: Mapping[str, Document]) -> tuple[str, str]:
     """Return the copy of several runs, always reduced, and what to say about it."""
-    return _written({"runs": {name: _rounded(_reduced(document)) for name, document in documents.items()}}), REDUCED
+    return written({"runs": {name: _rounded(_reduced(document)) for name, document in documents.items()}}), REDUCED
 
 
-def _written(document: Mapping[str, Any]) -> str:
+def written(document: Mapping[str, Any]) -> str:
     """Write JSON in which no browser can find a tag."""
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fairenum.report.attack import AttackView
+from fairenum.report.page import Block, Facts, Figure, Grid, Items, Page, Paragraph
 from fairenum.report.tables import Table
 from fairenum.report.view import View
 
@@ -22,6 +23,32 @@ def to_markdown(view: View) -> str:
 def attack_to_markdown(view: AttackView, title: str, subject: str) -> str:
     """Write a simulated attack on its own."""
     return "\n".join([f"## {escaped(title)}", f"\n{escaped(subject)}", *_attack_lines(view)]) + "\n"
+
+
+def page_to_markdown(page: Page, figures: Mapping[str, str]) -> str:
+    """Write a page in Markdown; `figures` are the files of its figures by caption."""
+    lines = [f"# {escaped(page.title)}", f"\n{escaped(page.subject)}", f"\n**{escaped(page.headline)}**\n"]
+    lines += [f"- {escaped(finding)}" for finding in page.findings]
+    lines += [f"- warning: {escaped(warning)}" for warning in page.warnings]
+    for section in page.sections:
+        lines.append(f"\n## {escaped(section.title)}")
+        for block in section.blocks:
+            lines += _block_lines(block, figures)
+    return "\n".join(lines) + "\n"
+
+
+def _block_lines(block: Block, figures: Mapping[str, str]) -> Iterator[str]:
+    match block:
+        case Paragraph():
+            yield f"\n{escaped(block.text)}"
+        case Items():
+            yield "\n" + "\n".join(f"- {escaped(item)}" for item in block.items)
+        case Facts():
+            yield "\n" + "\n".join(f"- {escaped(name)}: {escaped(value)}" for name, value in block.facts)
+        case Figure():
+            yield f"\n![{escaped(block.plots[0].name)}]({figures[block.caption]})\n\n{escaped(block.caption)}"
+        case Grid():
+            yield from _table(block.table)
 
 
 def escaped(text: str) -> str:

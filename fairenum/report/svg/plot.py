@@ -9,7 +9,7 @@ from typing import Protocol
 from markupsafe import Markup
 
 from fairenum.report.svg.markup import element, joined, number
-from fairenum.report.svg.scale import Scale, labels, reach
+from fairenum.report.svg.scale import Scale, decade_labels, labels, reach
 from fairenum.report.svg.shapes import Shape, icon
 
 LETTER = 6.8  # the usual width of a letter in a key or a label
@@ -162,7 +162,8 @@ def _ticks(axis: Axis, scale: Scale, count: int) -> Iterator[tuple[str, float]]:
         yield from ((name, scale(place)) for place, name in enumerate(axis.names))
         return
     ticks = scale.ticks(count)
-    yield from zip(labels(ticks), map(scale, ticks), strict=True)
+    texts = decade_labels(ticks) if scale.is_log else labels(ticks)
+    yield from zip(texts, map(scale, ticks), strict=True)
 
 
 def key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]:

@@ -101,6 +101,14 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
     return tuple(f"{number:.{max(decimals, 0)}f}" for number in numbers)
 
 
+def decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
+    """Write the ticks of a logarithmic scale: each by itself, as they have no step in common."""
+    numbers = tuple(ticks)
+    texts = tuple(labels([number])[0] for number in numbers)
+    plain = all(text.replace(".", "").isdecimal() for text in texts)
+    return texts if plain else tuple(map(scientific, numbers))
+
+
 def _decimals(number: float) -> int:
     """Count the decimals that a number needs; fewer than none for whole tens and hundreds."""
     exponent = Decimal(f"{number:.6g}").normalize().as_tuple().exponent
