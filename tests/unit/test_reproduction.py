@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from fairenum.attack import AttackConfig, simulate
 from fairenum.reproduction import Plan, rendered, reproduce
 from fairenum.reproduction.claims import CLAIMS, claims
-from fairenum.reproduction.injection import VARIANTS, Draw, compas, compared, fairer, predictors
+from fairenum.reproduction.injection import VARIANTS, Draw, compared, compas, fairer, predictors
 from fairenum.reproduction.page import headline
 from fairenum.reproduction.plan import CLOCKED
 from fairenum.reproduction.printed import printed_values
