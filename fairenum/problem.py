@@ -204,6 +204,12 @@ class SvmProblem:
             result[rows] = self.kernel(X[rows], self.X[support]) @ weights
         return result
 
+    def affordable(self, work: float, least: int, most: int | None = None) -> int:
+        """Return how many solves make up some work, within limits: each goes through all numbers of the problem."""
+        width = self.X.shape[1] if self.kernel.name == "linear" else self.size
+        solves = max(least, int(work // (self.size * width)))
+        return solves if most is None else min(solves, most)
+
     def objective(self, alpha: FloatArray) -> float:
         """Return the dual objective ``p'alpha - 1/2 alpha'Q alpha``."""
         return float(self.linear @ alpha - 0.5 * (alpha @ self.product(alpha)))

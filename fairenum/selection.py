@@ -7,13 +7,19 @@ better objective, so model 1 is kept unless another one looks fairer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.unfairness import Watched
+from fairenum.problem import SvmProblem
 from fairenum.scoring import Decisions, Gap, score
 from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
+from fairenum.solvers.protocol import SolverPlugin
+from fairenum.solvers.registry import open_workspace
 
 # Rates are ratios of whole numbers: what differs by less than this is equal.
 ROUNDING_DIGITS = 12
@@ -88,6 +94,56 @@ def standing(decisions: Decisions, objective_ratio: FloatArray, metric: Gap) -> 
     """Take the standing of all models on the rows of the selection split."""
     scores = score(decisions)
     return Standing(objective_ratio, scores.overall.accuracy, getattr(scores.gaps, metric), scores.is_constant)
+
+
+def search_fairest(
+    problem: SvmProblem,
+    watched: Watched,
+    tolerances: Tolerances | None = None,
+    *,
+    max_left_out: float = 0.2,
+    solves: int | None = None,
+    solver: str | SolverPlugin = "path",
+) -> tuple[Found, list[Found]]:
+    """Search for the fairest near-optimal model of a problem, guided by rows to choose by.
+
+    Parameters
+    ----------
+    problem
+        The training rows and the machine.
+    watched
+        Rows to choose by, with labels and groups; their metric is the gap to make small.
+    tolerances
+        What a fairer model may cost; the metric in them is not looked at.
+    max_left_out
+        Largest share of the training records left out.
+    solves
+        Boxes to solve at most; None for fewer the larger the problem is.
+    solver
+        Name of a solver plugin, or a plugin.
+
+    Returns
+    -------
+    tuple
+        The model chosen by the rule, and all models that none beats in objective, gap and accuracy together, the best
+        one first. Gap and accuracy are those of the watched rows, which the search has looked at: only other rows can
+        say how fair the model is.
+    """
+    tolerances = tolerances or Tolerances()
+    bounds = Bounds(tolerances.eps, tolerances.max_accuracy_drop, max_left_out, solves)
+    search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
+    found = [*search][:1] + [one for one in search.front if one.model.left_out]
+    return found[max(int(_standing_of(found).fairest(tolerances)), 0)], found
+
+
+def _standing_of(found: Sequence[Found]) -> Standing:
+    objectives = np.array([one.model.objective for one in found])
+    return Standing(
+        objective_ratio=objectives / objectives[0],
+        accuracy=np.array([one.accuracy for one in found]),
+        gap=np.array([one.gap for one in found]),
+        is_constant=np.array([one.is_constant for one in found]),
+    )
 
 
 def expected_optimism(

@@ -199,8 +199,24 @@ def full_document(models: int = 40) -> dict[str, Any]:
         "rank": 3,
         "records": 4,
         "clusters": [
-            {"label": "no", "group": "woman", "cell": {"job": "x"}, "records": 3, "share": 0.75, "rows": [7]},
-            {"label": "yes", "group": None, "cell": {}, "records": 1, "share": 0.25, "rows": [8]},
+            {
+                "label": "no",
+                "group": "woman",
+                "cell": {"job": "x"},
+                "records": 3,
+                "share": 0.75,
+                "share_of_training": 0.3,
+                "rows": [7],
+            },
+            {
+                "label": "yes",
+                "group": None,
+                "cell": {},
+                "records": 1,
+                "share": 0.25,
+                "share_of_training": 0.2,
+                "rows": [8],
+            },
         ],
         "core": {
             "records": 2,

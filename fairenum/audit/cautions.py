@@ -32,6 +32,8 @@ def _run(document: dict[str, Any]) -> Iterator[Caution]:
             "models were selected and reported on rows that are not separate, so the selected one looks fairer than "
             "it is; give sizes with a selection split and a holdout for a result that holds",
         )
+    if (guided := document["guided"]) and guided["note"] and config["primary"] is not None:
+        yield "guided_skipped", f"there was no guided search: {guided['note']}"
     if enumeration["note"]:
         yield "few_predictors", enumeration["note"]
     if enumeration["stopped"] == "solver":

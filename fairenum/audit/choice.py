@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,7 +18,15 @@ from fairenum.scoring import Gap, Gaps, Interval, fairlearn_metrics
 from fairenum.scoring.intervals import difference
 from fairenum.selection import Standing, Tolerances
 
-Optimism = Callable[[Tolerances], float]
+
+class Live(Protocol):
+    """What the choice asks of a live run."""
+
+    def expected_optimism(self, tolerances: Tolerances) -> float:
+        """Estimate how much choosing flatters."""
+
+    def explanation(self, rank: int, tolerances: Tolerances) -> Block | None:
+        """Explain a model's gain over model 1."""
 
 
 def select(
@@ -54,16 +61,16 @@ def select(
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
     if not 0.0 <= wanted["max_accuracy_drop"] <= 1.0:
         raise ConfigError(f"option 'max_accuracy_drop' must lie between 0 and 1, not {max_accuracy_drop!r}")
-    optimism = result.live.expected_optimism if result.live else None
-    return AuditResult(chosen(result.document, Tolerances(**wanted), optimism), result.live)
+    return AuditResult(chosen(result.document, Tolerances(**wanted), result.live), result.live)
 
 
-def chosen(document: dict[str, Any], tolerances: Tolerances, optimism: Optimism | None) -> dict[str, Any]:
-    """Return the document with the choice made, and what depends on it."""
-    selection = _selection(document, tolerances, optimism)
+def chosen(document: dict[str, Any], tolerances: Tolerances, live: Live | None) -> dict[str, Any]:
+    """Return the document with the choice made, and what depends on it; some of that takes a live run."""
+    selection = _selection(document, tolerances, live)
     ranks = sorted({1, selection["rank"] or 1})
     fresh = {**document, "selection": selection, "group_tables": group_tables(document, ranks)}
     fresh["reference_check"] = _reference_check(document, ranks)
+    fresh["explanation"] = _explanation(document, selection, tolerances, live)
     fresh["warnings"] = cautions(fresh)
     return {key: fresh[key] for key in ORDER if key in fresh}  # some are there only if asked for
 
@@ -94,7 +101,7 @@ ORDER = (
 )
 
 
-def _selection(document: dict[str, Any], tolerances: Tolerances, optimism: Optimism | None) -> Block:
+def _selection(document: dict[str, Any], tolerances: Tolerances, live: Live | None) -> Block:
     standing = _standing(document["models"], tolerances.metric)
     place = int(standing.fairest(tolerances))
     if document["config"]["primary"] is None and not standing.is_constant[0]:
@@ -114,7 +121,7 @@ def _selection(document: dict[str, Any], tolerances: Tolerances, optimism: Optim
         "optimism": None,
     }
     if outcome == "selected":
-        block |= _gain(document["models"][place], tolerances, optimism)
+        block |= _gain(document["models"][place], tolerances, live)
     return {**block, "reason": _reason(document, block, tolerances.metric)}
 
 
@@ -127,11 +134,24 @@ def _standing(models: list[Block], metric: Gap) -> Standing:
     )
 
 
+def _explanation(document: Block, selection: Block, tolerances: Tolerances, live: Live | None) -> Block | None:
+    """Explain the selected model; a saved run still has the explanation of the model it selected."""
+    if selection["outcome"] != "selected":
+        return None
+    if live is not None:
+        return live.explanation(selection["rank"], tolerances)
+    last, saved = document.get("selection"), document.get("explanation")
+    is_same = (
+        last is not None and last["rank"] == selection["rank"] and last["tolerances"]["metric"] == tolerances.metric
+    )
+    return saved if is_same else None
+
+
 def _ranks(places: Any) -> list[int]:
     return [int(place) + 1 for place in places]
 
 
-def _gain(model: Block, tolerances: Tolerances, optimism: Optimism | None) -> Block:
+def _gain(model: Block, tolerances: Tolerances, live: Live | None) -> Block:
     """Return what the chosen model gains over model 1, and how much of it choosing has feigned."""
     gaps = {part: model["scores"][part][tolerances.metric] for part in PARTS}
     changes = {part: gaps[part]["change"] for part in PARTS}
@@ -144,7 +164,7 @@ def _gain(model: Block, tolerances: Tolerances, optimism: Optimism | None) -> Bl
         "optimism": {
             "gap": {part: {key: gaps[part][key] for key in ("value", "low", "high")} for part in PARTS},
             "observed": _difference(changes["holdout"], changes["selection"]),
-            "expected": None if optimism is None or model["origin"] == "guided" else optimism(tolerances),
+            "expected": None if live is None or model["origin"] == "guided" else live.expected_optimism(tolerances),
         },
     }
 

@@ -154,7 +154,7 @@ def models(prepared: Prepared, training: Training, listing: Listing) -> list[Blo
             "loss_ratio": model.loss_ratio,
             "support_size": len(model.support),
             "supports": listing.sizes[place],
-            "left_out": _left_out(model, prepared, training),
+            "left_out": left_out(model, prepared, training),
             "bias": model.intercept,
             "bias_interval": [plain(end) for end in model.bias_interval],
             "undetermined": {part: int(undetermined[part][place].sum()) for part in PARTS},
@@ -168,7 +168,8 @@ def models(prepared: Prepared, training: Training, listing: Listing) -> list[Blo
     ]
 
 
-def _left_out(model: Model, prepared: Prepared, training: Training) -> list[Block]:
+def left_out(model: Model, prepared: Prepared, training: Training) -> list[Block]:
+    """Return the training examples that a model was not shown, or not all copies of."""
     return [
         {
             "row": int(training.records[example].min()),
@@ -191,7 +192,7 @@ def examples(prepared: Prepared, training: Training, listing: Listing) -> list[B
             "label": _label(prepared, training.records[example]),
             "groups": _groups(prepared, training.records[example]),
             "values": {
-                column.name: _cell(column.values[training.records[example][0]]) for column in prepared.dataset.features
+                column.name: cell(column.values[training.records[example][0]]) for column in prepared.dataset.features
             },
         }
         for example in wanted
@@ -211,7 +212,8 @@ def _groups(prepared: Prepared, records: IntArray) -> dict[str, dict[str, int]]:
     }
 
 
-def _cell(value: Any) -> float | str | None:
+def cell(value: Any) -> float | str | None:
+    """Return a cell of the table as the document holds it; None if it is missing."""
     if isinstance(value, str):
         return value
     return None if math.isnan(value) else float(value)

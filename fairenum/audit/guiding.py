@@ -12,11 +12,7 @@ from fairenum.audit.preparation import PARTS, Prepared, Progress, Training
 from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model
 from fairenum.errors import ConfigError, SolverError
-from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
-
-# Solves of a search: as many as it can use on a table of a few thousand rows, fewer where each takes long.
-MOST_SOLVES, FEWEST_SOLVES, WORK = 100, 24, 1e8
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +74,16 @@ def _obstacle(prepared: Prepared, listing: Listing) -> str:
 
 def _run(prepared: Prepared, training: Training, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
-    bounds = Bounds(
-        config.eps, config.max_accuracy_drop, config.max_left_out, _most_solves(training.problem), config.max_seconds
-    )
+    bounds = Bounds(config.eps, config.max_accuracy_drop, config.max_left_out, seconds=config.max_seconds)
     search = GuidedSearch(
-        open_workspace(config.solver, training.problem), watched_rows(prepared, config.metric), bounds
+        open_workspace(config.solver, training.problem), watched_rows(prepared, "selection", config.metric), bounds
     )
     try:
         for _ in search:
-            progress("guide", search.solves, bounds.solves)
+            progress("guide", search.solves, search.most_solves)
     except (KeyboardInterrupt, SolverError) as reason:
         return search, "solver" if isinstance(reason, SolverError) else "interrupted"
     return search, str(search.stopped)
-
-
-def _most_solves(problem: SvmProblem) -> int:
-    width = problem.X.shape[1] if problem.kernel.name == "linear" else problem.size
-    return int(np.clip(WORK // (problem.size * width), FEWEST_SOLVES, MOST_SOLVES))
 
 
 def _joined(listing: Listing, candidates: list[Model], prepared: Prepared) -> Listing:

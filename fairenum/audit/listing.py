@@ -15,7 +15,7 @@ from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
-from fairenum.problem import FloatArray
+from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import Decisions, Gap, Groups
 from fairenum.solvers.registry import open_workspace
 
@@ -60,28 +60,31 @@ class Listing:
     def decisions(self, prepared: Prepared, part: Part, column: str | None) -> Decisions:
         """Return what the models decide about a split, with the groups of a column, or everyone in one."""
         predictions = (self.values[part] >= 0.0).astype(np.uint8)
-        return Decisions(predictions, labels_of(prepared, part), groups_of(prepared, part, column))
+        rows = prepared.rows[part]
+        return Decisions(predictions, _labels(prepared, rows), _groups(prepared, rows, column))
 
 
-def labels_of(prepared: Prepared, part: Part) -> NDArray[np.uint8]:
-    """Return the 0/1 labels of a split."""
-    return prepared.dataset.y[prepared.rows[part]].astype(np.uint8)
+def _labels(prepared: Prepared, rows: IntArray) -> NDArray[np.uint8]:
+    return prepared.dataset.y[rows].astype(np.uint8)
 
 
-def groups_of(prepared: Prepared, part: Part, column: str | None) -> Groups:
-    """Return the groups of a split by a column, or everyone in one."""
-    rows = prepared.rows[part]
+def _groups(prepared: Prepared, rows: IntArray, column: str | None) -> Groups:
+    """Return the groups of some rows by a column, or everyone in one."""
     if column is None:
         return Groups(np.zeros(len(rows), dtype=np.intp), (EVERYONE,))
     named = {groups.column: groups for groups in prepared.columns}
     return Groups(named[column].codes[rows], named[column].names)
 
 
-def watched_rows(prepared: Prepared, metric: Gap) -> Watched:
-    """Return the selection split as a guided search watches it, by the primary column."""
+def watched_rows(prepared: Prepared, part: Part, metric: Gap) -> Watched:
+    """Return a split as it is watched for a gap between the groups of the primary column."""
+    return rows_of(prepared, prepared.audited[part], prepared.rows[part], metric)
+
+
+def rows_of(prepared: Prepared, X: FloatArray, rows: IntArray, metric: Gap) -> Watched:
+    """Return some encoded rows with their labels and their groups by the primary column."""
     column = prepared.primary.column if prepared.primary else None
-    groups = groups_of(prepared, "selection", column)
-    return Watched(prepared.audited["selection"], labels_of(prepared, "selection"), groups, metric)
+    return Watched(X, _labels(prepared, rows), _groups(prepared, rows, column), metric)
 
 
 def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig, progress: Progress) -> Listing:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairenum.audit import facts
+from fairenum.audit.alternatives import baselines, possible_range
 from fairenum.audit.calibration import calibrate
 from fairenum.audit.choice import chosen
 from fairenum.audit.classifier import pipeline
 from fairenum.audit.config import AuditConfig
 from fairenum.audit.disagreement import disagreement
+from fairenum.audit.explanation import explanation
 from fairenum.audit.guiding import Guidance, join_guided
 from fairenum.audit.listing import Listing, enumerate_models
 from fairenum.audit.preparation import PARTS, Prepared, Progress, Training, load, pose, prepare
@@ -38,6 +40,7 @@ class LiveRun:
     training: Training
     listing: Listing
     guidance: Guidance | None
+    baselines: list[dict[str, Any]] | None
 
     def estimator(self, rank: int) -> Pipeline:
         """Build the scikit-learn pipeline of a model."""
@@ -51,6 +54,10 @@ class LiveRun:
         decisions = self.listing.decisions(self.prepared, "selection", primary.column if primary else None)
         ratios, draws = self.listing.objective_ratio, self.config.replications
         return expected_optimism(decisions, ratios, tolerances, stream(self.config, len(PARTS)), draws)
+
+    def explanation(self, rank: int, tolerances: Tolerances) -> dict[str, Any] | None:
+        """Explain a model's gain over model 1."""
+        return explanation(self.prepared, self.training, self.listing, self.config, rank, tolerances.metric)
 
 
 def audit(
@@ -96,12 +103,14 @@ def audit(
         listing = enumerate_models(prepared, training, config, clock.progress)
     with clock.stage("guide"):
         listing, guidance = join_guided(listing, prepared, training, config, clock.progress)
-    live = LiveRun(config, prepared, training, listing, guidance)
+    with clock.stage("baselines"):
+        others = baselines(prepared, training, listing, config, clock.progress)
+    live = LiveRun(config, prepared, training, listing, guidance, others)
     with clock.stage("score"):
         document = _document(live)
     with clock.stage("select"):
         tolerances = Tolerances(config.metric, config.eps, config.max_accuracy_drop)
-        document = chosen(document, tolerances, live.expected_optimism)
+        document = chosen(document, tolerances, live)
     return AuditResult({**document, "timings": clock.timings()}, live)
 
 
@@ -129,9 +138,8 @@ def _document(live: LiveRun) -> dict[str, Any]:
         "models": models,
         "examples": facts.examples(prepared, training, listing),
         "multiplicity": disagreement(prepared, listing, chances),
-        "range": None,
-        "baselines": None,
-        "explanation": None,
+        "range": possible_range(prepared, training, listing, config),
+        "baselines": live.baselines,
         "timings": {},
     }
 

@@ -171,8 +171,7 @@ def _max_nodes(config: AuditConfig, problem: SvmProblem) -> int | None:
     """Resolve the limit of solved boxes: one costs as much as the numbers that each of its steps goes through."""
     if config.max_nodes != "auto":
         return config.max_nodes
-    width = problem.X.shape[1] if problem.kernel.name == "linear" else problem.size
-    return max(FEWEST_NODES, int(WORK // (problem.size * width)))
+    return problem.affordable(WORK, FEWEST_NODES)
 
 
 def _gamma(config: AuditConfig, X: FloatArray) -> float:

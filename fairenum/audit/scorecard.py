@@ -44,7 +44,7 @@ def score_part(prepared: Prepared, listing: Listing, part: Part, config: AuditCo
     """Score all models on one split: overall, and between the groups of every sensitive column."""
     blocks = _overall(listing, listing.decisions(prepared, part, None), part, config)
     columns = {
-        groups.column: _column(listing.decisions(prepared, part, groups.column), (PARTS.index(part), place), config)
+        groups.column: scored_gaps(listing.decisions(prepared, part, groups.column), (PARTS.index(part), place), config)
         for place, groups in enumerate(prepared.columns)
     }
     for model, block in enumerate(blocks):
@@ -100,7 +100,7 @@ def _balanced_accuracy(counts: Confusion, confidence: float) -> Interval:
     return Interval((1 + youden.estimate) / 2, (1 + youden.lower) / 2, (1 + youden.upper) / 2)
 
 
-def _column(decisions: Decisions, place: tuple[int, int], config: AuditConfig) -> list[Block]:
+def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[Block]:
     """Score all models between the groups of one column."""
     scores = score(decisions)
     blocks: list[Block] = [{} for _ in decisions.predictions]

@@ -15,6 +15,7 @@ STAGES = {
     "tune": "choosing C",
     "enumerate": "listing models",
     "guide": "searching for fairer models",
+    "baselines": "trying other mitigations",
     "score": "scoring",
     "select": "selecting",
     "attack": "simulating attacks",

@@ -20,7 +20,7 @@ import numpy as np
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.model import Model, model_of, proof
 from fairenum.enumeration.unfairness import Watched
-from fairenum.errors import ProblemError
+from fairenum.errors import ProblemError, SolverError
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Solution
@@ -28,13 +28,18 @@ from fairenum.solvers.protocol import Solution
 Stop = Literal["solves", "time", "exhausted", "caller"]
 
 SOFTNESS = 0.5  # of the sigmoid, in standard deviations of the decision values of model 1
-PRICES = (2.0, 4.0)  # of accuracy in units of gap: a model is expanded at the first, and later at the second
+# The price of accuracy in units of gap, and the width of the smoothed hinge; every predictor gets one turn with each.
+TURNS = ((1.5, 1.0), (2.0, 1.0), (3.0, 1.0))
 PENALTY = 4.0  # of accuracy lost beyond the bound, in units of gap
 SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 LEAST_SLACK = 0.3  # so that examples on the margin, which cost nothing, are not infinitely cheap
-DISAPPOINTMENTS = 2  # batches in a row that make things worse before an order is given up
+DISAPPOINTMENTS = 6  # batches in a row that make things worse before an order is given up
+MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
 ROUNDING_DIGITS = 12
+# Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
+# takes long.
+SOLVES, WORK = (24, 300), 1.15e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Bounds:
     left_out
         Largest share of the training records left out.
     solves
-        Number of solved boxes.
+        Number of solved boxes; None for fewer the larger the problem is.
     seconds
         Time; unlike the other bounds this one makes results depend on the machine.
     """
@@ -58,14 +63,14 @@ class Bounds:
     loss: float = 0.05
     accuracy_drop: float = 0.01
     left_out: float = 0.2
-    solves: int = 100
+    solves: int | None = None
     seconds: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("loss", "accuracy_drop", "left_out"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ProblemError(f"the bound on {name} must lie between 0 and 1, not {getattr(self, name)!r}")
-        if self.solves < 1:
+        if self.solves is not None and self.solves < 1:
             raise ProblemError(f"the bound on solves must be at least 1, not {self.solves!r}")
 
 
@@ -89,14 +94,18 @@ class Found:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box, and how often the search went on from it."""
+    """A solved box: what it decides about the watched rows, and how that is to be judged."""
 
     solution: Solution
     found: Found
     merit: float
     records_out: int
     values: FloatArray
-    turns: int = 0
+
+    @property
+    def decisions(self) -> bytes:
+        """What tells predictors apart."""
+        return (self.values >= 0.0).tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,8 +141,8 @@ class GuidedSearch:
 
     Attributes
     ----------
-    solves
-        Boxes solved so far.
+    solves, most_solves
+        Boxes solved so far, and after which the search stops.
     """
 
     workspace: CertifiedWorkspace
@@ -145,9 +154,11 @@ class GuidedSearch:
     def __post_init__(self) -> None:
         problem = self.problem
         self._influence = Influence(problem, self.watched.X)
+        self.most_solves = self.bounds.solves or problem.affordable(WORK, *SOLVES)
         self._room = int(self.bounds.left_out * int(problem.copies.sum()))
         self._seen = {problem.copies.tobytes()}
         self._nodes: list[_Node] = []
+        self._turns: dict[bytes, int] = {}
         self._started = time.monotonic()
         self._models = self._search()
 
@@ -168,10 +179,15 @@ class GuidedSearch:
         return pareto_front([node.found for node in self._nodes])
 
     def _search(self) -> Iterator[Found]:
-        root = self._root = self._solved(self.problem.upper, None)
+        root = self._scored(self.workspace.solve(self.problem.upper))
+        self.solves = 1
         self._softness = SOFTNESS * float(root.values.std()) or 1.0
+        best = root.found.model.objective
+        self._least_objective = best - self.bounds.loss * abs(best)
         self._nodes.append(root)
         yield root.found
+        if not root.found.gap > 0.0:
+            self.stopped = "exhausted"  # there is nothing to make smaller
         while self.stopped is None and (node := self._next()) is not None:
             for order in self._orders(node):
                 yield from self._along(node, order)
@@ -179,24 +195,34 @@ class GuidedSearch:
 
     def _is_spent(self) -> bool:
         seconds = self.bounds.seconds
-        if self.solves >= self.bounds.solves:
+        if self.solves >= self.most_solves:
             self.stopped = "solves"
         elif seconds is not None and time.monotonic() - self._started >= seconds:
             self.stopped = "time"
         return self.stopped is not None
 
     def _next(self) -> _Node | None:
-        """Choose the model to go on from: least merit, then fewest examples left out."""
-        waiting = [node for node in self._nodes if node.turns < len(PRICES)]
+        """Choose the model to go on from: least merit, then fewest examples left out.
+
+        Of models that decide alike, the one of the best objective stands for all: it has the most left to lose.
+        """
+        best: dict[bytes, _Node] = {}
+        for node in self._nodes:
+            rival = best.setdefault(node.decisions, node)
+            if node.found.model.objective > rival.found.model.objective:
+                best[node.decisions] = node
+        waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(TURNS)]
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
     def _orders(self, node: _Node) -> list[_Order]:
         """Rank what to leave out, by effect and by effect for the objective it costs, and what to put back."""
         problem, solution = self.problem, node.solution
-        slope = self.watched.slope(node.values, self._softness, PRICES[node.turns])
-        node.turns += 1
+        turn = self._turns.get(node.decisions, 0)
+        self._turns[node.decisions] = turn + 1
+        price, window = TURNS[turn]
+        slope = self.watched.slope(node.values, self._softness, price)
         decided = node.found.model.decision_function(problem.X)
-        effect = self._influence.of_leaving_out(solution, decided, slope)
+        effect = self._influence.of_leaving_out(solution, decided, slope, window)
         slack = np.maximum(0.0, problem.linear - problem.y * decided)
         inside = np.rint(solution.upper / problem.cost).astype(np.intp)
         useful = (effect < 0.0) & (solution.alpha > 0.0)
@@ -209,42 +235,61 @@ class GuidedSearch:
         most = min(available, self._room - node.records_out) if order.sign < 0 else available
         batch, best, disappointments = max(1, self._room // SMALLEST_BATCH), node.merit, 0
         while batch <= most and disappointments < DISAPPOINTMENTS and not self._is_spent():
-            child = self._child(node, order, batch)
+            upper = order.box(node.solution.upper, self.problem.cost, batch)
             batch = math.ceil(GROWTH * batch)
+            if self._bound(node, upper) < self._least_objective:
+                return  # larger batches lose even more
+            child = self._child(node, upper)
             if child is None:
                 continue
-            if self._is_near(child):
-                self._nodes.append(child)
-                disappointments = disappointments + 1 if child.merit > best else 0
-                best = min(best, child.merit)
-                yield child.found
-            elif order.sign < 0:
+            if child.found.model.objective < self._least_objective:
                 return
+            self._nodes.append(child)
+            disappointments = disappointments + 1 if child.merit > best else 0
+            best = min(best, child.merit)
+            yield child.found
 
-    def _is_near(self, node: _Node) -> bool:
-        best = self._root.found.model.objective
-        return node.found.model.objective >= best - self.bounds.loss * abs(best)
+    def _bound(self, node: _Node, upper: FloatArray) -> float:
+        """Bound the objective of a smaller box without solving it: what its slack no longer costs is lost."""
+        certificate, slack = proof(node.solution)
+        freed = node.solution.upper - upper
+        return certificate.bound - float(freed @ slack) if (freed >= 0.0).all() else math.inf
 
-    def _child(self, node: _Node, order: _Order, batch: int) -> _Node | None:
-        """Solve the box after a batch; None if that was done before, or if it holds one label only."""
+    def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
+        """Solve a box; None if it was seen before, holds one label only, or has no proven answer."""
         problem = self.problem
-        upper = order.box(node.solution.upper, problem.cost, batch)
         mark = np.rint(upper / problem.cost).astype(np.intp).tobytes()
         if mark in self._seen or len(np.unique(problem.y[upper > 0.0])) < 2:
             return None
         self._seen.add(mark)
-        return self._solved(upper, node.solution)
-
-    def _solved(self, upper: FloatArray, start: Solution | None) -> _Node:
-        solution = self.workspace.solve(upper, start)
         self.solves += 1
+        try:
+            return self._scored(self._walked(node.solution, upper) or self.workspace.solve(upper, node.solution))
+        except SolverError:  # one box of many: what cannot be proven is no model
+            return None
+
+    def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
+        """Follow removal paths to a box that is smaller in a few used examples; None if it is not like that."""
+        changed = np.flatnonzero(start.upper != upper)
+        is_smaller = (start.alpha[changed] > upper[changed]).all()
+        if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:
+            return None
+        solution = start
+        for example in changed:
+            arrived = self.workspace.remove(solution, int(example), float(upper[example])).tighten(-math.inf)
+            if arrived is None:
+                return None
+            solution = self.workspace.certified(arrived)
+        return solution
+
+    def _scored(self, solution: Solution) -> _Node:
         root = self._nodes[0].found if self._nodes else None
         best = root.model.objective if root else proof(solution)[0].objective
         model = model_of(self.problem, solution, self.solves, best)
         values = model.decision_function(self.watched.X)
         gap, accuracy, is_constant = self.watched.standing(values)
         least = (root.accuracy if root else accuracy) - self.bounds.accuracy_drop
-        merit = gap + PENALTY * max(0.0, least - accuracy)
+        merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - accuracy)
         return _Node(solution, Found(model, gap, accuracy, is_constant), merit, sum(model.left_out.values()), values)
 
 

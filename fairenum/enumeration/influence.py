@@ -2,7 +2,7 @@
 
 The hinge is smoothed over a window around the margin. Then the plane moves with its examples, also where the exact one
 is pinned to a corner: leaving out one copy of example j moves it by ``cost_j H^-1 y_j x_j`` (backwards), with the
-curvature ``H = I + sum of upper_i x_i x_i' / WINDOW`` over the examples in the window. One solve serves all examples.
+curvature ``H = I + sum of upper_i x_i x_i' / window`` over the examples in the window. One solve serves all examples.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import numpy as np
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.solvers.protocol import Solution
 
-WINDOW = 1.0
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
 STIFFNESS = 1e-6  # of the mean curvature, so that a window without examples leaves nothing undetermined
 
@@ -24,7 +23,9 @@ class Influence:
         self._problem = problem
         self._train, self._watched = (_with_bias(table) for table in _feature_maps(problem, rows))
 
-    def of_leaving_out(self, solution: Solution, values: FloatArray, slope: FloatArray) -> FloatArray:
+    def of_leaving_out(
+        self, solution: Solution, values: FloatArray, slope: FloatArray, window: float = 1.0
+    ) -> FloatArray:
         """Return the effect of one copy of each example.
 
         Parameters
@@ -35,6 +36,8 @@ class Influence:
             Its decision values on the training examples.
         slope
             How what is to be made small changes with the decision value of each watched row.
+        window
+            Width of the smoothed hinge: a narrow one sees what a small change does, a wide one where a large one leads.
 
         Returns
         -------
@@ -42,8 +45,8 @@ class Influence:
             Negative where leaving out helps, and where putting back harms.
         """
         problem = self._problem
-        in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW
-        scaled = self._train * (solution.upper * in_window / WINDOW)[:, None]
+        in_window = np.abs(problem.linear - problem.y * values) < 0.5 * window
+        scaled = self._train * (solution.upper * in_window / window)[:, None]
         curvature = scaled.T @ self._train
         curvature[np.diag_indices(len(curvature) - 1)] += 1.0
         curvature[np.diag_indices_from(curvature)] += STIFFNESS * curvature.trace() / len(curvature)

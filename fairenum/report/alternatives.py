@@ -106,15 +106,16 @@ def _clusters(clusters: list[Mapping[str, Any]], label: str) -> Table:
             shortened(cluster["label"], NAME_WIDTH),
             UNDEFINED if cluster["group"] is None else shortened(cluster["group"], GROUP_WIDTH),
             _cell(cluster["cell"]),
-            str(cluster["records"]),
+            f"{cluster['records']:.0f}",
             percent(cluster["share"]),
+            percent(cluster["share_of_training"]),
         )
         for cluster in clusters[:MOST_CLUSTERS]
     )
     hidden = len(clusters) - MOST_CLUSTERS
     return Table(
         title="What the left-out examples have in common",
-        headings=(shortened(label, NAME_WIDTH), "group", "what they share", "records", "share"),
+        headings=(shortened(label, NAME_WIDTH), "group", "what they share", "records", "share", "in training"),
         rows=rows,
         names=3,
         notes=(f"not shown: {counted(hidden, 'smaller cluster')}",) if hidden > 0 else (),

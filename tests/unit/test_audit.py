@@ -73,6 +73,7 @@ def test_same_input_and_seed_give_the_same_bytes(result):
         "tune",
         "enumerate",
         "guide",
+        "baselines",
         "score",
         "select",
         "total",
@@ -364,7 +365,7 @@ def test_progress_is_told_stage_by_stage():
     seen: list[tuple[str, int, int | None]] = []
     audit(table(120), **PLAN, k=3, C="auto", replications=50, progress=lambda *step: seen.append(step))
     stages = list(dict.fromkeys(stage for stage, _, _ in seen))
-    assert stages == ["load", "prepare", "tune", "enumerate", "guide", "score", "select"]
+    assert stages == ["load", "prepare", "tune", "enumerate", "guide", "baselines", "score", "select"]
     assert ("enumerate", 3, 3) in seen
     assert ("tune", 6, 6) in seen
 

@@ -1,0 +1,254 @@
+"""The guided search: its ranking against finite differences, its models against fresh solves, its promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from fairenum.enumeration.core import smallest_core
+from fairenum.enumeration.guided import Bounds, GuidedSearch, pareto_front
+from fairenum.enumeration.influence import Influence
+from fairenum.enumeration.unfairness import Watched
+from fairenum.errors import ProblemError, SolverBroken
+from fairenum.problem import Kernel, SvmProblem
+from fairenum.scoring import Groups
+from fairenum.selection import Tolerances, search_fairest
+from fairenum.solvers.protocol import Solution
+from fairenum.solvers.registry import open_workspace
+
+METRICS = (
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "predictive_parity_difference",
+)
+
+
+def drawn(n: int, seed: int, groups: int = 2) -> tuple[np.ndarray, np.ndarray, Groups]:
+    """Rows in which a proxy of the group helps to predict the label."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, groups, n)
+    skill, proxy = rng.normal(size=n), rng.normal(size=n) + codes
+    labels = (skill + 0.7 * proxy + 0.8 * rng.normal(size=n) > 0.35).astype(np.uint8)
+    X = np.column_stack([skill, proxy, rng.normal(size=n)]).round(1)
+    return X, labels, Groups(codes, tuple("abcd"[:groups]))
+
+
+def setting(n: int = 120, metric: str = METRICS[0], groups: int = 2, kernel: Kernel | None = None):
+    X, labels, _ = drawn(n, 0, groups)
+    problem = SvmProblem(X, 2.0 * labels - 1.0, 1.0, kernel=kernel)
+    rows = drawn(400, 1, groups)
+    return problem, Watched(*rows, metric)
+
+
+def search(bounds: Bounds = Bounds(solves=60), **options) -> GuidedSearch:  # noqa: B008 - frozen
+    problem, watched = setting(**options)
+    return GuidedSearch(open_workspace("path", problem), watched, bounds)
+
+
+def smoothed_gap(watched: Watched, values: np.ndarray, softness: float) -> float:
+    """The smoothed gap by its definition, group by group."""
+    degree, y, codes = expit(values / softness), watched.labels, watched.groups.codes
+
+    def rates(kind: str) -> list[float]:
+        rows = {"all": y >= 0, "positive": y == 1, "negative": y == 0}.get(kind, y >= 0)
+        if kind == "precision":
+            return [degree[(codes == g) & (y == 1)].sum() / degree[codes == g].sum() for g in np.unique(codes)]
+        return [degree[(codes == g) & rows].mean() for g in np.unique(codes)]
+
+    kinds = dict(zip(METRICS, (("all",), ("positive",), ("positive", "negative"), ("precision",)), strict=True))
+    return max(max(rates(kind)) - min(rates(kind)) for kind in kinds[watched.metric])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("groups", [2, 3])
+def test_the_slope_is_that_of_the_smoothed_gap(metric, groups):
+    rng = np.random.default_rng(5)
+    X, labels, codes = drawn(40, 2, groups)
+    watched = Watched(X, labels, codes, metric)
+    values, price, step = rng.normal(size=40), 1.3, 1e-6
+
+    def merit(v: np.ndarray) -> float:
+        right = np.where(labels == 1, expit(v / 0.7), 1 - expit(v / 0.7))
+        return smoothed_gap(watched, v, 0.7) - price * right.mean()
+
+    numeric = [(merit(values + step * e) - merit(values - step * e)) / (2 * step) for e in np.eye(40)]
+    np.testing.assert_allclose(watched.slope(values, 0.7, price), numeric, atol=1e-7)
+
+
+def test_the_influence_is_the_derivative_of_the_smoothed_machine():
+    problem, watched = setting(60)
+    window, slope = 1.0, np.random.default_rng(3).normal(size=len(watched.labels))
+
+    def fit(upper: np.ndarray) -> np.ndarray:
+        table = np.column_stack([problem.X, np.ones(problem.size)])
+
+        def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            short = 1.0 - problem.y * (table @ theta)
+            inside = np.clip(short + 0.5 * window, 0.0, window)
+            hinge = inside**2 / (2 * window) + np.maximum(short - 0.5 * window, 0.0)
+            gradient = -(upper * inside / window * problem.y) @ table
+            return upper @ hinge + 0.5 * theta[:-1] @ theta[:-1], gradient + np.append(theta[:-1], 0.0)
+
+        return minimize(loss, np.zeros(table.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10}).x
+
+    def told(theta: np.ndarray) -> float:
+        return float(slope @ (watched.X @ theta[:-1] + theta[-1]))
+
+    theta = fit(problem.upper)
+    values = problem.X @ theta[:-1] + theta[-1]
+    effects = Influence(problem, watched.X).of_leaving_out(
+        Solution(np.zeros(problem.size), problem.upper), values, slope
+    )
+    violated = np.flatnonzero(1.0 - problem.y * values > 0.6)[:5]
+    assert len(violated) == 5
+    for example in violated:
+        lighter = problem.upper.copy()
+        lighter[example] -= 1e-4
+        assert (told(fit(lighter)) - told(theta)) / 1e-4 == pytest.approx(effects[example], rel=0.02, abs=1e-2)
+
+
+@pytest.mark.parametrize("kernel", [Kernel("rbf", 0.3), Kernel("poly", 0.5, 2, 1.0)])
+def test_with_enough_landmarks_a_kernel_is_ranked_as_if_it_had_features(kernel):
+    """The quadratic kernel (x'z / 2 + 1)^2 has an explicit map; rbf at least must not fail."""
+    problem, watched = setting(50, kernel=kernel)
+    solution = open_workspace("path", problem).solve()
+    slope = np.random.default_rng(0).normal(size=len(watched.labels))
+    values = problem.decide(problem.X, solution.support, (problem.y * solution.alpha)[solution.support])
+    effects = Influence(problem, watched.X).of_leaving_out(solution, values, slope)
+    assert np.isfinite(effects).all()
+    if kernel.name == "poly":
+        mapped = SvmProblem(_squares(problem.X), problem.y, 1.0)
+        expected = Influence(mapped, _squares(watched.X)).of_leaving_out(solution, values, slope)
+        np.testing.assert_allclose(effects, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
+
+
+def _squares(X: np.ndarray) -> np.ndarray:
+    """Features whose inner product is (x'z / 2 + 1)^2."""
+    pairs = [X[:, i] * X[:, j] * (0.5 if i == j else np.sqrt(0.5)) for i in range(3) for j in range(i, 3)]
+    return np.column_stack([np.ones(len(X)), X, *pairs])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_models_are_proven_within_bounds_and_lower_the_gap(metric):
+    found = search(metric=metric)
+    models = list(found)
+    first = models[0]
+    assert found.stopped in ("solves", "exhausted")
+    assert found.solves <= 60
+    for one in models:
+        assert one.model.certificate.relative_gap <= 1e-9
+        assert one.model.objective >= 0.95 * first.model.objective
+        assert sum(one.model.left_out.values()) <= 0.2 * 120
+        gap, accuracy, _ = found.watched.standing(one.model.decision_function(found.watched.X))
+        assert (one.gap, one.accuracy) == (gap, accuracy)
+    fairest = min((one for one in models if one.accuracy >= first.accuracy - 0.01), key=lambda one: one.gap)
+    assert fairest.gap < 0.95 * first.gap or first.gap < 0.02
+
+
+def test_a_guided_model_is_the_optimum_of_what_it_left_in():
+    found = search()
+    problem = found.problem
+    for one in list(found)[1::7]:
+        upper = problem.upper.copy()
+        for example, copies in one.model.left_out.items():
+            upper[example] -= copies * problem.cost[example]
+        fresh = open_workspace("piqp", problem).solve(upper)
+        np.testing.assert_allclose(one.model.alpha, fresh.alpha, atol=1e-7)
+
+
+def test_the_search_is_deterministic_and_any_prefix_will_do():
+    whole = [(one.model.objective, one.gap) for one in search()]
+    short = search()
+    assert [(one.model.objective, one.gap) for one, _ in zip(short, range(9), strict=False)] == whole[:9]
+    assert [one.model.objective for one in short.front]
+    assert short.stopped is None
+
+
+def test_bounds_end_the_search():
+    assert len(list(search(Bounds(left_out=0.0)))) == 1
+    assert len(list(search(Bounds(solves=1)))) == 1
+    timed = search(Bounds(seconds=1e-9))
+    assert len(list(timed)) == 1
+    assert timed.stopped == "time"
+    with pytest.raises(ProblemError, match="left_out must lie between 0 and 1, not 2"):
+        Bounds(left_out=2.0)
+    with pytest.raises(ProblemError, match="at least 1"):
+        Bounds(solves=0)
+
+
+def test_without_a_gap_there_is_nothing_to_search_for():
+    problem, watched = setting()
+    alone = Watched(watched.X, watched.labels, Groups(np.zeros(400, int), ("a",)))
+    found = GuidedSearch(open_workspace("path", problem), alone)
+    assert len(list(found)) == 1
+    assert found.stopped == "exhausted"
+
+
+def test_several_groups_copies_and_kernels(monkeypatch):
+    assert len(list(search(Bounds(solves=20), groups=4))) > 5
+    assert len(list(search(Bounds(solves=20), kernel=Kernel("rbf", 0.3)))) > 5
+    X, labels, _ = drawn(150, 0)
+    problem = SvmProblem(X[:60].round(), 2.0 * labels[:60] - 1.0, 1.0, np.arange(60) % 4 + 1)
+    found = GuidedSearch(open_workspace("libsvm", problem), setting()[1], Bounds(solves=20))
+    for one in found:
+        assert all(1 <= copies <= problem.copies[example] for example, copies in one.model.left_out.items())
+
+
+def test_a_box_without_a_proven_answer_is_passed_over(monkeypatch):
+    found = search(Bounds(solves=30))
+    solve, calls = found.workspace.solve, []
+
+    def failing(*args):
+        calls.append(args)
+        if len(calls) % 3 == 0:
+            raise SolverBroken("lost its way")
+        return solve(*args)
+
+    monkeypatch.setattr(found.workspace, "solve", failing)
+    assert len(list(found)) > 5
+    assert found.stopped == "solves"
+
+
+def test_the_front_is_what_no_other_beats():
+    found = list(search())
+    marks = [(-one.model.objective, one.gap, -one.accuracy) for one in found]
+    front = pareto_front(found)
+    for one in front:
+        mark = (-one.model.objective, one.gap, -one.accuracy)
+        assert not any(all(a <= b for a, b in zip(m, mark, strict=True)) and m != mark for m in marks)
+    assert len({id(one) for one in front}) == len(front)
+    assert front[0].model.objective == found[0].model.objective
+
+
+def test_arrays_in_the_fairest_model_out():
+    problem, watched = setting()
+    chosen, front = search_fairest(problem, watched, Tolerances(max_accuracy_drop=0.02), solves=40)
+    assert chosen in front
+    assert front[0].model.left_out == {}
+    assert chosen.accuracy >= front[0].accuracy - 0.02
+    assert chosen.gap == min(one.gap for one in front if one.accuracy >= front[0].accuracy - 0.02)
+
+
+def test_the_core_is_smaller_and_keeps_most_of_the_gain():
+    problem, watched = setting()
+    chosen, front = search_fairest(problem, watched, solves=60)
+    first = front[0].gap
+
+    def gain(model) -> float:
+        return first - watched.standing(model.decision_function(watched.X))[0]
+
+    effects = np.arange(problem.size, dtype=float)  # a bad guess costs time, not truth
+    core = smallest_core(open_workspace("path", problem), chosen.model, gain, effects, 0.8, most_solves=400)
+    assert set(core.model.left_out) <= set(chosen.model.left_out)
+    assert core.share == pytest.approx(gain(core.model) / gain(chosen.model))
+    assert core.share >= 0.8
+    for example in core.model.left_out:  # no example can be put back alone
+        upper = problem.upper.copy()
+        upper[[other for other in core.model.left_out if other != example]] = 0.0
+        solution = open_workspace("path", problem).solve(upper)
+        weights = (problem.y * solution.alpha)[solution.support]
+        values = problem.decide(watched.X, solution.support, weights) + solution.certificate.bias
+        assert first - watched.standing(values)[0] < 0.8 * gain(chosen.model)
