@@ -40,30 +40,49 @@ page, Markdown and the run itself go into one folder.
     help="Folder for page, Markdown, figures and run; made if it is not there.",
 )
 @click.option("--json", "target", metavar="PATH|-", callback=check_target, help="Save the run alone; - prints it.")
+@click.option("--saved", type=click.Path(exists=True, dir_okay=False), help="Show a saved run again; run nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Print neither verdicts nor progress.")
 def reproduce(
-    experiments: tuple[str, ...],
-    quick: bool,
-    seed: int,
-    jobs: int,
-    output: str,
-    target: str | None,
-    quiet: bool,
-    **sizes: int | None,
+    experiments: tuple[str, ...], output: str, target: str | None, saved: str | None, quiet: bool, **options: Any
 ) -> Exit:
     """Run the experiments and deliver what they show."""
-    if jobs == 0:
+    if options["jobs"] == 0:
         raise click.UsageError("--jobs is the number of processes: 1 or more, or -1 for all processors")
+    if saved is not None and experiments:
+        raise click.UsageError("--saved shows a run as it is; leave the experiments out")
     folder = None if target else _folder(output)
+    document = _run(experiments or NAMES, quiet, **options) if saved is None else _read(saved)
+    _deliver(document, folder, target, quiet)
+    return Exit.PARTIAL if document["status"] == "interrupted" else Exit.DONE
+
+
+def _run(
+    experiments: tuple[str, ...], quiet: bool, quick: bool, seed: int, jobs: int, **sizes: int | None
+) -> Mapping[str, Any]:
     from fairenum.reproduction import Plan
     from fairenum.reproduction import reproduce as run
 
     plan = Plan.quick(seed) if quick else Plan(seed=seed)
     plan = plan.but(**{name: size for name, size in sizes.items() if size is not None})
     with shown_progress(quiet) as progress:
-        document = run(experiments or NAMES, plan, jobs=jobs, progress=progress)
-    _deliver(document, folder, target, quiet)
-    return Exit.PARTIAL if document["status"] == "interrupted" else Exit.DONE
+        return run(experiments, plan, jobs=jobs, progress=progress)
+
+
+def _read(path: str) -> Mapping[str, Any]:
+    """Read a saved run, and refuse what is none."""
+    from fairenum.errors import ResultError
+    from fairenum.reproduction import FORMAT
+
+    try:
+        document: Mapping[str, Any] = json.loads(Path(path).read_bytes())
+        found = document["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ResultError(
+            f"{path!r} is no saved reproduction; make one with: fairenum reproduce --json PATH"
+        ) from error
+    if found != FORMAT:
+        raise ResultError(f"{path!r} has the format {found!r}, not {FORMAT!r}; run it again with this version")
+    return document
 
 
 def _folder(name: str) -> Path:

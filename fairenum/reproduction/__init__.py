@@ -6,6 +6,6 @@ shown again.
 
 from fairenum.reproduction.page import rendered
 from fairenum.reproduction.plan import EXPERIMENTS, Plan
-from fairenum.reproduction.running import reproduce
+from fairenum.reproduction.running import FORMAT, reproduce
 
-__all__ = ["EXPERIMENTS", "Plan", "rendered", "reproduce"]
+__all__ = ["EXPERIMENTS", "FORMAT", "Plan", "rendered", "reproduce"]

@@ -144,7 +144,7 @@ def _spread(tables: Mapping[str, Block]) -> Plot:
         "One curve for each table, from the split with the smallest spread to that with the largest.",
         Axis("1 − f(50) / f(1)", is_log=True),
         Axis("share of splits", 0.0, 1.0),
-        (*layers, Rule(GERMAN_SPREAD, "paper, German: 6.0e-4", is_upright=True)),
+        (*layers, Rule(GERMAN_SPREAD, "paper: 6.0e-4", is_upright=True)),
         key=tuple(key),
     )
 

@@ -109,7 +109,8 @@ def finding(claim: dict[str, Any]) -> str:
 def rate(claim: dict[str, Any]) -> str:
     """Say how often a claim is true."""
     share = claim["share"]
-    return f"in {claim['true']} of {claim['trials']}, {percent(share['low'])} to {percent(share['high'])}"
+    limits = f"{percent(share['low'])} to {percent(share['high'])}"
+    return f"in {claim['true']} of {claim['trials']} ({limits})"
 
 
 def _warnings(document: Document) -> Iterator[str]:
@@ -117,6 +118,13 @@ def _warnings(document: Document) -> Iterator[str]:
         yield "A quick run: too few splits and draws for a verdict to lean on."
     if document["status"] == "interrupted":
         yield "Interrupted: only what was finished is counted."
+    for name, block in document["experiments"].items():
+        for variant, found in block["variants"].items():
+            if refused := found["refused"]:
+                yield (
+                    f"{name}, {variant}: {len(refused)} not counted, for want of a proven answer "
+                    f"(seed {refused[0]['seed']}: {refused[0]['reason']})."
+                )
 
 
 def verdicts(document: Document) -> Table:
@@ -126,7 +134,7 @@ def verdicts(document: Document) -> Table:
         for claim in document["claims"]
     )
     notes = ("Holds: true in at least 95 % of splits or draws; does not hold: in at most 5 %. Intervals: 95 %.",)
-    return Table("Verdicts", ("claim", "verdict", "true", "interval"), rows, names=2, notes=notes)
+    return Table("How often each claim is true", ("claim", "verdict", "true", "interval"), rows, names=2, notes=notes)
 
 
 def _limits(claim: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ Record = Mapping[str, Any]
 Block = dict[str, Any]
 
 LEVEL = 0.95
-DIGITS = 6
+DIGITS, SMALLEST = 6, 1e-12
 ROUNDING = 1e-9  # a loss ratio nearer to 1 is that of a model which decides alike
 # From here to the last model the growth of the running time is measured; before, the first solve weighs.
 FROM_RANK = 50
@@ -152,5 +152,7 @@ def _column(records: Iterable[Record], name: str) -> FloatArray:
 
 
 def rounded(value: float | None) -> float | None:
-    """Keep six digits: what a reader or a plot can see."""
-    return None if value is None or np.isnan(value) else float(f"{value:.{DIGITS}g}")
+    """Keep six digits, what a reader or a plot can see; what is below all of them is rounding."""
+    if value is None or np.isnan(value):
+        return None
+    return 0.0 if abs(value) < SMALLEST else float(f"{value:.{DIGITS}g}")

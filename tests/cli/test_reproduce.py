@@ -38,6 +38,15 @@ def test_json_stands_alone(fairenum, folder):
     assert (folder / "run.json").exists()
 
 
+def test_a_saved_run_is_shown_again(fairenum, folder):
+    fairenum(*SMALL, "--quiet")
+    before = {path: path.read_bytes() for path in (folder / "fairenum-paper").rglob("*.*")}
+    ended = fairenum("reproduce", "--saved", "fairenum-paper/paper.json", "--output", "again")
+    assert ended.code == 0, ended.err
+    after = {path: (folder / "again" / path.relative_to(folder / "fairenum-paper")).read_bytes() for path in before}
+    assert after == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -45,11 +54,15 @@ def test_json_stands_alone(fairenum, folder):
         (["sonar", "--jobs", "0"], "--jobs is the number of processes"),
         (["sonar", "--splits", "0"], "0 is not in the range"),
         (["sonar", "--output", "taken"], "'taken' is a file; name a folder"),
+        (["--saved", "taken"], "'taken' is no saved reproduction; make one with: fairenum reproduce --json PATH"),
+        (["--saved", "old"], "'old' has the format 'fairenum reproduction 0'"),
+        (["sonar", "--saved", "old"], "--saved shows a run as it is"),
         (["sonar", "--json", "nowhere/run.json"], "there is no folder 'nowhere'"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(fairenum, folder, arguments, message):
     (folder / "taken").write_text("")
+    (folder / "old").write_text('{"format": "fairenum reproduction 0"}')
     ended = fairenum("reproduce", *arguments)
     assert ended.code == 2
     assert message in ended.err

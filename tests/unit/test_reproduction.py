@@ -251,8 +251,7 @@ def test_a_refused_split_is_told_and_not_counted():
     plan = {"splits": 2, "draws": 0, "printed_draws": 0, "printed_seconds": 0.0, "seed": 0, "is_quick": True}
     document = {"status": "complete", "environment": {"fairenum": "0"}, "plan": plan, "experiments": blocks}
     text = rendered({**document, "claims": claims(blocks)})["paper.md"]
-    assert "1 further splits with raw columns were refused" in text
-    assert "(1000)" in text
+    assert "german, raw: 1 not counted, for want of a proven answer (seed 1: too few digits)." in text
     assert "A quick run" in text
 
 
