@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-slow lint types layers bench gallery gallery-attack mitigation clean
+.PHONY: demo test test-slow lint types layers bench docs gallery gallery-attack gallery-pages mitigation clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -30,9 +30,22 @@ layers: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	$(BIN)/fairenum bench
 
-# Sample reports; the same versions give the same bytes.
+# The generated pages of the documentation, and the benchmark table of the README.
+docs: $(VENV)/.installed
+	$(BIN)/python docs/reference.py
+
+# Everything in reports/: sample audits, attacks, the paper's experiments, the benchmark, and pages of them all.
 gallery: $(VENV)/.installed gallery-attack
-	for name in compas german adult; do $(BIN)/fairenum audit $$name --html reports/$$name.html --json $(VENV)/$$name.json --quiet || exit 1; done
+	for name in compas german adult; do $(BIN)/fairenum audit $$name --json reports/$$name.json --quiet || exit 1; done
+	$(BIN)/fairenum reproduce --json reports/paper.json --quiet
+	$(BIN)/fairenum bench german --no-growth --full --json reports/bench.json --quiet
+	$(MAKE) gallery-pages docs
+
+# The pages of the gallery from the runs saved there, and the picture of the README.
+gallery-pages: $(VENV)/.installed
+	for name in compas german adult; do $(BIN)/fairenum report reports/$$name.json --html reports/$$name.html --quiet || exit 1; done
+	$(BIN)/fairenum reproduce --saved reports/paper.json --output reports --quiet
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1280 --screenshot=reports/report.png reports/compas.html
 
 # The paper's injected draws, 200 of them, and what defends against flips that follow the group.
 gallery-attack: $(VENV)/.installed

@@ -1,0 +1,31 @@
+"""Every command and code block of the documentation runs, and its generated pages are those of the program."""
+
+import re
+import runpy
+
+import pytest
+from fenced import DOCUMENTS, LANGUAGES, NAMES, ROOT, blocks, prepare, read_commands, run_block
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
+def test_every_block_runs(document, folder, capsys):
+    prepare(folder)
+    names = {}
+    for block in blocks(document):
+        assert block.language in LANGUAGES, f"{document.name}, line {block.line}: say what language this is"
+        if block.is_slow:
+            read_commands(block)
+        else:
+            run_block(block, names)
+
+
+@pytest.mark.parametrize("name", ["docs/cli.md", "docs/schema.md", "README.md"])
+def test_generated_pages_are_fresh(name):
+    pages = runpy.run_path(str(ROOT / "docs" / "reference.py"))["PAGES"]
+    assert (ROOT / name).read_text(encoding="utf-8") == pages[name](), "stale: run `make docs`"
+
+
+def test_every_link_leads_somewhere():
+    for document in DOCUMENTS:
+        for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
