@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -34,7 +34,7 @@ PENALTY = 4.0  # of accuracy lost beyond the bound, in units of gap
 SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 LEAST_SLACK = 0.3  # so that examples on the margin, which cost nothing, are not infinitely cheap
-DISAPPOINTMENTS = 6  # batches in a row that make things worse before an order is given up
+REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
 ROUNDING_DIGITS = 12
 # Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
@@ -230,24 +230,40 @@ class GuidedSearch:
         return [*leave, _order(-effect, effect > 0.0, problem.copies - inside, 1)]
 
     def _along(self, node: _Node, order: _Order) -> Iterator[Found]:
-        """Solve growing batches along an order until they leave the bounds or disappoint."""
+        """Solve growing batches along an order, then look closer around the best of them."""
         available = int(order.copies.sum())
         most = min(available, self._room - node.records_out) if order.sign < 0 else available
-        batch, best, disappointments = max(1, self._room // SMALLEST_BATCH), node.merit, 0
-        while batch <= most and disappointments < DISAPPOINTMENTS and not self._is_spent():
-            upper = order.box(node.solution.upper, self.problem.cost, batch)
+        merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
+        while batch <= most:
+            merit = yield from self._after(node, order, batch)
+            if merit is None:
+                most = batch  # larger batches lose even more
+                break
+            merits[batch] = merit
             batch = math.ceil(GROWTH * batch)
-            if self._bound(node, upper) < self._least_objective:
-                return  # larger batches lose even more
-            child = self._child(node, upper)
-            if child is None:
-                continue
-            if child.found.model.objective < self._least_objective:
+        for _ in range(REFINEMENTS):
+            best = min(merits, key=lambda tried: (merits[tried], tried))
+            above = min((tried for tried in merits if tried > best), default=most + 1)
+            below = max((tried for tried in merits if tried < best), default=best)
+            middle = (best + above) // 2 if above - best >= best - below else (best + below) // 2
+            if middle in merits:
                 return
-            self._nodes.append(child)
-            disappointments = disappointments + 1 if child.merit > best else 0
-            best = min(best, child.merit)
-            yield child.found
+            merit = yield from self._after(node, order, middle)
+            merits[middle] = math.inf if merit is None else merit
+
+    def _after(self, node: _Node, order: _Order, batch: int) -> Generator[Found, None, float | None]:
+        """Solve the box after a batch and return its merit; None if it loses too much of the objective."""
+        upper = order.box(node.solution.upper, self.problem.cost, batch)
+        if self._is_spent() or self._bound(node, upper) < self._least_objective:
+            return None
+        child = self._child(node, upper)
+        if child is None:
+            return math.inf
+        if child.found.model.objective < self._least_objective:
+            return None
+        self._nodes.append(child)
+        yield child.found
+        return child.merit
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
         """Bound the objective of a smaller box without solving it: what its slack no longer costs is lost."""
