@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairenum.report import figures
+from fairenum.report import figures, tables
 from fairenum.report.attack import AttackView
-from fairenum.report.numbers import UNDEFINED, counted, estimate, percent, share, signed
+from fairenum.report.numbers import UNDEFINED, counted, percent, share
 from fairenum.report.page import Block, Figure, Grid, Items, Paragraph, Section
-from fairenum.report.tables import GROUP_WIDTH, METRICS, NAME_WIDTH, VERDICTS, Document, Table
+from fairenum.report.tables import GROUP_WIDTH, NAME_WIDTH, Document, Table
 from fairenum.report.text import shortened
 
-TITLE_WIDTH = 48
 CELL_WIDTH = 40
 MOST_CLUSTERS = 12
 
@@ -60,28 +59,7 @@ def possible(document: Document) -> Section:
 
 def other_methods(document: Document) -> Section:
     """Show what else one would pick, on the same splits."""
-    metric = document["selection"]["tolerances"]["metric"]
-    table = Table(
-        title="",
-        headings=("method", "decides", "asks for the group", "accuracy", "gap", "change of gap", "verdict"),
-        rows=tuple(_method(method, metric) for method in document["baselines"]),
-        names=3,
-        notes=(
-            f"on the holdout; gap: {METRICS[metric]} difference; change and verdict: against model 1",
-            "by chance: the same person may be decided otherwise the next time; scores are of one draw",
-        ),
-    )
-    return Section("methods", "What else one would pick", (Grid(table),))
-
-
-def _method(method: Mapping[str, Any], metric: str) -> tuple[str, ...]:
-    title = shortened(method["title"], TITLE_WIDTH)
-    words = ("by chance" if method["is_randomised"] else "always alike", "yes" if method["needs_groups"] else "no")
-    if not method["scores"]:
-        return title, *words, *([UNDEFINED] * 3), shortened(f"failed: {method['error']}", TITLE_WIDTH)
-    scores, gap = method["scores"], method["scores"][metric]
-    change = estimate(gap["change"], signed) if gap["change"] else UNDEFINED
-    return title, *words, estimate(scores["accuracy"]), estimate(gap), change, VERDICTS[gap["verdict"]]
+    return Section("methods", "What else one would pick", (Grid(tables.other_methods(document)),))
 
 
 def explanation(document: Document) -> Iterator[Block]:

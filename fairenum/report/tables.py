@@ -12,6 +12,7 @@ from fairenum.report.text import shortened
 Document = Mapping[str, Any]
 
 NAME_WIDTH = 24
+TITLE_WIDTH = 32
 GROUP_WIDTH = 60  # two folded lines at most
 VERDICTS = {"fairer": "fairer", "not fairer": "not fairer", "not distinguishable": "open", None: UNDEFINED}
 METRICS = {
@@ -88,6 +89,31 @@ def one_model(document: Document, rank: int) -> Table:
     scores = document["models"][rank - 1]["scores"]["holdout"]
     rows = tuple((name, estimate(scores[metric])) for metric, name in METRICS.items())
     return Table(f"Model {rank} on the holdout", ("measure", f"model {rank}"), rows)
+
+
+def other_methods(document: Document) -> Table:
+    """Show other mitigations on the same machine and splits."""
+    metric = document["selection"]["tolerances"]["metric"]
+    return Table(
+        title="What else one would pick, scored on the holdout",
+        headings=("method", "decides", "asks for the group", "accuracy", "gap", "change", "verdict"),
+        rows=tuple(_method_row(method, metric) for method in document["baselines"]),
+        names=3,
+        notes=(
+            f"gap: {METRICS[metric]} difference; change and verdict: against model 1",
+            "by chance: the same person may be decided otherwise the next time; scores are of one draw",
+        ),
+    )
+
+
+def _method_row(method: Mapping[str, Any], metric: str) -> tuple[str, ...]:
+    title = shortened(method["title"], TITLE_WIDTH)
+    words = ("by chance" if method["is_randomised"] else "always alike", "yes" if method["needs_groups"] else "no")
+    if not method["scores"]:
+        return title, *words, *([UNDEFINED] * 3), shortened(f"failed: {method['error']}", TITLE_WIDTH)
+    scores, gap = method["scores"], method["scores"][metric]
+    change = UNDEFINED if not gap["change"] else signed(gap["change"]["value"])
+    return title, *words, share(scores["accuracy"]["value"]), estimate(gap), change, VERDICTS[gap["verdict"]]
 
 
 def adverse_impact(table: Mapping[str, Any]) -> Table:

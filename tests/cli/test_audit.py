@@ -115,6 +115,22 @@ def test_options_reach_the_configuration(fairenum, loans):
     assert {name: config[name] for name in expected} == expected
 
 
+def test_guided_search_and_other_mitigations(fairenum, loans):
+    ended = fairenum(
+        *("audit", loans, *OPTIONS, "-k", "2", "--search", "guided", "--max-left-out", "0.1", "--baselines"),
+        *("--json", "-"),
+    )
+    document = json.loads(ended.out)
+    assert {name: document["config"][name] for name in ("search", "max_left_out", "baselines")} == {
+        "search": "guided", "max_left_out": 0.1, "baselines": True
+    }  # fmt: skip
+    assert [model["origin"] for model in document["models"]].count("exact") == 1
+    assert len(document["baselines"]) == 4
+    refused = fairenum("audit", loans, *OPTIONS, "--search", "guided", "--split", "200,100,0")
+    assert refused.code == 2
+    assert "needs a holdout" in refused.err
+
+
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = json.loads(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-").out)
     assert document["config"]["requested"]["C"] == "auto"
