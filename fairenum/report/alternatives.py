@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairenum.report import figures, tables
+from fairenum.report import figures, sentences, tables
 from fairenum.report.attack import AttackView
-from fairenum.report.numbers import UNDEFINED, counted, percent, share
+from fairenum.report.numbers import UNDEFINED, counted, percent
 from fairenum.report.page import Block, Figure, Grid, Items, Paragraph, Section
 from fairenum.report.tables import GROUP_WIDTH, NAME_WIDTH, Document, Table
 from fairenum.report.text import shortened
@@ -67,13 +67,7 @@ def explanation(document: Document) -> Iterator[Block]:
     found = document["explanation"]
     if not found:
         return
-    core = found["core"]
-    yield Paragraph(
-        f"It leaves out {counted(found['records'], 'training record')}. Leaving out {core['records']} of them alone "
-        f"gives {percent(core['share_of_gain'])} of its gain on the selection split, at an objective of "
-        f"{core['objective_ratio']:.6f} and a gap of {share(core['gap']['selection'])} there and "
-        f"{share(core['gap']['holdout'])} on the holdout."
-    )
+    yield Paragraph(sentences.left_out_sentence(found))
     if found["clusters"]:
         yield Grid(_clusters(found["clusters"], document["dataset"]["label"]))
 

@@ -67,7 +67,7 @@ def _lines(view: View) -> Iterator[str]:
     if view.warnings:
         yield "\n### Warnings\n"
         yield from (f"- {escaped(warning)}" for warning in view.warnings)
-    for table in (view.models, view.comparison, *view.groups):
+    for table in (view.models, view.comparison, *view.methods, *view.groups):
         yield from _table(table)
     if view.attack:
         yield "\n### Label flips"

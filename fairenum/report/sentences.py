@@ -38,6 +38,8 @@ def findings(document: Document) -> Iterator[str]:
     yield _sentence(shortened(selection["reason"], LONGEST))
     if selection["verdict"] is not None:
         yield _change_sentence(document)
+    if document["explanation"]:
+        yield left_out_sentence(document["explanation"])
     if document["multiplicity"]["models"] > 1:
         yield _multiplicity_sentence(document["multiplicity"])
 
@@ -90,6 +92,17 @@ def _change_sentence(document: Document) -> str:
         return f"It decides all {counted(rows, 'row')} of the holdout as model 1 does."
     change = estimate(selection["gap_change"]["holdout"], signed)
     return f"It decides {flips} of {counted(rows, 'row')} of the holdout otherwise; the gap changes by {change}."
+
+
+def left_out_sentence(found: Mapping[str, Any]) -> str:
+    """Say how much the selected model leaves out, and how little of it matters."""
+    core = found["core"]
+    return (
+        f"It leaves out {counted(found['records'], 'training record')}. Leaving out {core['records']} of them alone "
+        f"gives {percent(core['share_of_gain'])} of its gain on the selection split, at an objective of "
+        f"{core['objective_ratio']:.6f} and a gap of {share(core['gap']['selection'])} there and "
+        f"{share(core['gap']['holdout'])} on the holdout."
+    )
 
 
 def _multiplicity_sentence(found: Mapping[str, Any]) -> str:

@@ -56,7 +56,7 @@ def _parts(view: View) -> Iterator[RenderableType]:
     yield Text()
     yield Text(view.headline, style="bold green" if view.is_good_news else "bold")
     yield _items([("-", finding, "") for finding in view.findings])
-    for table in (view.models, view.comparison, *view.groups):
+    for table in (view.models, view.comparison, *view.methods, *view.groups):
         yield from _table(table)
     if view.attack:
         yield from _attack_parts(view.attack)

@@ -33,8 +33,9 @@ class View:
         Whether a fairer model was found and confirmed.
     findings
         The sentences behind the verdict.
-    models, comparison, groups
-        The ranked models, model 1 beside the selected one, and the groups of each sensitive column.
+    models, comparison, methods, groups
+        The ranked models, model 1 beside the selected one, other mitigations if they were tried, and the groups of each
+        sensitive column.
     judgements
         What became of the rules.
     warnings
@@ -53,6 +54,7 @@ class View:
     findings: tuple[str, ...]
     models: Table
     comparison: Table
+    methods: tuple[Table, ...]
     groups: tuple[Table, ...]
     judgements: tuple[Judgement, ...]
     warnings: tuple[str, ...]
@@ -91,6 +93,7 @@ def view(
         findings=tuple(sentences.findings(document)),
         models=tables.ranked_models(document, ranks),
         comparison=tables.side_by_side(document),
+        methods=(tables.other_methods(document),) if document["baselines"] else (),
         groups=tuple(tables.adverse_impact(table) for table in document["group_tables"] if table["rank"] == shown),
         judgements=tuple(judge(document, rule) for rule in rules),
         warnings=sentences.warnings(document),
