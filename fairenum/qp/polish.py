@@ -17,7 +17,7 @@ from scipy.linalg import lapack
 from scipy.optimize import brentq
 
 from fairenum.problem import FloatArray, IntArray, SvmProblem
-from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet, constant_data
+from fairenum.qp.activeset import AT_LOWER, AT_UPPER, EPSILON, ON_MARGIN, ActiveSet, constant_data
 from fairenum.qp.gram import Gram, open_gram
 from fairenum.qp.interior import interior_point
 from fairenum.qp.kernel import Data
@@ -143,7 +143,7 @@ def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float)
         return moved(furthest)
     if excess(-furthest) >= 0.0:
         return moved(-furthest)
-    return moved(brentq(excess, -furthest, furthest, xtol=1e-300, rtol=1e-15))
+    return moved(brentq(excess, -furthest, furthest, xtol=EPSILON * furthest, rtol=4.0 * EPSILON))
 
 
 def _made_optimal(

@@ -11,7 +11,7 @@ from strategies import problems
 from fairenum.duality import judged
 from fairenum.problem import SvmProblem
 from fairenum.qp.gram import open_gram
-from fairenum.qp.polish import optimal_state
+from fairenum.qp.polish import _balanced, optimal_state
 
 
 def feasible(problem: SvmProblem, seed: int) -> np.ndarray:
@@ -67,3 +67,18 @@ def test_a_bad_guess_does_not_make_the_answer_wrong(problem, seed):
     cold = optimal_state(gram, problem, problem.upper)
     warm = optimal_state(gram, problem, problem.upper, feasible(problem, seed))
     np.testing.assert_allclose(warm.alpha, cold.alpha, atol=1e-8 * problem.upper.max())
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(1e-3, 1e4), st.booleans()), min_size=1, max_size=8),
+    st.floats(-1.5, 1.5),
+)
+def test_a_vertex_is_balanced_as_far_as_its_box_allows(examples, share):
+    upper = np.array([size for _, size, _ in examples])
+    alpha = upper * [inside for inside, _, _ in examples]
+    y = np.array([1.0 if is_positive else -1.0 for _, _, is_positive in examples])
+    most, least = upper[y > 0].sum(), -upper[y < 0].sum()
+    for total in (float(y @ alpha), share * (most - least)):  # balanced already, and anywhere
+        moved = _balanced(alpha, y, upper, total)
+        assert ((moved >= 0) & (moved <= upper)).all()
+        assert abs(y @ moved - np.clip(total, least, most)) <= 1e-13 * upper.sum()
