@@ -5,6 +5,7 @@ Each runner yields records as they are finished, in any order; closing it gives 
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import warnings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10
+ADDRESS = re.compile(r"[a-z]+://\S+:\d{1,5}")
 
 
 def run_here(trials: Iterable[Trial]) -> Iterator[Record]:
@@ -94,6 +96,8 @@ def _client(address: str) -> Client:
     """Connect to a scheduler that has somebody to work for it."""
     from distributed import Client
 
+    if not ADDRESS.fullmatch(address):  # a client that cannot read it ends with a traceback of its own
+        raise ClusterUnavailable(f"{address!r} is no address of a Dask scheduler, such as tcp://127.0.0.1:8786")
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:

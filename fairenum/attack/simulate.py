@@ -75,6 +75,8 @@ def simulate(
         The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard keeps
         the trials that were finished.
     """
+    if jobs == 0:
+        raise ConfigError("option 'jobs' must be a number of processes, or -1 for all processors, not 0")
     config = resolved((config or AttackConfig()).but(**options), dataset)
     finished = _runner(draws(dataset, config), jobs, cluster)
     found, is_partial = collected(finished, lambda done: progress("attack", done, config.trials))

@@ -62,13 +62,13 @@ def _point(records: Iterable[Record], strategy: str, flips: float, config: Attac
         "share": rows / train,
         "trials": len(pairs),
         **_levels(attacks, level),
-        "gap_change": mean(changes["gap"], level),
+        "gap_change": change(changes["gap"], level),
         "gap_change_quantiles": quantiles(changes["gap"]),
-        "error_change": mean(changes["error"], level),
-        "train_gap_change": mean(changes["train_gap"], level),
+        "error_change": change(changes["error"], level),
+        "train_gap_change": change(changes["train_gap"], level),
         "raised": share(_known(changes["gap"]) > 0.0, level),
         "recovery": _recovery(pairs, level),
-        "predictors": mean(_column(attacks, "predictors"), level),
+        "predictors": mean(_column(attacks, "predictors"), level, least=1.0, most=float(config.k)),
         "one_predictor": share(_column(attacks, "predictors") == 1, level),
         "all_differ": share(_column(attacks, "predictors") == _column(attacks, "models"), level),
         "all_tied": share(_column(attacks, "tied") == _column(attacks, "models"), level),
@@ -120,9 +120,9 @@ def _defence(name: str, pairs: Sequence[tuple[Record, Record]], level: float) ->
         "name": name,
         "trials": len(done),
         "gap": mean(_column(defended, "gap"), level),
-        "gap_change": mean(_changes(done, "gap"), level),
+        "gap_change": change(_changes(done, "gap"), level),
         "error": mean(_column(defended, "error"), level),
-        "error_change": mean(_changes(done, "error"), level),
+        "error_change": change(_changes(done, "error"), level),
         "failed": len(failures),
         "failure": failures[0] if failures else None,
     }
@@ -140,8 +140,8 @@ def _known(values: FloatArray) -> FloatArray:
     return values[~np.isnan(values)]
 
 
-def mean(values: FloatArray, level: float) -> Block:
-    """Return the mean of what is defined, with Student's limits; none for fewer than two values."""
+def mean(values: FloatArray, level: float, least: float = 0.0, most: float = 1.0) -> Block:
+    """Return the mean of what is defined, with Student's limits within what is possible; none for one value alone."""
     known = _known(values)
     if len(known) == 0:
         return {"value": None, "low": None, "high": None}
@@ -149,7 +149,12 @@ def mean(values: FloatArray, level: float) -> Block:
     if len(known) == 1:
         return {"value": centre, "low": None, "high": None}
     radius = float(stats.t.ppf((1.0 + level) / 2.0, len(known) - 1) * known.std(ddof=1) / np.sqrt(len(known)))
-    return {"value": centre, "low": centre - radius, "high": centre + radius}
+    return {"value": centre, "low": max(centre - radius, least), "high": min(centre + radius, most)}
+
+
+def change(values: FloatArray, level: float) -> Block:
+    """Return the mean of changes of what lies between 0 and 1."""
+    return mean(values, level, least=-1.0)
 
 
 def share(marks: Any, level: float) -> Block:

@@ -15,7 +15,7 @@ from fairenum.errors import ResultError
 
 # Enough for a first look beside an audit; `fairenum attack` has every option.
 FORMAT = "fairenum attack 1"
-STRATEGIES, FLIPS, TRIALS = ("paper", "random"), (0.01, 0.02, 0.05, 0.1), 20
+STRATEGIES, FLIPS, TRIALS = ("paper", "random"), (0.02, 0.05, 0.1), 20
 DRAWN = ("sizes", "C", "primary")  # a draw has sizes of its own; the others were resolved by the audit
 
 

@@ -138,7 +138,7 @@ def _of_point(point: Block, k: int) -> Iterator[str]:
 def _verdict(found: Block) -> str:
     """Say how often a claim holds; what is rare or usual has to be so with confidence."""
     if not found["value"]:
-        return "never holds"
+        return "holds in none"
     if found["high"] < RARE:
         return "hardly ever holds"
     if found["value"] == 1.0:

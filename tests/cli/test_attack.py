@@ -67,6 +67,7 @@ def test_mistakes_are_explained_before_anything_is_computed(fairenum, loans):
         (["--trials", "0"], "option 'trials' must be a whole number of at least 1, not 0"),
         (["--split", "80,0,0"], "the holdout is not 0"),
         (["--dask", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --dask exclude each other"),
+        (["--jobs", "0"], "option 'jobs' must be a number of processes, or -1 for all processors, not 0"),
         (["--json", loans], f"{loans!r} is the input; give the output another name"),
         (["--primary", "race"], "no sensitive column is called 'race', named as primary; there are 'sex'"),
     ]:

@@ -134,6 +134,7 @@ def test_intervals_are_those_of_scipy():
     assert found["value"] == pytest.approx(0.35)
     assert mean(np.array([0.3]), 0.9) == {"value": 0.3, "low": None, "high": None}
     assert mean(np.array([np.nan]), 0.9) == {"value": None, "low": None, "high": None}
+    assert mean(np.array([0.0, 1.0]), 0.95) == {"value": 0.5, "low": 0.0, "high": 1.0}  # nothing else is possible
     low, high = stats.beta.ppf([0.05, 0.95], [3, 4], [8, 7])  # Clopper and Pearson, 3 of 10
     found = share(np.arange(10) < 3, 0.9)
     assert (found["low"], found["high"]) == pytest.approx((low, high))

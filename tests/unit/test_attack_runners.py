@@ -101,6 +101,8 @@ def test_a_cluster_that_is_not_there_is_named(compas, monkeypatch):
     monkeypatch.setattr("fairenum.attack.runners.CONNECT_SECONDS", 1)
     with pytest.raises(ClusterUnavailable, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         simulate(compas, CONFIG, cluster="tcp://127.0.0.1:1")
+    with pytest.raises(ClusterUnavailable, match="'localhost' is no address of a Dask scheduler, such as tcp://"):
+        simulate(compas, CONFIG, cluster="localhost")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterUnavailable, match=r"needs distributed; install it with: pip install 'fairenum\[dask\]'"):
         simulate(compas, CONFIG, cluster="tcp://127.0.0.1:1")
