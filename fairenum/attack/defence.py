@@ -9,12 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from fairenum.attack.scene import Part
+from fairenum.attack.scene import BoolArray, Part
+from fairenum.baselines import MITIGATIONS, Stage, WeightedSvm
 from fairenum.dataset import merge_identical
 from fairenum.dataset.columns import IntArray
 from fairenum.enumeration.guided import Bounds, GuidedSearch
@@ -27,16 +26,7 @@ from fairenum.scoring import Gap
 from fairenum.selection import Tolerances, standing
 from fairenum.solvers.registry import open_workspace
 
-BoolArray = npt.NDArray[np.bool_]
-
 NEIGHBOURS = 10
-MOST_ITERATIONS = 100_000  # of one fit of scikit-learn's SVC
-# The constraints by which fairlearn knows the gaps: for its reductions, and for its thresholds.
-CONSTRAINTS: Mapping[Gap, tuple[str, str]] = {
-    "demographic_parity_difference": ("DemographicParity", "demographic_parity"),
-    "equal_opportunity_difference": ("TruePositiveRateParity", "true_positive_rate_parity"),
-    "equalized_odds_difference": ("EqualizedOdds", "equalized_odds"),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +63,10 @@ class Aftermath:
         """The rows to choose models by: the selection split or, without one, the training rows as they were left."""
         return self.selection or self.train
 
+    def watched(self, part: Part) -> Watched:
+        """Return rows as searches and mitigations watch them."""
+        return Watched(part.X, (part.y > 0.0).astype(np.uint8), part.groups, self.metric)
+
     def refit(self, rows: IntArray, y: FloatArray) -> BoolArray:
         """Train the machine on some rows with some labels, and decide the holdout."""
         if len(np.unique(y[rows])) < 2:
@@ -107,13 +101,12 @@ def fairest_listed(after: Aftermath) -> BoolArray:
 
 def fairest_guided(after: Aftermath) -> BoolArray:
     """Take the fairest of the models that a search guided by unfairness finds, as an audit does."""
-    machine, by = after.machine, after.chosen_by
+    machine = after.machine
     merged = merge_identical(after.train.X, after.train.y)
     problem = SvmProblem(merged.X, merged.y, machine.C, merged.copies, machine.kernel_for(after.train.X))
-    watched = Watched(by.X, (by.y > 0.0).astype(np.uint8), by.groups, after.metric)
     tolerances = Tolerances(after.metric)
     bounds = Bounds(loss=tolerances.eps, accuracy_drop=tolerances.max_accuracy_drop)
-    search = GuidedSearch(open_workspace(machine.solver, problem), watched, bounds)
+    search = GuidedSearch(open_workspace(machine.solver, problem), after.watched(after.chosen_by), bounds)
     return _fairest(after, [found.model for found in search])
 
 
@@ -128,54 +121,18 @@ def _fairest(after: Aftermath, models: Sequence[Model]) -> BoolArray:
     return models[max(chosen, 0)].decision_function(after.holdout.X) >= 0.0
 
 
-def exponentiated_gradient(after: Aftermath) -> BoolArray:
-    """Train under a constraint on the gap with fairlearn's ExponentiatedGradient; its decisions are drawn by chance."""
-    from fairlearn import reductions
+def _mitigation(name: str) -> Defence:
+    """Make a defence of one of the mitigations that an audit tries; what it leaves to chance is drawn."""
 
-    constraint = getattr(reductions, _constraint(after.metric)[0])()
-    fairer = reductions.ExponentiatedGradient(_svc(after.machine), constraint)
-    with _calm():
-        fairer.fit(after.train.X, _bits(after.train), sensitive_features=after.train.groups.codes)
-    decided = fairer.predict(after.holdout.X, random_state=after.seed)
-    return np.asarray(decided).astype(np.bool_)
+    def decide(after: Aftermath) -> BoolArray:
+        machine, watched = after.machine, after.watched
+        svm = WeightedSvm(machine.C, machine.kernel_for(after.train.X), str(machine.solver))
+        parts = (watched(after.train), watched(after.chosen_by), watched(after.holdout))
+        with warnings.catch_warnings(action="ignore"):  # what counts is what it decides
+            chances = MITIGATIONS[name].decide(Stage(svm, after.models[0], *parts, Tolerances(after.metric)))
+        return np.asarray(np.random.default_rng([after.seed, 2]).random(len(chances)) < chances)
 
-
-def threshold_optimizer(after: Aftermath) -> BoolArray:
-    """Give each group a threshold of its own with fairlearn's ThresholdOptimizer; it needs to be told the group."""
-    from fairlearn.postprocessing import ThresholdOptimizer
-
-    fairer = ThresholdOptimizer(
-        estimator=_svc(after.machine), constraints=_constraint(after.metric)[1], predict_method="decision_function"
-    )
-    groups = (after.train.groups.codes, after.holdout.groups.codes)
-    if not np.isin(groups[1], groups[0]).all():
-        raise AttackError("a group of the holdout is not among the training rows, so it has no threshold")
-    with _calm():
-        fairer.fit(after.train.X, _bits(after.train), sensitive_features=groups[0])
-        decided = fairer.predict(after.holdout.X, sensitive_features=groups[1], random_state=after.seed)
-    return np.asarray(decided).astype(np.bool_)
-
-
-def _bits(part: Part) -> IntArray:
-    return (part.y > 0.0).astype(np.intp)
-
-
-def _constraint(metric: Gap) -> tuple[str, str]:
-    if metric not in CONSTRAINTS:
-        raise AttackError(f"fairlearn has no constraint on {metric}")
-    return CONSTRAINTS[metric]
-
-
-def _svc(machine: EnumSVC) -> Any:
-    from sklearn.svm import SVC
-
-    names = ("C", "kernel", "gamma", "degree", "coef0")
-    return SVC(**{name: getattr(machine, name) for name in names}, max_iter=MOST_ITERATIONS)
-
-
-def _calm() -> warnings.catch_warnings[None]:
-    """Keep quiet what fairlearn and libsvm say on the way: what counts is what they decide."""
-    return warnings.catch_warnings(action="ignore")
+    return decide
 
 
 Defence = Callable[[Aftermath], BoolArray]
@@ -185,6 +142,5 @@ DEFENCES: Mapping[str, Defence] = {
     "loss_removal": loss_removal,
     "fairest_listed": fairest_listed,
     "fairest_guided": fairest_guided,
-    "exponentiated_gradient": exponentiated_gradient,
-    "threshold_optimizer": threshold_optimizer,
+    **{name: _mitigation(name) for name in MITIGATIONS},
 }

@@ -77,7 +77,7 @@ output = partial(click.option, panel="Output")
     multiple=True,
     metavar="NAME|all",
     help="Defence to measure beside; repeatable. knn_relabelling, loss_removal, fairest_listed, "
-    "fairest_guided, exponentiated_gradient, threshold_optimizer.",
+    "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
 )
 @model_options("support", click.FLOAT, "NUMBER")
 @statistic("--trials", type=int, default=100, help="Draws of the table.")
