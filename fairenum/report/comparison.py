@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fairenum.report import figures, scatter, sections
-from fairenum.report.embedded import comparison_copy
+from fairenum.report.embedded import several_embedded
 from fairenum.report.numbers import UNDEFINED, counted, estimate
 from fairenum.report.page import Block, Figure, Grid, Items, Page, Paragraph, Section
 from fairenum.report.tables import METRICS, NAME_WIDTH, Document, Table
@@ -54,7 +55,6 @@ def runs(documents: Mapping[str, Document]) -> tuple[Run, ...]:
 def compare(documents: Mapping[str, Document]) -> Page:
     """Put several runs on one page."""
     found = runs(documents)
-    data, note = comparison_copy(documents)
     return Page(
         title=f"Fairness audits of {sentence_list(run.name for run in found)}",
         kicker=f"Comparison of {counted(len(found), 'audit')}",
@@ -63,9 +63,8 @@ def compare(documents: Mapping[str, Document]) -> Page:
         findings=tuple(f"{run.name}: {run.view.headline}" for run in found),
         warnings=tuple(_warnings(found)),
         sections=tuple(_sections(found)),
-        data=data,
-        data_name="fairenum-comparison.json",
-        data_note=note,
+        copy=partial(several_embedded, documents),
+        copy_name="fairenum-comparison.json",
     )
 
 

@@ -10,28 +10,41 @@ from fairenum.report.tables import Document
 from fairenum.report.text import shortened
 
 LARGEST_WHOLE = 60_000
+SPARE = ("examples", "explanation", "attack", "range", "group_tables", "tuning")  # dropped in turn where space is short
+MOST_EXAMPLES = 30
 DIGITS = 6
 LONGEST_TEXT = 200
 
 WHOLE = "The whole run but for its timings; `fairenum report` reads it."
 REDUCED = (
-    "Reduced to what this page shows: numbers have six digits, and models are listed without their other gaps, other "
-    "sensitive columns, certificates and timings; texts are cut at 200 signs. `--json` saves the whole "
-    "run, which `fairenum report` reads."
+    "Reduced to what this page shows: numbers have six digits, texts at most 200 signs; models are listed without "
+    "their other gaps, other sensitive columns and certificates; examples are those of the selected model; timings are "
+    "left out. `--json` saves the whole run, which `fairenum report` reads."
 )
+DROPPED = " Also left out, as too large for a page: {}."
 
 
-def embedded(document: Document) -> tuple[str, str]:
-    """Return the copy as JSON that is safe within a page, and what to say about it."""
+def embedded(document: Document, room: int) -> tuple[str, str]:
+    """Return the copy as JSON that is safe within a page and fits into so many bytes, and what to say about it."""
     whole = written({**document, "timings": {}})
-    if len(whole) <= LARGEST_WHOLE:
-        return whole, WHOLE
-    return written(_rounded(_reduced(document))), REDUCED
+    return (whole, WHOLE) if len(whole) <= min(LARGEST_WHOLE, room) else _within(room, document)
 
 
-def comparison_copy(documents: Mapping[str, Document]) -> tuple[str, str]:
+def several_embedded(documents: Mapping[str, Document], room: int) -> tuple[str, str]:
     """Return the copy of several runs, always reduced, and what to say about it."""
-    return written({"runs": {name: _rounded(_reduced(document)) for name, document in documents.items()}}), REDUCED
+    copies = [_within(room // len(documents), document) for document in documents.values()]
+    runs = {name: json.loads(copy) for name, (copy, _) in zip(documents, copies, strict=True)}
+    return written({"runs": runs}), max((note for _, note in copies), key=len)
+
+
+def _within(room: int, document: Document) -> tuple[str, str]:
+    """Reduce a document, and drop what is spare until it fits."""
+    reduced, dropped, note = _rounded(_reduced(document)), list[str](), REDUCED
+    while len(text := written(reduced)) > room and len(dropped) < len(SPARE):
+        dropped.append(SPARE[len(dropped)])
+        note = REDUCED + DROPPED.format(", ".join(dropped))
+        reduced |= {dropped[-1]: None, "reduced": note}
+    return text, note
 
 
 def written(document: Mapping[str, Any]) -> str:
@@ -47,8 +60,16 @@ def _reduced(document: Document) -> dict[str, Any]:
         **document,
         "reduced": REDUCED,
         "models": {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]},
+        "examples": _examples(document),
         "timings": {},
     }
+
+
+def _examples(document: Document) -> list[Mapping[str, Any]]:
+    """Keep the examples that the selected model leaves out, as many as the page shows."""
+    rank = document["selection"]["rank"] or 1
+    wanted = {entry.get("row") for entry in document["models"][rank - 1]["left_out"]}
+    return [example for example in document["examples"] if example["row"] in wanted][:MOST_EXAMPLES]
 
 
 def _model(model: Mapping[str, Any], metric: str) -> dict[str, Any]:
@@ -58,7 +79,7 @@ def _model(model: Mapping[str, Any], metric: str) -> dict[str, Any]:
         **{
             key: model[key] for key in ("rank", "origin", "support_rank", "objective_ratio", "support_size", "supports")
         },
-        "left_out": [entry.get("row") for entry in model["left_out"]],
+        "left_out": len(model["left_out"]),
         "is_constant": model["is_constant"],
         "flips": model["predictions_changed"]["holdout"]["rows"],
         "selection_accuracy": chosen_by["accuracy"]["value"],

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fairenum.report.numbers import estimate, share
-from fairenum.report.scatter import FIRST, LOOKS, SELECTED, kind_of
-from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rule, Span
+from fairenum.report.numbers import estimate
+from fairenum.report.scatter import FIRST, FRONT, LOOKS, PLAIN, SELECTED, kind_of
+from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rug, Rule, Span
 from fairenum.report.svg.plot import LETTER, Layer
 from fairenum.report.tables import METRICS, NAME_WIDTH, Document
 from fairenum.report.text import shortened
@@ -152,20 +152,9 @@ def range_strip(document: Document) -> Plot:
     found = document["range"]
     low, high = found["low"], found["high"]
     first, second = (shortened(group, NAME_WIDTH) for group in found["groups"])
-    models = {model["rank"]: model for model in document["models"]}
-    marks = sorted(
-        ((kind_of(models[one["rank"]], document), one) for one in found["models"] if one["is_within"]),
-        key=lambda pair: pair[0],
-    )
     spans = (
-        Span(low["bound"], high["bound"], 0.0, "tone-6", f"proven: {share(low['bound'])} to {share(high['bound'])}"),
-        Span(
-            low["attained"],
-            high["attained"],
-            0.0,
-            "tone-1",
-            f"found: {share(low['attained'])} to {share(high['attained'])}",
-        ),
+        Span(low[end], high[end], 0.0, tone, f"{word}: {low[end]:.3f} to {high[end]:.3f}")
+        for end, tone, word in (("bound", "tone-6", "proven"), ("attained", "tone-1", "found"))
     )
     return Plot(
         name="Range of the difference of mean decision values",
@@ -175,19 +164,30 @@ def range_strip(document: Document) -> Plot:
         layers=(
             *spans,
             Rule(0.0, "parity", is_upright=True),
-            Marks(
-                tuple(
-                    Mark(one["value"], 0.0, f"model {one['rank']}: {one['value']:.3f}", **LOOKS[kind])
-                    for kind, one in marks
-                )
-            ),
+            *_range_models(document),
         ),
         key=(
             Key("no machine goes beyond", "tone-6", "band"),
             Key("a machine was found", "tone-1", "band"),
-            Key("models: signs as above", "tone-1", "circle"),
+            Key("models; other signs as above", "tone-1", "upright"),
         ),
         width=580.0,
         height=150.0,
         left=24.0,
     )
+
+
+def _range_models(document: Document) -> tuple[Layer, ...]:
+    """Draw the models for which the range holds: the telling ones as marks, the others as threads."""
+    models = {model["rank"]: model for model in document["models"]}
+    within = [one for one in document["range"]["models"] if one["is_within"]]
+    kinds = {one["rank"]: kind_of(models[one["rank"]], document) for one in within}
+    plain = tuple(one["value"] for one in within if kinds[one["rank"]] in (PLAIN, FRONT))
+    telling = sorted(
+        (one for one in within if kinds[one["rank"]] not in (PLAIN, FRONT)), key=lambda one: kinds[one["rank"]]
+    )
+    marks = (
+        Mark(one["value"], 0.0, f"model {one['rank']}: {one['value']:.3f}", **LOOKS[kinds[one["rank"]]])
+        for one in telling
+    )
+    return Rug(plain, 0.0), Marks(tuple(marks))

@@ -6,11 +6,11 @@ import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fairenum.report import sections
 from fairenum.report.embedded import embedded
@@ -22,6 +22,9 @@ from fairenum.report.text import file_name
 from fairenum.report.view import view
 
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
+LARGEST_PAGE, LEAST_COPY = 245_000, 10_000
+# Comments in the template where the copy goes: text cannot hold them, as its < is escaped.
+COPY, COPY_NOTE = "<!--copy-->", "<!--copy note-->"
 TEMPLATES = PackageLoader("fairenum.report")
 
 
@@ -53,7 +56,6 @@ def page(
 ) -> Page:
     """Put a document on a page."""
     shown, arranged = view(document, rules=rules), PROFILES[profile]
-    data, note = embedded(document)
     return Page(
         title=f"Fairness audit of {shown.name}",
         kicker=arranged.kicker,
@@ -64,9 +66,8 @@ def page(
         warnings=shown.warnings,
         sections=tuple(arranged.sections(document, shown)),
         tiles=tuple(sections.tiles(document)),
-        data=data,
-        data_name=file_name(document["dataset"]["name"], "json"),
-        data_note=note,
+        copy=partial(embedded, document),
+        copy_name=file_name(document["dataset"]["name"], "json"),
     )
 
 
@@ -75,7 +76,9 @@ def render(shown: Page) -> str:
     style, script = _text("page.css"), _text("page.js")
     policy = f"{NOTHING}; style-src {_hash(style)}; script-src {_hash(script)}"
     template = environment().get_template("page.html")
-    return template.render(page=shown, style=Markup(style), script=Markup(script), policy=policy)
+    html = template.render(page=shown, style=Markup(style), script=Markup(script), policy=policy)
+    copy, note = shown.copy(max(LEAST_COPY, LARGEST_PAGE - len(html.encode())))
+    return html.replace(COPY, copy).replace(COPY_NOTE, escape(note))
 
 
 def _hash(text: str) -> str:

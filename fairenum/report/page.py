@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -130,10 +131,10 @@ class Page:
         The few numbers to see first.
     notice
         What a reader must know before anything else, such as that this is no legal advice.
-    data
-        The copy of the document that the page carries, as JSON.
-    data_note
-        What that copy leaves out.
+    copy
+        Makes the copy of the document that the page carries: JSON of at most so many bytes, and what it leaves out.
+    copy_name
+        What that copy is called as a file.
     """
 
     title: str
@@ -143,9 +144,7 @@ class Page:
     findings: tuple[str, ...]
     warnings: tuple[str, ...]
     sections: tuple[Section, ...]
+    copy: Callable[[int], tuple[str, str]]
+    copy_name: str
     tiles: tuple[Tile, ...] = ()
     notice: str = ""
-    data: str = "{}"
-    data_name: str = "audit.json"
-    data_note: str = ""
-    footer: tuple[str, ...] = ()

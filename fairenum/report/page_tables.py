@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairenum.report import tables
+from fairenum.report.embedded import MOST_EXAMPLES
 from fairenum.report.numbers import UNDEFINED, estimate, percent, share, signed
 from fairenum.report.tables import GROUP_WIDTH, METRICS, NAME_WIDTH, Document, Table, models_notes
 from fairenum.report.text import shortened
@@ -14,7 +15,6 @@ Block = Mapping[str, Any]
 
 PARTS = ("selection", "holdout")
 CELL_WIDTH = 32
-MOST_EXAMPLES = 50
 MOST_COLUMNS = 24
 FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
 

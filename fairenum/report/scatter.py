@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fairenum.report.numbers import estimate, share
+from fairenum.report.numbers import share
 from fairenum.report.svg import Axis, Curve, Key, Mark, Marks, Plot
 from fairenum.report.svg.plot import Layer
 from fairenum.report.svg.scale import Scale
@@ -161,7 +161,7 @@ def _position(scores: Block, metric: str, part: str) -> dict[str, Any]:
 
 
 def _measured(scores: Block, metric: str) -> str:
-    return f"accuracy {share(scores['accuracy']['value'])}, gap {estimate(scores[metric])}"
+    return f"accuracy {share(scores['accuracy']['value'])}, gap {share(scores[metric]['value'])}"
 
 
 def kind_of(model: Block, document: Document) -> int:
@@ -184,7 +184,7 @@ def _mark(kind: int, models: Sequence[Block], part: str, metric: str, document: 
         name=f"{ranked(ranks)}: {_measured(scores, metric)}",
         label=_label(kind, ranks, document),
         link=f"#model-{lead['rank']}",
-        data=" ".join(map(str, ranks)),
+        data=" ".join(map(str, ranks)) if len(ranks) > 1 else None,
         **LOOKS[kind],
     )
 

@@ -31,12 +31,13 @@ def shown(page) -> list[int]:
 
 
 def now(page) -> set[str]:
-    return set(page.evaluate("[...document.querySelectorAll('a.mark.now')].flatMap(m => m.dataset.models.split(' '))"))
+    ranks = "m => (m.dataset.models || m.getAttribute('href').slice(7)).split(' ')"
+    return set(page.evaluate(f"[...document.querySelectorAll('.marks a.now')].flatMap({ranks})"))
 
 
 def test_a_click_on_a_mark_selects_its_row_and_the_other_way_round(show, html):
     page = show(html)
-    mark = page.locator("#scatter-holdout a.mark[data-models='9']")
+    mark = page.locator("#scatter-holdout .marks a[href='#model-9']")
     mark.click()
     assert current(page) == "model-9"
     assert now(page) == {"9"}
@@ -49,7 +50,7 @@ def test_a_click_on_a_mark_selects_its_row_and_the_other_way_round(show, html):
 
 def test_the_keyboard_moves_through_marks_and_rows(show, html):
     page = show(html)
-    page.locator("#scatter-selection a.mark[tabindex='0']").focus()
+    page.locator("#scatter-selection .marks a[tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     assert current(page) == "model-2"
     page.keyboard.press("ArrowLeft")
@@ -66,7 +67,7 @@ def test_the_keyboard_moves_through_marks_and_rows(show, html):
 def test_tab_stops_at_each_plot_and_the_table_once(show, html):
     page = show(html)
     stops = page.evaluate(
-        "[...document.querySelectorAll('a.mark, #models-table a')].filter(a => a.tabIndex === 0).length"
+        "[...document.querySelectorAll('.marks a, #models-table a')].filter(a => a.tabIndex === 0).length"
     )
     assert stops == 3
 
@@ -102,7 +103,7 @@ def test_a_brush_keeps_the_models_under_it(show, html, document):
     accuracy = [model["scores"]["selection"]["accuracy"]["value"] for model in document["models"]]
     others = [rank for rank in range(1, 41) if rank not in kept]
     assert min(accuracy[rank - 1] for rank in kept) > sum(accuracy) / 40 - 0.05
-    assert all(page.locator(f"a.mark.off[data-models='{rank}']").count() for rank in others)
+    assert all(page.locator(f".marks a.off[href='#model-{rank}']").count() for rank in others)
     page.keyboard.press("Escape")
     assert len(shown(page)) == 40
 

@@ -38,6 +38,23 @@ def test_200_models_stay_small_and_are_rendered_in_less_than_a_second():
     assert html.count('<tr id="model-') == 200
 
 
+def test_many_large_examples_do_not_make_the_page_large():
+    document = full_document(models=200)
+    rows = [{"row": row, "copies": 1, "of": 1, "label": "no", "groups": {"sex": {"man": 1}}} for row in range(2000)]
+    values = {f"column {place}": f"value {place}" for place in range(60)}
+    document["examples"] = [
+        {"row": row["row"], "rows": [row["row"]], "label": "no", "groups": row["groups"], "values": values}
+        for row in rows
+    ]
+    for model in document["models"]:
+        model["left_out"] = rows
+    html = to_html(document)
+    assert len(html.encode()) < LARGEST
+    assert "Also left out, as too large for a page: examples" in html
+    assert data(html)["examples"] is None
+    assert "not shown: 1970 more" in html
+
+
 def test_the_page_says_what_the_other_reports_say():
     document, rules = audit_document(small=True), parse_rules(["accuracy>=0.9"])
     html, shown = to_html(document, rules=rules), view(document, rules=rules)
@@ -134,12 +151,16 @@ def test_other_methods_stand_in_the_table_and_in_the_plot_of_the_holdout():
     assert "by chance" in html
 
 
+def ranks(mark) -> list[int]:
+    return [int(rank) for rank in (mark.data or mark.link.removeprefix("#model-")).split()]
+
+
 def test_guided_models_are_told_apart_by_shape_and_are_no_part_of_the_ranking():
     document = full_document(models=40)
     plot = scatter.scatters(document)[0]
     marks = [mark for layer in plot.layers if hasattr(layer, "marks") for mark in layer.marks if mark.link]
-    guided = {rank for mark in marks if mark.shape == "triangle" for rank in mark.data.split()}
-    assert guided == {"36", "37", "38", "39", "40"}
+    guided = {rank for mark in marks if mark.shape == "triangle" for rank in ranks(mark)}
+    assert guided == {36, 37, 38, 39, 40}
     assert max(figures.by_rank(document)[0].layers[0].xs_) == 35.0
     assert to_html(document).count('<span class="tag">guided</span>') == 5
 
@@ -150,7 +171,7 @@ def test_all_models_are_marked_once_in_each_plot_wherever_they_coincide():
         model["scores"] = document["models"][4]["scores"]
     for plot in scatter.scatters(document):
         marks = [mark for layer in plot.layers if hasattr(layer, "marks") for mark in layer.marks if mark.link]
-        assert sorted(int(rank) for mark in marks for rank in mark.data.split()) == list(range(1, 41))
+        assert sorted(rank for mark in marks for rank in ranks(mark)) == list(range(1, 41))
         assert "5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20" in {mark.data for mark in marks}
 
 
@@ -167,8 +188,10 @@ def test_the_range_shows_only_models_it_holds_for():
     document = full_document(models=40)
     plot = figures.range_strip(document)
     marks = next(layer.marks for layer in plot.layers if hasattr(layer, "marks"))
-    assert len(marks) == 39
-    spans = [(layer.low, layer.high) for layer in plot.layers if hasattr(layer, "thickness")]
+    threads = next(layer.numbers for layer in plot.layers if hasattr(layer, "numbers"))
+    assert sorted([*threads, *(mark.x for mark in marks)]) == sorted(0.5 - 0.01 * rank for rank in range(1, 40))
+    assert {mark.shape for mark in marks} == {"diamond", "star", "triangle"}
+    spans = [(layer.low, layer.high) for layer in plot.layers if hasattr(layer, "high") and hasattr(layer, "thickness")]
     assert spans == [(-0.21, 0.91), (-0.19, 0.89)]
     assert "none goes below -0.210 or above 0.910" in to_html(document)
 

@@ -5,7 +5,7 @@ that brings its own style, and `grid` lays several out as small multiples.
 """
 
 from fairenum.report.svg.document import draw, grid, standalone
-from fairenum.report.svg.layers import Bar, Bars, Curve, Mark, Marks, Rule, Span
+from fairenum.report.svg.layers import Bar, Bars, Curve, Mark, Marks, Rug, Rule, Span
 from fairenum.report.svg.plot import Axis, Key, Plot
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Mark",
     "Marks",
     "Plot",
+    "Rug",
     "Rule",
     "Span",
     "draw",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from markupsafe import Markup
 
@@ -18,7 +19,7 @@ UNKNOWN: Interval = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark at (x, y), perhaps with intervals, a name, a label beside it, a link and other data for a script."""
+    """A mark at (x, y), perhaps with intervals, a name, a label beside it, a link, and data for a script."""
 
     x: float
     y: float
@@ -56,7 +57,11 @@ class Marks:
             element("text", label.text, class_="note", x=label.x, y=label.y, text_anchor=label.anchor)
             for label in place(named, middles, frame)
         )
-        return element("g", *(_mark(mark, frame) for mark in self.marks), *labels, class_="marks")
+        groups = (
+            element("g", *(_mark(mark, frame) for mark in marks), class_=tone)
+            for tone, marks in groupby(self.marks, key=lambda mark: mark.tone)
+        )
+        return element("g", *groups, *labels, class_="marks")
 
 
 def _mark(mark: Mark, frame: Frame) -> Markup:
@@ -66,9 +71,9 @@ def _mark(mark: Mark, frame: Frame) -> Markup:
         parts.insert(0, element("path", class_="whisker", d=bars))
     if mark.name:
         parts.insert(0, element("title", mark.name))
-    if mark.link is None:
-        return element("g", *parts, class_=mark.tone)
-    return element("a", *parts, class_=f"mark {mark.tone}", href=mark.link, data_models=mark.data, tabindex="-1")
+    if mark.link is not None:
+        return element("a", *parts, href=mark.link, data_models=mark.data, tabindex="-1")
+    return element("g", *parts) if len(parts) > 1 else parts[0]
 
 
 def _whiskers(mark: Mark, frame: Frame) -> str:
@@ -188,6 +193,31 @@ class Bars:
             line = f"M{number(frame.x(low))},{number(middle)}H{number(frame.x(upper))}"
             parts.append(element("path", class_="whisker", d=line))
         return element("g", *parts, class_=bar.tone) if parts else Markup("")
+
+
+@dataclass(frozen=True, slots=True)
+class Rug:
+    """Short upright lines at many numbers, at one place of a named axis."""
+
+    numbers: tuple[float, ...]
+    place: float
+    tone: str = "tone-1"
+    length: float = 16.0
+
+    def xs(self) -> Iterator[float | None]:
+        """Yield the numbers."""
+        yield from self.numbers
+
+    def ys(self) -> Iterator[float | None]:
+        """Yield the place."""
+        yield self.place
+
+    def drawn(self, frame: Frame) -> Markup:
+        """Draw the lines."""
+        top = number(frame.y(self.place) - self.length / 2)
+        places = sorted({number(frame.x(value)) for value in self.numbers}, key=float)
+        lines = "".join(f"M{x},{top}v{number(self.length)}" for x in places)
+        return element("g", element("path", class_="thread", d=lines), class_=self.tone) if lines else Markup("")
 
 
 @dataclass(frozen=True, slots=True)

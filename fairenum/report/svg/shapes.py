@@ -8,7 +8,9 @@ from markupsafe import Markup
 
 from fairenum.report.svg.markup import element, number
 
-Shape = Literal["circle", "diamond", "square", "triangle", "down", "star", "ring", "hollow", "line", "dash", "band"]
+Shape = Literal[
+    "circle", "diamond", "square", "triangle", "down", "star", "ring", "hollow", "line", "dash", "upright", "band"
+]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 
 # paths from the middle of the mark; sizes look alike to the eye, not to the ruler
@@ -23,14 +25,17 @@ PATHS: dict[Shape, str] = {
     "star": "m0-8l2.1,5.1,5.5.4-4.2,3.5,1.3,5.4-4.7-2.9-4.7,2.9,1.3-5.4-4.2-3.5,5.5-.4z",
     "line": "m-7,0h14",
     "dash": "m-7,0h5m4,0h5",
+    "upright": "m0-6v12",
     "band": "m-7-4h14v8h-14z",
 }
 OUTLINED = ("ring", "hollow")
-LINES = ("line", "dash")
+LINES = ("line", "dash", "upright")
 
 
 def icon(shape: Shape, x: float, y: float) -> Markup:
-    """Draw a shape around a place."""
+    """Draw a shape around a place; the most frequent one has the shortest form."""
+    if shape == "circle":
+        return element("circle", cx=x, cy=y, r=4.0)
     return element("path", class_=sign_class(shape), d=f"M{number(x)},{number(y)}{PATHS[shape]}")
 
 

@@ -8,10 +8,11 @@ STYLE = (
     "text{fill:#3d444d}.title{fill:#1f2328;font-weight:600}.tick{font-size:12px}.note{font-size:12px}"
     ".grid{stroke:#e6e8eb;fill:none}.axis{stroke:#8b949e;fill:none}"
     + "".join(
-        f".tone-{place} .dot,.tone-{place} .bar{{fill:{tone}}}.tone-{place} .wash{{fill:{tone};fill-opacity:.16}}"
-        f".tone-{place} .hole{{stroke:{tone}}}.tone-{place} .curve,.tone-{place} .whisker{{stroke:{tone}}}"
+        f".tone-{place} :is(.dot,.bar,circle){{fill:{tone}}}.tone-{place} .wash{{fill:{tone};fill-opacity:.16}}"
+        f".tone-{place} .hole{{stroke:{tone}}}.tone-{place} :is(.curve,.whisker,.thread){{stroke:{tone}}}"
         for place, tone in enumerate(TONES)
     )
-    + ".dot{stroke:#fff}.hole{fill:#fff;stroke-width:2}.curve{fill:none;stroke-width:2;stroke-linejoin:round}"
+    + ":is(.dot,circle){stroke:#fff}.hole{fill:#fff;stroke-width:2}"
+    ".curve{fill:none;stroke-width:2;stroke-linejoin:round}"
     ".dashed{stroke-dasharray:5 4;stroke-width:1.2}.whisker{fill:none;stroke-opacity:.55}.bar{fill-opacity:.75}"
 )

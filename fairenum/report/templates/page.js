@@ -30,9 +30,10 @@
   const table = $("models-table");
   if (!table) return;
   const rows = all("tbody tr", table);
-  const marks = all("a.mark");
+  const marks = all(".marks a");
   const rankOf = (row) => Number(row.id.slice("model-".length));
-  const ranksOf = (mark) => mark.dataset.models.split(" ").map(Number);
+  const rankNamed = (link) => Number(link.slice("#model-".length));
+  const ranksOf = (mark) => mark.dataset.models?.split(" ").map(Number) ?? [rankNamed(mark.getAttribute("href"))];
   const rowOf = new Map(rows.map((row) => [rankOf(row), row]));
   const headings = all(".heads th", table);
 
@@ -68,7 +69,7 @@
   const rove = (row) => {
     for (const one of rows) one.querySelector("a").tabIndex = one === row ? 0 : -1;
     for (const plot of all("svg.plot")) {
-      const own = all("a.mark", plot);
+      const own = all(".marks a", plot);
       const chosen = own.find((mark) => ranksOf(mark).includes(rankOf(row))) || own[0];
       for (const mark of own) mark.tabIndex = mark === chosen ? 0 : -1;
     }
@@ -94,11 +95,11 @@
       event.preventDefault();
       const ranks = ranksOf(mark);
       // the mark's own link names its most telling model; clicks go on from there
-      const own = Number(mark.getAttribute("href").slice("#model-".length));
+      const own = rankNamed(mark.getAttribute("href"));
       select(ranks.includes(current) ? nextIn(ranks) : own, { focus: mark });
     });
     mark.addEventListener("keydown", (event) => {
-      const own = all("a.mark", mark.ownerSVGElement).filter((one) => !one.classList.contains("off"));
+      const own = all(".marks a", mark.ownerSVGElement).filter((one) => !one.classList.contains("off"));
       const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step) return;
       event.preventDefault();
@@ -143,7 +144,7 @@
 
   // --- brush: drag over a plot
   const startBrush = (plot, event) => {
-    if (event.button || event.target.closest("a.mark")) return;
+    if (event.button || event.target.closest(".marks a")) return;
     const place = (at) => new DOMPoint(at.clientX, at.clientY).matrixTransform(plot.getScreenCTM().inverse());
     const from = place(event);
     const box = document.createElementNS("http://www.w3.org/2000/svg", "rect");
@@ -157,8 +158,8 @@
       plot.removeEventListener("pointermove", move);
       const area = box.getBoundingClientRect();
       if (area.width < 4 && area.height < 4) { box.remove(); return; }
-      const hit = all("a.mark", plot).filter((mark) => {
-        const dot = mark.querySelector(".dot, .hole").getBoundingClientRect();
+      const hit = all(".marks a", plot).filter((mark) => {
+        const dot = mark.querySelector(".dot, .hole, circle").getBoundingClientRect();
         const x = dot.x + dot.width / 2, y = dot.y + dot.height / 2;
         return x >= area.left && x <= area.right && y >= area.top && y <= area.bottom;
       });
@@ -203,7 +204,7 @@
   $("controls").hidden = false;
   filter();
   rove(rows[0]);
-  const follow = () => { if (/^#model-\d+$/.test(location.hash)) select(Number(location.hash.slice(7))); };
+  const follow = () => { if (/^#model-\d+$/.test(location.hash)) select(rankNamed(location.hash)); };
   addEventListener("hashchange", follow);
   follow();
 })();
