@@ -262,7 +262,7 @@ def attack() -> dict[str, Any]:
             "gap_change_quantiles": quantiles,
             "raised": estimate(0.7),
             "recovery": {**recovery, "rank_quantiles": quantiles},
-            **dict.fromkeys(("predictors", "one_predictor", "all_tied"), estimate(0.5)),
+            **dict.fromkeys(("predictors", "one_predictor", "all_differ", "all_tied"), estimate(0.5)),
             "detection": dict.fromkeys(("precision", "recall", "chance", "support_chance"), estimate(0.1))
             | {"trials": 20},
             "defences": [

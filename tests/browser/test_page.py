@@ -8,6 +8,7 @@ from documents import full_document
 
 from fairenum.audit import AuditResult, select
 from fairenum.report.html import to_html
+from fairenum.report.view import view
 
 
 @pytest.fixture(scope="module")
