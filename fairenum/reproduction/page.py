@@ -18,6 +18,7 @@ from fairenum.reproduction.figures import Document, figures
 from fairenum.reproduction.reasons import reasons
 
 FOLDER = "figures"
+CARRIED = "Carries the counts behind the verdicts; `fairenum reproduce --json` saves the whole run."
 SECTIONS = (
     ("objective", "Near-optimal models", ("german_spread",), ("objective", "spread")),
     ("loss", "Test loss", ("lower_loss",), ("loss",)),
@@ -68,9 +69,8 @@ def page(document: Document) -> Page:
         findings=tuple(finding(claim) for claim in document["claims"] if claim["trials"]),
         warnings=tuple(_warnings(document)),
         sections=tuple(_sections(document)),
-        data=written({key: value for key, value in document.items() if key != "experiments"}),
-        data_name="fairenum-paper.json",
-        data_note="Carries the counts behind the verdicts; `fairenum reproduce --json` saves the whole run.",
+        copy=lambda _room: (written({key: document[key] for key in document if key != "experiments"}), CARRIED),
+        copy_name="fairenum-paper.json",
     )
 
 

@@ -8,7 +8,6 @@ from documents import full_document
 
 from fairenum.audit import AuditResult, select
 from fairenum.report.html import to_html
-from fairenum.report.view import view
 
 
 @pytest.fixture(scope="module")
