@@ -24,7 +24,7 @@ LOOKS: Mapping[int, dict[str, Any]] = {
     FIRST: {"tone": "tone-0", "shape": "diamond"},
     SELECTED: {"tone": "tone-2", "shape": "star"},
 }
-BASELINE_NAME = 24
+BASELINE_NAME = 32
 MOST_NAMED = 6
 
 
