@@ -81,7 +81,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Explorer:
-    """The models: plots and a table that are linked to each other."""
+    """The models: plots and a table that are linked to each other, and what the run itself allowed and chose."""
 
     kind: ClassVar[str] = "explorer"
     figure: Figure
@@ -89,7 +89,7 @@ class Explorer:
     candidates: tuple[Candidate, ...]
     largest_loss: float
     largest_drop: float
-    tolerances: tuple[float, float]
+    rule: str
 
 
 Block = Paragraph | Items | Facts | Figure | Grid | Explorer

@@ -48,13 +48,15 @@ def models(document: Document) -> Section:
         _candidate(model, row, document) for model, row in zip(document["models"], table.rows, strict=True)
     )
     tolerances = document["selection"]["tolerances"]
+    rank = document["selection"]["rank"]
+    chose = "chose none" if rank is None else f"chose model {rank}"
     explorer = Explorer(
         figure=Figure(plots, SELECTED_BY),
         table=table,
         candidates=candidates,
         largest_loss=max(candidate.loss for candidate in candidates),
         largest_drop=max(candidate.drop or 0.0 for candidate in candidates),
-        tolerances=(tolerances["eps"], tolerances["max_accuracy_drop"]),
+        rule=f"The run allowed {tolerances['eps']:g} and {tolerances['max_accuracy_drop']:g}, and {chose}.",
     )
     return Section("models", "The near-optimal models", (explorer,))
 
