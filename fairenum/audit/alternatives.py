@@ -19,7 +19,7 @@ from fairenum.scoring import Decisions, accuracy_changes, rate_intervals, score
 from fairenum.selection import Tolerances
 from fairenum.solvers.registry import open_workspace
 
-SOLVES, WORK = (4, 16), 1e7
+SOLVES, WORK = (2, 16), 1e7
 
 
 def baselines(

@@ -24,7 +24,7 @@ from fairenum.solvers.registry import open_workspace
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
 FEW_VALUES = 10  # a numeric feature with at most as many values is as good as categorical
-SOLVES, WORK = (12, 60), 5e7
+SOLVES, WORK = (4, 60), 1.15e7
 
 
 def explanation(

@@ -39,7 +39,7 @@ MOST_PATHS = 4  # examples whose removal paths are followed one after the other;
 ROUNDING_DIGITS = 12
 # Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
 # takes long.
-SOLVES, WORK = (24, 300), 1.15e7
+SOLVES, WORK = (10, 300), 1.15e7
 
 
 @dataclass(frozen=True, slots=True)
