@@ -104,9 +104,9 @@ def _deliver(document: Mapping[str, Any], folder: Path | None, target: str | Non
         from rich.console import Console
 
         from fairenum.report.terminal import print_table
-        from fairenum.reproduction.page import headline, verdicts
+        from fairenum.reproduction.page import headline, verdicts, warnings
 
-        print_table(headline(document), (), verdicts(document), places, Console())
+        print_table(headline(document), warnings(document), verdicts(document), places, Console())
 
 
 def _written(

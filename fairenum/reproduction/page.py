@@ -67,7 +67,7 @@ def page(document: Document) -> Page:
         subject=subject(document),
         headline=headline(document),
         findings=tuple(finding(claim) for claim in document["claims"] if claim["trials"]),
-        warnings=tuple(_warnings(document)),
+        warnings=tuple(warnings(document)),
         sections=tuple(_sections(document)),
         copy=lambda _room: (written({key: document[key] for key in document if key != "experiments"}), CARRIED),
         copy_name="fairenum-paper.json",
@@ -113,7 +113,8 @@ def rate(claim: dict[str, Any]) -> str:
     return f"in {claim['true']} of {claim['trials']} ({limits})"
 
 
-def _warnings(document: Document) -> Iterator[str]:
+def warnings(document: Document) -> Iterator[str]:
+    """Say what to beware of."""
     if document["plan"]["is_quick"]:
         yield "A quick run: too few splits and draws for a verdict to lean on."
     if document["status"] == "interrupted":

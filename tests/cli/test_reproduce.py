@@ -1,6 +1,7 @@
 """``fairenum reproduce``: what it writes, prints and refuses."""
 
 import json
+import resource
 
 import pytest
 
@@ -26,6 +27,7 @@ def test_page_markdown_figures_and_run_go_into_one_folder(fairenum, folder):
     saved = json.loads((place / "paper.json").read_text())
     assert (saved["plan"]["seed"], saved["plan"]["splits"]) == (2, 1)
     assert "Of the paper's 2 claims" in ended.out
+    assert "A quick run: too few splits" in " ".join(ended.out.split())
     assert "page: fairenum-paper/paper.html" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
 
@@ -67,3 +69,17 @@ def test_a_mistake_is_one_line_and_exit_code_2(fairenum, folder, arguments, mess
     assert ended.code == 2
     assert message in ended.err
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "minutes"), [(["--quick"], 1), ([], 10)])
+def test_two_cores_finish_in_time(program, folder, options, minutes):
+    """Count processor time: other work on the machine is not at fault."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = program("reproduce", *options, "--jobs", "2", "--quiet")
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 2 * 60 * minutes
+    assert json.loads((folder / "fairenum-paper" / "paper.json").read_text())["status"] == "complete"
