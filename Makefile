@@ -46,7 +46,7 @@ gallery: $(VENV)/.installed gallery-attack
 gallery-pages: $(VENV)/.installed
 	for name in compas german adult; do $(BIN)/fairenum report reports/$$name.json --html reports/$$name.html --quiet || exit 1; done
 	$(BIN)/fairenum reproduce --saved reports/paper.json --output reports --quiet
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1280 --screenshot=reports/report.png reports/adult.html
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1350 --screenshot=reports/report.png reports/adult.html
 
 # The paper's injected draws, 200 of them, and what defends against flips that follow the group.
 gallery-attack: $(VENV)/.installed
