@@ -22,7 +22,7 @@ from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import DataError, FairenumError
 from fairenum.problem import FloatArray, Kernel, SvmProblem
 from fairenum.scoring import Decisions, Gap
-from fairenum.selection import Tolerances, standing
+from fairenum.selection import ROUNDING_DIGITS, Tolerances, standing
 from fairenum.solvers.registry import open_workspace
 
 GRID = 20  # multipliers that GridSearch tries
@@ -192,7 +192,8 @@ class _Prefit(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Return the model's decision values."""
         if self.model is None:
             raise TypeError("there is no model")
-        return self.model.decision_function(np.asarray(X))
+        # thresholds lie between values, and rows that are tied but for rounding have one value
+        return np.round(self.model.decision_function(np.asarray(X)), ROUNDING_DIGITS)
 
 
 MITIGATIONS: Mapping[str, Mitigation] = {

@@ -23,7 +23,7 @@ from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.scoring import Gap
-from fairenum.selection import Tolerances, standing
+from fairenum.selection import ROUNDING_DIGITS, Tolerances, standing
 from fairenum.solvers.registry import open_workspace
 
 NEIGHBOURS = 10
@@ -89,7 +89,7 @@ def knn_relabelling(after: Aftermath) -> BoolArray:
 def loss_removal(after: Aftermath) -> BoolArray:
     """Leave out the rows of largest loss, as many as were flipped, and train."""
     values = after.models[0].decision_function(after.train.X)
-    losses = np.maximum(0.0, 1.0 - after.train.y * values)
+    losses = np.round(np.maximum(0.0, 1.0 - after.train.y * values), ROUNDING_DIGITS)  # ties are no matter of noise
     kept = np.sort(np.argsort(-losses, kind="stable")[after.flips :])
     return after.refit(kept, after.train.y)
 
