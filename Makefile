@@ -34,8 +34,8 @@ bench: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python docs/reference.py
 
-# Everything in reports/: sample audits, attacks, the paper's experiments, the benchmark, and pages of them all.
-gallery: $(VENV)/.installed gallery-attack
+# Everything in reports/: sample audits, attacks, mitigations, the paper's experiments, the benchmark, and pages of them.
+gallery: $(VENV)/.installed gallery-attack mitigation
 	for name in compas german; do $(BIN)/fairenum audit $$name --json reports/$$name.json --quiet || exit 1; done
 	$(BIN)/fairenum audit adult --split 2000,4000,8000 --json reports/adult.json --quiet
 	$(BIN)/fairenum reproduce --json reports/paper.json --quiet
@@ -54,7 +54,7 @@ gallery-attack: $(VENV)/.installed
 	$(BIN)/fairenum attack compas --use-sensitive --raw --rows --split 100,0,50 --flips 10 --trials 200 --strategy paper --strategy random --jobs -1 --markdown reports/injection.md --json reports/injection.json --quiet
 	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 20 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --markdown reports/defences.md --json reports/defences.json --quiet
 
-# Guided search against other mitigations over 20 splits each of four tables, to reports/; about 15 minutes.
+# Guided search against other mitigations over 20 splits of each of six cases, to reports/; a few minutes.
 mitigation: $(VENV)/.installed
 	$(BIN)/python -m fairenum.bench.mitigation reports
 

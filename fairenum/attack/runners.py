@@ -11,13 +11,15 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fairenum.attack.trial import Record, Trial, failed, run_trial
 from fairenum.errors import ClusterUnavailable
 
 if TYPE_CHECKING:
     from distributed import Client
+
+Result = TypeVar("Result")
 
 CONNECT_SECONDS = 10
 ADDRESS = re.compile(r"[a-z]+://\S+:\d{1,5}")
@@ -33,7 +35,7 @@ def run_beside(trials: Iterable[Trial], jobs: int) -> Iterator[Record]:
     return called_beside((partial(run_trial, trial) for trial in trials), jobs)
 
 
-def called_beside(calls: Iterable[Callable[[], Record]], jobs: int) -> Iterator[Record]:
+def called_beside(calls: Iterable[Callable[[], Result]], jobs: int) -> Iterator[Result]:
     """Make calls in other processes of this machine; jobs below 0 count from the number of processors, as in joblib."""
     from joblib import Parallel, delayed
 
@@ -42,14 +44,14 @@ def called_beside(calls: Iterable[Callable[[], Record]], jobs: int) -> Iterator[
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "A worker stopped")  # one that has grown is replaced: nothing is lost
-            for record in finished:  # noqa: UP028 - delegating would also delegate how it is closed
-                yield record
+            for result in finished:  # noqa: UP028 - delegating would also delegate how it is closed
+                yield result
     finally:
         with warnings.catch_warnings(action="ignore"):  # whoever closes this knows that calls are given up
             finished.close()
 
 
-def _undisturbed(call: Callable[[], Record]) -> Record:
+def _undisturbed(call: Callable[[], Result]) -> Result:
     """Leave Ctrl-C to the process that was started: a terminal sends it to all of them."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)

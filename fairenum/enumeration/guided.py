@@ -1,10 +1,10 @@
 """Search for the fairest near-optimal model over the same lattice of left-out examples, guided by unfairness.
 
 Best first finds near-copies of the optimum. This search walks towards less unfairness on watched rows instead: from a
-model it ranks all examples by their first-order effect on the smoothed gap (`Influence`), leaves out ever larger
-batches along that order, puts examples back that do harm outside, solves each box exactly, and goes on from the model
-of least gap whose accuracy is in bounds. Every model is certified as in the enumeration, and its left-out examples are
-the explanation.
+model it ranks all examples by their first-order effect on the smoothed gap (`Influence`) for the objective they cost,
+leaves out ever larger batches along that order, puts examples back that do harm outside, chooses anew among all
+examples by what the model has shown, solves each box exactly, and goes on from the model of least gap whose accuracy is
+in bounds. Every model is certified as in the enumeration, and its left-out examples are the explanation.
 """
 
 from __future__ import annotations
@@ -27,19 +27,18 @@ from fairenum.solvers.protocol import Solution
 
 Stop = Literal["solves", "time", "exhausted", "caller"]
 
-SOFTNESS = 0.5  # of the sigmoid, in standard deviations of the decision values of model 1
-# The price of accuracy in units of gap, and the width of the smoothed hinge; every predictor gets one turn with each.
-TURNS = ((1.5, 1.0), (2.0, 1.0), (3.0, 1.0))
+SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
+PRICES = (1.5, 2.0, 3.0)  # of accuracy, in units of gap; every predictor gets one turn with each
 PENALTY = 4.0  # of accuracy lost beyond the bound, in units of gap
 SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
-LEAST_SLACK = 0.3  # so that examples on the margin, which cost nothing, are not infinitely cheap
+LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
 ROUNDING_DIGITS = 12
 # Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
 # takes long.
-SOLVES, WORK = (10, 300), 1.15e7
+SOLVES, WORK = (10, 450), 1.35e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +188,8 @@ class GuidedSearch:
         if not root.found.gap > 0.0:
             self.stopped = "exhausted"  # there is nothing to make smaller
         while self.stopped is None and (node := self._next()) is not None:
-            for order in self._orders(node):
-                yield from self._along(node, order)
+            for base, order in self._orders(node):
+                yield from self._along(base, order)
         self.stopped = self.stopped or "exhausted"
 
     def _is_spent(self) -> bool:
@@ -211,23 +210,27 @@ class GuidedSearch:
             rival = best.setdefault(node.decisions, node)
             if node.found.model.objective > rival.found.model.objective:
                 best[node.decisions] = node
-        waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(TURNS)]
+        waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(PRICES)]
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
-    def _orders(self, node: _Node) -> list[_Order]:
-        """Rank what to leave out, by effect and by effect for the objective it costs, and what to put back."""
+    def _orders(self, node: _Node) -> list[tuple[_Node, _Order]]:
+        """Rank what to leave out of a model's box, what to put back, and what to leave out of the whole box instead."""
         problem, solution = self.problem, node.solution
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
-        price, window = TURNS[turn]
-        slope = self.watched.slope(node.values, self._softness, price)
+        slope = self.watched.slope(node.values, self._softness, PRICES[turn])
         decided = node.found.model.decision_function(problem.X)
-        effect = self._influence.of_leaving_out(solution, decided, slope, window)
+        effect = self._influence.of_leaving_out(solution, decided, slope)
         slack = np.maximum(0.0, problem.linear - problem.y * decided)
         inside = np.rint(solution.upper / problem.cost).astype(np.intp)
-        useful = (effect < 0.0) & (solution.alpha > 0.0)
-        leave = [_order(key, useful, inside, -1) for key in (effect, effect / (slack + LEAST_SLACK))]
-        return [*leave, _order(-effect, effect > 0.0, problem.copies - inside, 1)]
+        worth, helps = effect / (slack + LEAST_SLACK), effect < 0.0
+        orders = [
+            (node, _order(worth, helps & (solution.alpha > 0.0), inside, -1)),
+            (node, _order(-effect, ~helps, problem.copies - inside, 1)),
+        ]
+        if node.records_out:
+            orders.append((self._nodes[0], _order(worth, helps & (slack > 0.0), problem.copies, -1)))
+        return orders
 
     def _along(self, node: _Node, order: _Order) -> Iterator[Found]:
         """Solve growing batches along an order, then look closer around the best of them."""
@@ -242,7 +245,8 @@ class GuidedSearch:
             merits[batch] = merit
             batch = math.ceil(GROWTH * batch)
         for _ in range(REFINEMENTS):
-            best = min(merits, key=lambda tried: (merits[tried], tried))
+            # of equals the largest: on discrete data a plane stays where it is until many examples are gone
+            best = min(merits, key=lambda tried: (round(merits[tried], ROUNDING_DIGITS), -tried))
             above = min((tried for tried in merits if tried > best), default=most + 1)
             below = max((tried for tried in merits if tried < best), default=best)
             middle = (best + above) // 2 if above - best >= best - below else (best + below) // 2

@@ -13,6 +13,7 @@ from fairenum.problem import FloatArray, SvmProblem
 from fairenum.solvers.protocol import Solution
 
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
+WINDOW = 1.0  # a narrow one sees what a small change does, a wide one where a large one leads
 STIFFNESS = 1e-6  # of the mean curvature, so that a window without examples leaves nothing undetermined
 
 
@@ -23,9 +24,7 @@ class Influence:
         self._problem = problem
         self._train, self._watched = (_with_bias(table) for table in _feature_maps(problem, rows))
 
-    def of_leaving_out(
-        self, solution: Solution, values: FloatArray, slope: FloatArray, window: float = 1.0
-    ) -> FloatArray:
+    def of_leaving_out(self, solution: Solution, values: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the effect of one copy of each example.
 
         Parameters
@@ -36,8 +35,6 @@ class Influence:
             Its decision values on the training examples.
         slope
             How what is to be made small changes with the decision value of each watched row.
-        window
-            Width of the smoothed hinge: a narrow one sees what a small change does, a wide one where a large one leads.
 
         Returns
         -------
@@ -45,8 +42,8 @@ class Influence:
             Negative where leaving out helps, and where putting back harms.
         """
         problem = self._problem
-        in_window = np.abs(problem.linear - problem.y * values) < 0.5 * window
-        scaled = self._train * (solution.upper * in_window / window)[:, None]
+        in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW
+        scaled = self._train * (solution.upper * in_window / WINDOW)[:, None]
         curvature = scaled.T @ self._train
         curvature[np.diag_indices(len(curvature) - 1)] += 1.0
         curvature[np.diag_indices_from(curvature)] += STIFFNESS * curvature.trace() / len(curvature)

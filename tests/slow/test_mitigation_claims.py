@@ -5,35 +5,39 @@ from __future__ import annotations
 import pytest
 
 from fairenum.bench.mitigation import CASES, SPLITS, run, summary
+from fairenum.bench.split_trial import Case
 
 pytestmark = pytest.mark.slow
 
 
+COMPAS = [case for case in CASES if case.data == "compas"]
+
+
 @pytest.fixture(scope="module")
-def cases() -> dict:
-    found = summary(run(CASES, SPLITS, jobs=2))
-    return {(case["data"], case["rows"]): case for case in found}
+def found() -> dict[Case, dict]:
+    return dict(zip(CASES, summary(run(CASES, SPLITS, jobs=2)), strict=True))
 
 
-def guided(case: dict) -> dict:
-    return next(method for method in case["methods"] if method["method"] == "guided")
+def guided(block: dict) -> dict:
+    return next(method for method in block["methods"] if method["method"] == "guided")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_no_other_method_dominates_guided_search_in_most_splits(cases, case):
-    print(f"{case}: not dominated in {cases[case]['not_dominated']:.2f} of the splits")
-    assert cases[case]["not_dominated"] >= 0.8
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_no_other_method_dominates_guided_search_in_most_splits(found, case):
+    print(f"{case.title}: not dominated in {found[case]['not_dominated']:.2f} of the splits")
+    assert found[case]["not_dominated"] >= 0.8
 
 
-@pytest.mark.parametrize("case", [("compas", 300), ("compas", 2000)])
-def test_the_gap_of_compas_falls_by_a_third_for_a_point_of_accuracy(cases, case):
-    found = guided(cases[case])
-    print(f"{case}: gap {found['gap_ratio']}, accuracy {found['accuracy_change']}")
-    assert found["accuracy_change"]["value"] >= -0.01
-    assert found["gap_ratio"]["value"] <= 2 / 3
+@pytest.mark.parametrize("case", COMPAS, ids=lambda case: case.title)
+def test_the_gap_of_compas_falls_for_a_point_of_accuracy(found, case):
+    """By a third; by a quarter without the sensitive columns, where the rows tell too little about the planes."""
+    numbers = guided(found[case])
+    print(f"{case.title}: gap {numbers['gap_ratio']}, accuracy {numbers['accuracy_change']}")
+    assert numbers["accuracy_change"]["value"] >= -0.01
+    assert numbers["gap_ratio"]["value"] <= (2 / 3 if case.use_sensitive else 3 / 4)
 
 
-@pytest.mark.parametrize("case", [("compas", 2000), ("adult", 2000)])
-def test_a_search_takes_at_most_fifty_fits(cases, case):
-    print(f"{case}: {cases[case]['guided_fits']} SVC fits")
-    assert cases[case]["guided_fits"]["value"] <= 50
+@pytest.mark.parametrize("case", [case for case in CASES if case.rows == 2000], ids=lambda case: case.title)
+def test_a_search_takes_at_most_fifty_fits(found, case):
+    print(f"{case.title}: {found[case]['guided_fits']} SVC fits")
+    assert found[case]["guided_fits"]["value"] <= 50

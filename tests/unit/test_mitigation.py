@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairenum.bench import mitigation
-from fairenum.bench.mitigation import Score, Trial, dominates, markdown, run_trial, summary
+from fairenum.bench.mitigation import markdown, run, summary
+from fairenum.bench.split_trial import Case, Score, Trial, dominates
 from fairenum.enumeration.unfairness import Watched
 from fairenum.scoring import Groups
 
@@ -33,11 +33,11 @@ def test_a_method_dominates_only_beyond_noise():
 
 def trial(seed: int, gap: float, accuracy: float, beaten: bool) -> Trial:
     scores = (
-        Score("model_1", "model 1", 0.8, 0.2, False, False, False),
-        Score("guided", "guided search", accuracy, gap, False, False, False),
+        Score("model_1", "model 1", 0.8, 0.2),
+        Score("guided", "guided search", accuracy, gap),
         Score("threshold_optimizer", "thresholds", 0.7, 0.0, True, True, beaten),
     )
-    return Trial("some", 100, seed, scores, 10.0 + seed, 5, 0.97, ())
+    return Trial(Case("some", 100), seed, scores, 10.0 + seed, 5, 0.97, ())
 
 
 def test_the_summary_counts_and_takes_medians():
@@ -55,13 +55,14 @@ def test_the_summary_counts_and_takes_medians():
     assert "in 67 % of the splits" in text
 
 
-def test_one_split_through_all_methods(monkeypatch, tmp_path):
-    monkeypatch.setattr(mitigation, "CASES", (("german", 150),))
-    monkeypatch.setattr(mitigation, "SPLITS", 1)
-    found = run_trial("german", 150, 0)
+@pytest.mark.parametrize("case", [Case("german", 150), Case("compas", 100, use_sensitive=True)])
+def test_one_split_through_all_methods(case):
+    (found,) = run([case], splits=1)
     names = [score.method for score in found.scores]
     assert names[:3] == ["model_1", "exact", "guided"]
     assert set(names[3:]) == {"reweighing", "grid_search", "exponentiated_gradient", "threshold_optimizer"}
+    assert found.case == case
     assert found.errors == ()
     assert found.guided_fits > 0.0
     assert found.objective_ratio >= 0.95
+    assert case.title in markdown(summary([found]))
