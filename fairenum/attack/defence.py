@@ -16,15 +16,13 @@ from fairenum.attack.scene import BoolArray, Part
 from fairenum.baselines import MITIGATIONS, Stage, WeightedSvm
 from fairenum.dataset import merge_identical
 from fairenum.dataset.columns import IntArray
-from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.scoring import Gap
-from fairenum.selection import ROUNDING_DIGITS, Tolerances, standing
-from fairenum.solvers.registry import open_workspace
+from fairenum.selection import ROUNDING_DIGITS, Tolerances, search_fairest, standing
 
 NEIGHBOURS = 10
 
@@ -104,10 +102,9 @@ def fairest_guided(after: Aftermath) -> BoolArray:
     machine = after.machine
     merged = merge_identical(after.train.X, after.train.y)
     problem = SvmProblem(merged.X, merged.y, machine.C, merged.copies, machine.kernel_for(after.train.X))
-    tolerances = Tolerances(after.metric)
-    bounds = Bounds(loss=tolerances.eps, accuracy_drop=tolerances.max_accuracy_drop)
-    search = GuidedSearch(open_workspace(machine.solver, problem), after.watched(after.chosen_by), bounds)
-    return _fairest(after, [found.model for found in search])
+    watched = after.watched(after.chosen_by)
+    chosen, _ = search_fairest(problem, watched, Tolerances(after.metric), solver=machine.solver)
+    return chosen.model.decision_function(after.holdout.X) >= 0.0
 
 
 def _fairest(after: Aftermath, models: Sequence[Model]) -> BoolArray:
