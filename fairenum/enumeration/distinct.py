@@ -119,7 +119,8 @@ class DistinctModels:
             if on_margin > rank
             else "leaving out a supporting example moves these planes less than the distance to the next audited row"
         )
-        return f"{supports} models with distinct supports are only {classes} different predictors: {reason}"
+        predictors = "one predictor" if classes == 1 else f"only {classes} different predictors"
+        return f"{supports} models with distinct supports are {predictors}: {reason}"
 
 
 def margin_ties(model: Model) -> tuple[int, int]:
