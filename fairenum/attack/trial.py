@@ -25,6 +25,7 @@ from fairenum.errors import AttackError, FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.problem import FloatArray
 from fairenum.scoring import Groups, score
+from fairenum.threads import one_thread
 
 Record = dict[str, Any]
 
@@ -51,22 +52,20 @@ class Trial:
     config: AttackConfig
 
 
+@one_thread()
 def run_trial(trial: Trial) -> Record:
-    """Run one trial, with one BLAS thread so that its numbers are the same everywhere."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        try:
-            draw = _Draw.of(trial)
-        except Exception as error:  # noqa: BLE001 - one bad draw must not lose the others
-            return failed(trial, error)
-        record: Record = {"trial": trial.number, "seed": trial.seed, "clean": draw.clean, "attacks": [], "failures": []}
-        for name in trial.config.strategies:
-            for flips in trial.config.flips:
-                try:
-                    record["attacks"].append(draw.attacked(name, flips))
-                except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be anybody's code
-                    record["failures"].append(_failure(error, name, flips))
+    """Run one trial; its numbers are the same everywhere."""
+    try:
+        draw = _Draw.of(trial)
+    except Exception as error:  # noqa: BLE001 - one bad draw must not lose the others
+        return failed(trial, error)
+    record: Record = {"trial": trial.number, "seed": trial.seed, "clean": draw.clean, "attacks": [], "failures": []}
+    for name in trial.config.strategies:
+        for flips in trial.config.flips:
+            try:
+                record["attacks"].append(draw.attacked(name, flips))
+            except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be anybody's code
+                record["failures"].append(_failure(error, name, flips))
     return record
 
 

@@ -17,6 +17,7 @@ from fairenum.problem import FloatArray
 from fairenum.scoring import Gap, Gaps, Interval, fairlearn_metrics
 from fairenum.scoring.intervals import difference
 from fairenum.selection import Standing, Tolerances
+from fairenum.threads import one_thread
 
 
 class Live(Protocol):
@@ -29,6 +30,7 @@ class Live(Protocol):
         """Explain a model's gain over model 1."""
 
 
+@one_thread()
 def select(
     result: AuditResult,
     *,

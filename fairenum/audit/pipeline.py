@@ -25,6 +25,7 @@ from fairenum.audit.scorecard import score_part, stream, without_verdicts
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
 from fairenum.selection import Tolerances, expected_optimism
+from fairenum.threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,7 @@ class LiveRun:
         return explanation(self.prepared, self.training, self.listing, self.config, rank, tolerances.metric)
 
 
+@one_thread()
 def audit(
     data: str | Path | pd.DataFrame | Dataset,
     label: str | None = None,

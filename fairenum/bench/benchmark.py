@@ -28,6 +28,7 @@ from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError, SolverUnavailable
 from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import list_solvers
+from fairenum.threads import one_thread
 
 SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
 RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
@@ -101,13 +102,11 @@ def bench(
     progress
         Told what is under way.
     """
-    from threadpoolctl import threadpool_limits
-
     names = tuple(dict.fromkeys(solvers)) or _available()
     contestants = [*map(solver, names), baseline()]
     problem = draw_problem(dataset, rows, cost, seed, standardise=standardise)
     seconds = None if full else RACE_SECONDS
-    with threadpool_limits(limits=1):
+    with one_thread():
         progress("first calls")
         first_calls = _first_calls(contestants)
         standings = race(problem, contestants, k, seconds, progress)

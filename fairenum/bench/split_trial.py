@@ -24,6 +24,7 @@ from fairenum.problem import FloatArray, SvmProblem
 from fairenum.scoring import Decisions
 from fairenum.selection import Tolerances, search_fairest, standing
 from fairenum.solvers.registry import open_workspace
+from fairenum.threads import one_thread
 
 LISTED = 50
 Z = 1.96
@@ -71,6 +72,7 @@ class Trial:
     errors: tuple[str, ...]
 
 
+@one_thread()
 def run_trial(case: Case, seed: int) -> Trial:
     """Try all methods on one split."""
     config = AuditConfig(seed=seed, use_sensitive=case.use_sensitive)

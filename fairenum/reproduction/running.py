@@ -9,8 +9,6 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from fairenum import __version__
 from fairenum.attack.runners import called_beside, collected
 from fairenum.reproduction.claims import claims
@@ -18,6 +16,7 @@ from fairenum.reproduction.injection import compas, run_draw
 from fairenum.reproduction.plan import EXPERIMENTS, TABLES, Plan
 from fairenum.reproduction.splits import Record, run_printed, run_split, table
 from fairenum.reproduction.summary import injection_block, splits_block
+from fairenum.threads import one_thread
 
 FORMAT = "fairenum reproduction 1"
 Progress = Callable[[str, int, int | None], None]
@@ -78,9 +77,9 @@ def _calls(experiments: Sequence[str], plan: Plan) -> Iterator[Callable[[], Reco
             yield partial(run_draw, plan.seed + number, number < plan.printed_draws)
 
 
+@one_thread()
 def _called(call: Callable[[], Record]) -> Record:
-    with threadpool_limits(limits=1):
-        return call()
+    return call()
 
 
 def _block(name: str, records: Sequence[Record]) -> Document | None:
