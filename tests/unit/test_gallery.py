@@ -49,7 +49,7 @@ def test_pages_of_audits_are_those_of_their_runs(name):
     assert to_html(document) == (REPORTS / f"{name}.html").read_text(), STALE
 
 
-@pytest.mark.parametrize("name", ["compas", "german", pytest.param("adult", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", AUDITS)
 def test_audits_come_out_as_they_did(name):
     document = json.loads((REPORTS / f"{name}.json").read_text())
     again = audit(name, sizes=document["config"]["sizes"]).document
