@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fairenum.dataset.naming import quoted
+from fairenum.dataset.splitting import TRY
 
 # Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
 NOTABLE_DIFFERENCE = 0.1
+NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
 REFERENCE_AGREES = 1e-9
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -30,7 +32,7 @@ def _run(document: dict[str, Any]) -> Iterator[Caution]:
         yield (
             "exploratory",
             "models were selected and reported on rows that are not separate, so the selected one looks fairer than "
-            "it is; give sizes with a selection split and a holdout for a result that holds",
+            f"it is; a result that holds takes three parts: {TRY}",
         )
     if (guided := document["guided"]) and guided["note"] and config["primary"] is not None:
         yield "guided_skipped", f"there was no guided search: {guided['note']}"
@@ -135,8 +137,27 @@ def _choice(document: dict[str, Any]) -> Iterable[Caution]:
     if selection["outcome"] == "selected" and not selection["is_fairer"]:
         yield (
             "not_confirmed",
-            f"the selected model is fairer on the rows it was selected by, but {selection['verdict']} on the holdout",
+            f"the selected model looks fairer on the rows it was selected by, but is {selection['verdict']} on the "
+            "holdout",
         )
+    yield from _other_columns(document)
     distance = document["reference_check"]["largest_difference"]
     if distance > REFERENCE_AGREES:
         yield "reference", f"a gap differs by {distance:.2g} from fairlearn's; do not rely on this result"
+
+
+def _other_columns(document: dict[str, Any]) -> Iterator[Caution]:
+    """Look at the columns that the model was not selected by: what helps one group may cost another."""
+    selection, models = document["selection"], document["models"]
+    if selection["outcome"] != "selected":
+        return
+    metric, rank = selection["tolerances"]["metric"], selection["rank"]
+    for column in document["dataset"]["sensitive"]:
+        before, after = (models[place]["scores"]["holdout"]["by_column"][column["column"]] for place in (0, rank - 1))
+        change = after[metric]["change"]
+        if not column["is_primary"] and change and (change["value"] or 0.0) >= NOTABLE_GROWTH:
+            yield (
+                "other_column",
+                f"{column['column']}: the {metric.replace('_', ' ')} of model {rank} is {after[metric]['value']:.3f} "
+                f"against {before[metric]['value']:.3f} of model 1 on the holdout, {after[metric]['verdict']}",
+            )

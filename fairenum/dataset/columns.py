@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.naming import row_name
+from fairenum.dataset.naming import row_name, without
 from fairenum.errors import CellInfinite, ColumnConstant, ColumnUnusable
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def read_texts(series: Series) -> Texts:
             where, kind = row_name(series.index, int(position)), type(cells[position]).__name__
             raise ColumnUnusable(
                 f"column {series.name!r} holds a {kind} in {where}; turn it into numbers or texts "
-                f"(a date into a year, say), or leave it out with drop=[{series.name!r}]"
+                f"(a date into a year, say), or leave it out with {without(series.name)}"
             )
     return by_value(cells, lambda cell: plain_text(cell) or np.nan, object)
 
@@ -167,7 +167,7 @@ def _refuse_soiled_numbers(series: Series, numbers: FloatArray, texts: Texts, st
         raise ColumnUnusable(
             f"column {series.name!r} holds numbers, but {texts[strangers[0]]!r} in "
             f"{row_name(series.index, int(strangers[0]))}; correct or empty this cell, "
-            f"or leave the column out with drop=[{series.name!r}]"
+            f"or leave the column out with {without(series.name)}"
         )
 
 
@@ -187,7 +187,7 @@ def _refuse_constant(column: Column) -> None:
         empty = f" and {column.missing} empty cells" if known.size and column.missing else ""
         raise ColumnConstant(
             f"column {column.name!r} holds {what}{empty}, which teaches a model nothing; "
-            f"leave it out with drop=[{column.name!r}]"
+            f"leave it out with {without(column.name)}"
         )
 
 
@@ -198,5 +198,5 @@ def _refuse_identifiers(column: Column) -> None:
     if distinct > max(MANY_TEXTS, column.values.size / 2):
         raise ColumnUnusable(
             f"column {column.name!r} holds {distinct} different texts in {column.values.size} rows, as "
-            f"identifiers, dates and free text do; leave it out with drop=[{column.name!r}]"
+            f"identifiers, dates and free text do; leave it out with {without(column.name)}"
         )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.arff import parse_arff
 from fairenum.dataset.card import list_datasets
 from fairenum.dataset.columns import by_value, is_missing, parse_numbers
-from fairenum.dataset.naming import LINE, did_you_mean, quoted, refuse_repeated
+from fairenum.dataset.naming import LINE, did_you_mean, option, quoted, refuse_repeated
 from fairenum.errors import (
     ColumnUnusable,
     DatasetNotFound,
@@ -162,9 +162,10 @@ def _check_header(names: Sequence[str], delimiter: str) -> None:
         raise EmptyTable("the file is empty; its first line must name the columns")
     others = [other for other in DELIMITER_NAMES if other in names[0] and other != delimiter]
     if len(names) == 1 and others:
+        sign = others[0]
         raise WrongDelimiter(
-            f"the file has one column, {names[0]!r}: its cells seem to be separated by a "
-            f"{DELIMITER_NAMES[others[0]]}; read it with delimiter={others[0]!r}, or save it with commas"
+            f"the file has one column, {names[0]!r}: its cells seem to be separated by a {DELIMITER_NAMES[sign]}; "
+            f"read it with {option('delimiter', sign, 'delimiter', sign)}, or save it with commas"
         )
     if "" in names:
         raise ColumnUnusable(

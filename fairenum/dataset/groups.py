@@ -19,7 +19,7 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import did_you_mean, quoted
+from fairenum.dataset.naming import did_you_mean, option, quoted
 from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable
 
 if TYPE_CHECKING:
@@ -125,9 +125,12 @@ def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], Int
     texts = read_texts(series)
     known = sorted(set(texts[~is_missing(texts)].tolist()), key=reading_order)
     if len(known) > MOST_NUMBERS and read_column(series).is_numeric:
+        middle = float(known[len(known) // 2])
+        end = int(middle) if middle.is_integer() else middle
+        bands = option("bands", {str(series.name): [end]}, "band", f"{series.name}={end}")
         raise ColumnUnusable(
             f"sensitive column {series.name!r} holds {len(known)} different numbers, too many for groups; "
-            f"cut it into bands, for example bands={{{series.name!r}: [{known[len(known) // 2]}]}}"
+            f"cut it into bands, for example {bands}"
         )
     named = {value: meanings.get(value, value) for value in known}
     names = list(dict.fromkeys(named.values()))

@@ -19,7 +19,7 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import quoted, row_name
+from fairenum.dataset.naming import option, quoted, row_name
 from fairenum.errors import FavourableUnknown, LabelNotBinary, LabelOneClass, LabelUndefined
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def read_label(series: Series, favourable: object) -> Label:
 
 def match_value(wanted: object, values: list[str], column: str) -> str:
     """Find the value that is meant: the same text, else the same number (1, 1.0, True), else but for case."""
-    advice = f"its values are {quoted(values)}: say which is favourable, for example favourable={values[-1]!r}"
+    example = option("favourable", values[-1], "favourable", values[-1])
+    advice = f"its values are {quoted(values)}: say which is favourable, for example {example}"
     if wanted is None:
         raise FavourableUnknown(f"label column {column!r} has no favourable value yet; {advice}")
     text = plain_text(wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,16 @@ def quoted(names: Iterable[str], limit: int = 6) -> str:
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(map(repr, names[:limit])) + more
+
+
+def option(name: str, value: object, flag: str, word: str) -> str:
+    """Say how to give an option, in Python and on the command line."""
+    return f"{name}={value!r} (--{flag} {shlex.quote(word)})"
+
+
+def without(column: object) -> str:
+    """Say how to leave a column out."""
+    return option("drop", [column], "drop", str(column))
 
 
 def listed(names: Names) -> tuple[str, ...]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fairenum.dataset.columns import IntArray, read_only
+from fairenum.dataset.naming import option
 from fairenum.dataset.table import Dataset
 from fairenum.errors import SplitImpossible
 
 SHARES = (0.6, 0.2, 0.2)
+TRY = option("sizes", SHARES, "split", ",".join(map(str, SHARES)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +56,7 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
 def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
     """Turn the sizes of the three parts, rows or shares, into rows of a table that has so many."""
     if len(sizes) != 3 or not all(size >= 0 for size in sizes) or sizes[0] == 0:
-        raise SplitImpossible(f"sizes {tuple(sizes)} are not three sizes with rows to train on; try {SHARES}")
+        raise SplitImpossible(f"sizes {tuple(sizes)} are not three sizes with rows to train on; try {TRY}")
     whole = rows if all(isinstance(size, int | np.integer) for size in sizes) else 1
     if sum(sizes) > whole + 1e-9:
         raise SplitImpossible(f"sizes {tuple(sizes)} sum to more than {whole}, which is all; ask for less")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from fairenum.report.tables import Document
+from fairenum.report.tables import Document, records_out
 from fairenum.report.text import shortened
 
 LARGEST_WHOLE = 60_000
@@ -79,7 +79,7 @@ def _model(model: Mapping[str, Any], metric: str) -> dict[str, Any]:
         **{
             key: model[key] for key in ("rank", "origin", "support_rank", "objective_ratio", "support_size", "supports")
         },
-        "left_out": len(model["left_out"]),
+        "left_out": records_out(model),
         "is_constant": model["is_constant"],
         "flips": model["predictions_changed"]["holdout"]["rows"],
         "selection_accuracy": chosen_by["accuracy"]["value"],

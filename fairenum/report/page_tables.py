@@ -51,7 +51,7 @@ def _model(model: Block, metric: str) -> tuple[str, ...]:
         str(model["rank"]),
         objective,
         support,
-        str(len(model["left_out"])),
+        str(tables.records_out(model)),
         share(chosen_by["accuracy"]["value"]),
         share(chosen_by[metric]["value"]),
         accuracy,

@@ -90,6 +90,8 @@ def parse_rule(text: str) -> Rule:
             f"no metric is called {metric!r}; "
             + (f"did you mean {hint[0]!r}?" if hint else f"there are {', '.join(METRICS)}")
         )
+    if not 0.0 <= float(limit) <= 1.0:
+        raise ConfigError(f"{metric} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
     return Rule(metric, comparison, float(limit))
 
 
@@ -105,8 +107,8 @@ def judge(document: Document, rule: Rule) -> Judgement:
         return Judgement(rule, Outcome.OPEN, f"{found}, but these rows also chose the model; give --split a holdout")
     if None in (numbers["value"], numbers["low"], numbers["high"]):
         return Judgement(rule, Outcome.OPEN, f"{found} has no limits to judge by")
-    if rule.metric.endswith(GROUP_METRICS) and (small := _small_groups(document)):
-        return Judgement(rule, Outcome.OPEN, f"{found}, but {small}; --min-group-size sets the minimum")
+    if rule.metric.endswith(GROUP_METRICS) and (lack := _lack_of_groups(document)):
+        return Judgement(rule, Outcome.OPEN, f"{found}, but {lack}")
     return Judgement(rule, *_verdict(rule, numbers, found))
 
 
@@ -122,11 +124,16 @@ def _verdict(rule: Rule, numbers: Mapping[str, float], found: str) -> tuple[Outc
     return (Outcome.HOLDS, found) if kept == {True} else (Outcome.VIOLATED, found)
 
 
-def _small_groups(document: Document) -> str:
-    """Say which groups of the primary column are too small to judge by; nothing if none is."""
+def _lack_of_groups(document: Document) -> str:
+    """Say which groups of the primary column are too small to judge by, or that there is only one; else nothing."""
     for column in document["dataset"]["sensitive"]:
-        small = [group for group in column["groups"] if group["is_small"]]
-        if column["is_primary"] and small:
+        if not column["is_primary"]:
+            continue
+        name, small = shortened(column["column"], 24), [group for group in column["groups"] if group["is_small"]]
+        if small:
             named = [f"{shortened(group['name'], 24)} ({counted(group['holdout'], 'row')})" for group in small[:3]]
-            return f"{counted(len(small), 'group')} of {shortened(column['column'], 24)} too small: {', '.join(named)}"
+            few = f"{counted(len(small), 'group')} of {name} too small: {', '.join(named)}"
+            return f"{few}; --min-group-size sets the minimum"
+        if sum(group["holdout"] > 0 for group in column["groups"]) < 2:
+            return f"the holdout holds one group of {name} only"
     return ""

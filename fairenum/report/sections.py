@@ -22,7 +22,9 @@ RANK_CAPTION = (
     "Model by model in the order of their objective: what is lost of it, and gap and accuracy on the holdout with "
     "their intervals."
 )
-IMPACT_CAPTION = "Bars: share that gets the favourable outcome, with its interval; dashed: four fifths of the highest."
+IMPACT_CAPTION = (
+    "Bars: share that gets the favourable outcome, with its interval; dashed: four fifths of model {}'s highest."
+)
 
 
 def tiles(document: Document) -> Iterator[Tile]:
@@ -125,7 +127,8 @@ def _group_blocks(document: Document, ranks: tuple[int, ...]) -> Iterator[Block]
             for table in document["group_tables"]
             if table["column"] == column["column"] and (not ranks or table["rank"] in ranks)
         ]
-        yield Figure((figures.group_rates(tables),), f"By {shortened(column['column'], 60)}. {IMPACT_CAPTION}")
+        caption = f"By {shortened(column['column'], 60)}. {IMPACT_CAPTION.format(tables[-1]['rank'])}"
+        yield Figure((figures.group_rates(tables),), caption)
         yield from (Grid(impact_table(table)) for table in tables)
 
 

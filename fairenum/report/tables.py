@@ -130,9 +130,16 @@ def adverse_impact(table: Mapping[str, Any]) -> Table:
 def _group_notes(table: Mapping[str, Any], most: str | None) -> Iterator[str]:
     yield f"difference and p: against {shortened(table['reference'], GROUP_WIDTH)}"
     if most is not None:
-        yield f"ratio and shortfall: against {shortened(most, GROUP_WIDTH)}, the most selected"
+        is_small = {group["is_small"] for group in table["groups"]}
+        among = " of those that are not small" if is_small == {True, False} else ""
+        yield f"ratio and shortfall: against {shortened(most, GROUP_WIDTH)}, the most selected{among}"
     if any(group["is_small"] for group in table["groups"]):
         yield "small: too few rows to say much"
+
+
+def records_out(model: Mapping[str, Any]) -> int:
+    """Count the training records that a model leaves out, copy by copy."""
+    return sum(entry["copies"] for entry in model["left_out"])
 
 
 def _ranked(model: Mapping[str, Any], metric: str, *, is_selected: bool) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ CLAIMS = (
     ),
     Claim(
         "lower_loss",
-        "Some of the 50 best models has a smaller test loss than the optimal one.",
+        "One of the 50 best models, at least, has a smaller test loss than the optimal one.",
         TABLES,
         lambda split: split["lower"] > 0,
     ),

@@ -98,7 +98,10 @@ def headline(document: Document) -> str:
         "does not hold": ("does not hold", "do not hold"),
     }
     parts = [f"{counts[verdict]} {words[verdict][counts[verdict] != 1]}" for verdict in words if counts[verdict]]
-    return f"Of the paper's {counted(len(tried), 'claim')}, {sentence_list(parts)}"
+    number = counted(len(tried), "claim")
+    is_whole = len(tried) == len(document["claims"])
+    claims = f"the paper's {number}" if is_whole else f"{number} of the paper that could be tried"
+    return f"Of {claims}, {sentence_list(parts)}"
 
 
 def finding(claim: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def test_page_markdown_figures_and_run_go_into_one_folder(fairenum, folder):
     assert written == {"paper.html", "paper.json", "paper.md"} | figures
     saved = json.loads((place / "paper.json").read_text())
     assert (saved["plan"]["seed"], saved["plan"]["splits"]) == (2, 1)
-    assert "Of the paper's 2 claims" in ended.out
+    assert "Of 2 claims of the paper that could be tried" in ended.out
     assert "A quick run: too few splits" in " ".join(ended.out.split())
     assert "page: fairenum-paper/paper.html" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from documents import audit_document
+from documents import audit_document, gap
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.pipeline import Pipeline
@@ -194,6 +194,20 @@ def test_calibration_survives_extremes(values):
         np.testing.assert_allclose(chances, np.repeat([1 / 12, 11 / 12], 10), atol=1e-6)
     else:
         np.testing.assert_allclose(chances, 0.5, atol=1e-9)
+
+
+def test_a_gap_that_grows_in_another_column_is_not_passed_over():
+    document = audit_document(selected=3)
+    (primary,) = document["dataset"]["sensitive"]
+    document["dataset"]["sensitive"].append({**primary, "column": "race", "is_primary": False})
+    for model, value, change in zip(document["models"], (0.02, 0.02, 0.1), (0.0, 0.0, 0.08), strict=False):
+        numbers = gap(value, change, "not distinguishable")
+        model["scores"]["holdout"]["by_column"]["race"] = {"demographic_parity_difference": numbers}
+    messages = [caution["message"] for caution in cautions(document) if caution["code"] == "other_column"]
+    assert messages == [
+        "race: the demographic parity difference of model 3 is 0.100 against 0.020 of model 1 on the holdout, "
+        "not distinguishable"
+    ]
 
 
 @pytest.mark.parametrize(

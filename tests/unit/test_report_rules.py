@@ -28,6 +28,20 @@ def test_anything_else_is_refused(text):
         parse_rules([text])
 
 
+@pytest.mark.parametrize("text", ["demographic_parity_difference<=10", "accuracy>=1.5", "accuracy>-0.1"])
+def test_a_limit_that_nothing_could_break_or_keep_is_refused(text):
+    with pytest.raises(ConfigError, match=r"lies between 0 and 1, so a limit of [-0-9.]+ says nothing; 10 % is 0\.1"):
+        parse_rule(text)
+
+
+def test_one_group_alone_has_no_gap_to_judge():
+    document = audit_document()
+    document["dataset"]["sensitive"][0]["groups"][1]["holdout"] = 0
+    judgement = judge(document, parse_rule("demographic_parity_difference<=0.9"))
+    assert judgement.outcome is Outcome.OPEN
+    assert judgement.reason.endswith("but the holdout holds one group of sex only")
+
+
 def test_the_metrics_are_those_of_the_document():
     scores = schema()["$defs"]["scores"]["properties"]
     assert set(METRICS) == set(scores) - {"rows", "by_column", "hinge_loss"}

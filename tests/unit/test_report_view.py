@@ -129,7 +129,9 @@ def test_groups_are_shown_in_the_form_of_an_adverse_impact_table():
         ("man", "120/200", "0.600", "0.750", "reference", "<0.001", "12"),
         ("woman (small)", "10/20", "0.500", "0.750", "-0.100 [-0.140, -0.060]", "<0.001", "12"),
     )
+    assert table.notes[1].endswith(", the most selected of those that are not small")
     document = audit_document()
+    assert view(document).groups[0].notes[1].endswith(", the most selected")
     document["group_tables"][1]["most_selected"] = None
     document["group_tables"][1]["groups"][0].update(shortfall=None, ratio=None)
     (table,) = view(document).groups

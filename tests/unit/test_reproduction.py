@@ -229,6 +229,13 @@ def test_a_run_is_shown_the_same_twice_and_again_from_its_file(document):
     assert "nan" not in files["paper.md"].lower().split()
 
 
+def test_the_headline_counts_what_was_tried():
+    claims = [{"verdict": "holds", "trials": 3}, {"verdict": "does not hold", "trials": 3}]
+    assert headline({"claims": claims}) == "Of the paper's 2 claims, 1 holds and 1 does not hold"
+    untried = {"verdict": "not tried", "trials": 0}
+    assert headline({"claims": [*claims, untried]}).startswith("Of 2 claims of the paper that could be tried, 1 holds")
+
+
 def test_page_and_markdown_say_the_same(document):
     files = {name: html.unescape(text) for name, text in rendered(document).items()}
     assert headline(document) in files["paper.html"]
