@@ -1,8 +1,8 @@
 """The fairest near-optimal model: who may be chosen, who is, and how much the choice flatters.
 
 The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
-accuracy, decides not all rows alike, and has a gap to speak of; the candidate of least gap is chosen. Ties go to the
-better objective, so model 1 is kept unless another one looks fairer.
+accuracy, decides not all rows alike, and has a gap to speak of; the candidate of least gap is chosen. Model 1 is kept
+unless another one looks fairer; ties between others go to the more accurate one, then to the better objective.
 """
 
 from __future__ import annotations
@@ -70,10 +70,12 @@ class Standing:
         return np.asarray(near_optimal & accurate & ~self.is_constant & ~np.isnan(self.gap))
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
-        """Find the candidate of least gap, the first of equals; -1 where there is none."""
+        """Find the candidate of least gap, of equals model 1 or the most accurate; -1 where there is none."""
         candidates = self.candidates(tolerances)
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
-        return np.where(candidates.any(-1), price.argmin(-1), -1)
+        is_least = candidates & (price == price.min(-1, keepdims=True))
+        place = np.where(is_least, np.round(self.accuracy, ROUNDING_DIGITS), -np.inf).argmax(-1)
+        return np.where(candidates.any(-1), np.where(is_least[..., 0], 0, place), -1)
 
     def pareto_front(self) -> IntArray:
         """Find the models that none beats in accuracy or gap without losing in the other; constant ones do not count.

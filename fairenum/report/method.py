@@ -51,7 +51,7 @@ def steps(document: Document, metric: str) -> Iterator[str]:
     yield (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
         f"{tolerances['eps']:g} of the objective and {tolerances['max_accuracy_drop']:g} of accuracy there; ties go to "
-        "the better objective."
+        "model 1, else to the more accurate one."
     )
     yield (
         f"Intervals have a level of {100 * config['confidence']:g} %. Changes against model 1 are paired, and their "

@@ -37,7 +37,7 @@ def test_nobody_within_the_tolerances_is_fairer(field, eps, drop):
     ]
     assert (chosen == -1) == (not allowed)
     if allowed:
-        assert chosen == min(allowed, key=lambda i: (field.gap[i], i))
+        assert chosen == min(allowed, key=lambda i: (field.gap[i], i > 0, -field.accuracy[i], i))
 
 
 @given(standings())

@@ -25,9 +25,10 @@ def test_the_smallest_gap_wins():
     assert models([0.3, 0.2, 0.1, 0.15]).fairest(Tolerances()) == 2
 
 
-def test_ties_go_to_the_better_objective():
+def test_ties_go_to_model_1_then_to_accuracy_then_to_the_better_objective():
     assert models([0.3, 0.1, 0.1]).fairest(Tolerances()) == 1
-    assert models([0.1, 0.1, 0.1 - 1e-16]).fairest(Tolerances()) == 0
+    assert models([0.3, 0.1, 0.1], accuracy=[0.8, 0.8, 0.81]).fairest(Tolerances()) == 2
+    assert models([0.1, 0.1, 0.1 - 1e-16], accuracy=[0.8, 0.9, 0.9]).fairest(Tolerances()) == 0
 
 
 def test_model_1_is_kept_when_nothing_is_fairer():
