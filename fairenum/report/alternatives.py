@@ -19,11 +19,12 @@ ATTACK_CAPTION = (
     "The mean gap on the holdout over draws of the table, against the number of labels that somebody flipped in its "
     "training rows."
 )
+WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
 RANGE_TEXT = (
     "Enumeration lists neighbours of the best machine. This strip holds for every machine of the same kernel whose "
-    "loss on the training rows is within {eps} of the best, listed or not. It measures a stand-in for the gap, the "
-    "difference of mean decision values, for which the ends of the range can be proven: none goes below {low} or above "
-    "{high}; machines at {found_low} and {found_high} were found. The models lie between {least} and {most}."
+    "loss on the training rows is within {eps} of the best{why}, listed or not. It measures a stand-in for the gap, "
+    "the difference of mean decision values, for which the ends of the range can be proven: none goes below {low} or "
+    "above {high}; machines at {found_low} and {found_high} were found. The models lie between {least} and {most}."
 )
 
 
@@ -44,6 +45,7 @@ def possible(document: Document) -> Section:
     within = [model["value"] for model in found["models"] if model["is_within"]]
     text = RANGE_TEXT.format(
         eps=percent(found["eps"]),
+        why=WIDENED if found["eps"] > document["config"]["eps"] else "",
         low=f"{found['low']['bound']:.3f}",
         high=f"{found['high']['bound']:.3f}",
         found_low=f"{found['low']['attained']:.3f}",

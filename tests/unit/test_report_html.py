@@ -184,6 +184,13 @@ def test_the_front_is_drawn_through_its_models_on_the_selection_split():
     assert not [layer for layer in scatter.scatters(document)[1].layers if hasattr(layer, "is_step")]
 
 
+@pytest.mark.parametrize(("widened", "is_said"), [(0.0, False), (0.1, True)])
+def test_a_range_wider_than_eps_says_why(widened, is_said):
+    document = full_document()
+    document["range"]["eps"] = document["config"]["eps"] + widened
+    assert ("as much as a listed model loses on all rows" in to_html(document)) == is_said
+
+
 def test_the_range_shows_only_models_it_holds_for():
     document = full_document(models=40)
     plot = figures.range_strip(document)
