@@ -28,13 +28,25 @@ def test_no_other_method_dominates_guided_search_in_most_splits(found, case):
     assert found[case]["not_dominated"] >= 0.8
 
 
-@pytest.mark.parametrize("case", COMPAS, ids=lambda case: case.title)
-def test_the_gap_of_compas_falls_for_a_point_of_accuracy(found, case):
-    """By a third; by a quarter without the sensitive columns, where the rows tell too little about the planes."""
+UNREACHED = pytest.mark.xfail(reason="0.68 and 0.69: without the group, the rows to choose by tell too little")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=() if case.use_sensitive else UNREACHED, id=case.title) for case in COMPAS],
+)
+def test_the_gap_of_compas_falls_by_a_third_for_a_point_of_accuracy(found, case):
     numbers = guided(found[case])
     print(f"{case.title}: gap {numbers['gap_ratio']}, accuracy {numbers['accuracy_change']}")
     assert numbers["accuracy_change"]["value"] >= -0.01
-    assert numbers["gap_ratio"]["value"] <= (2 / 3 if case.use_sensitive else 3 / 4)
+    assert numbers["gap_ratio"]["value"] <= 2 / 3
+
+
+@pytest.mark.parametrize("case", COMPAS, ids=lambda case: case.title)
+def test_the_gap_of_compas_falls_by_a_quarter_at_least(found, case):
+    numbers = guided(found[case])
+    assert numbers["accuracy_change"]["value"] >= -0.01
+    assert numbers["gap_ratio"]["value"] <= 3 / 4
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.rows == 2000], ids=lambda case: case.title)
