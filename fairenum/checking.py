@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -56,14 +56,18 @@ def check_options(
         require(config, name, isinstance(getattr(config, name), bool), "true or false")
 
 
-def changed(config: Configuration, title: str, options: Mapping[str, Any]) -> Configuration:
-    """Return a configuration with some options changed; refuse unknown ones."""
-    known = [option.name for option in fields(config)]
+def refuse_unknown(subject: str, options: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse options that a configuration does not have."""
     for name in options:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
-            raise ConfigError(f"{title} has no option {name!r}{hint}")
+            raise ConfigError(f"{subject} has no option {name!r}{hint}")
+
+
+def changed(config: Configuration, subject: str, options: Mapping[str, Any]) -> Configuration:
+    """Return a configuration with some options changed; refuse unknown ones."""
+    refuse_unknown(subject, options, [option.name for option in fields(config)])
     return replace(config, **options)
 
 

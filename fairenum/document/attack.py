@@ -1,0 +1,293 @@
+"""The document of a simulated attack: what label flips do, over many draws of a table."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fairenum.document.attack_config import AttackConfig
+from fairenum.document.header import Document
+from fairenum.document.terms import Status
+from fairenum.document.value import Estimate, Quantiles, Value
+
+
+class Measured(Value, frozen=True):
+    """One model of one trial.
+
+    Attributes
+    ----------
+    gap, error
+        On the holdout.
+    train_gap
+        On the training rows, which is what the attacker sees.
+    """
+
+    gap: float | None
+    error: float | None
+    train_gap: float | None
+
+
+class RecoveryRanks(Value, frozen=True):
+    """Whether a listed model makes up for the attack.
+
+    Attributes
+    ----------
+    rank
+        Of the first model whose gap is at most the clean one, at no more error than model 1; null if there is none.
+    paper_rank
+        Of the first model with a smaller gap than the clean one and less error than model 1, as the paper reports.
+    """
+
+    rank: int | None = None
+    paper_rank: int | None = None
+
+
+class TrialDetection(Value, frozen=True):
+    """Flipped rows among those that fairer models leave out.
+
+    Attributes
+    ----------
+    left_out
+        Rows that some fairer model leaves out.
+    chance, support_chance
+        The precision of any row, and of any support vector of model 1.
+    """
+
+    left_out: int
+    precision: float
+    recall: float
+    chance: float
+    support_chance: float
+
+
+class Defended(Value, frozen=True):
+    """What a defence does to the holdout of one trial, or why it failed."""
+
+    gap: float | None = None
+    error: float | None = None
+    failure: str | None = None
+
+
+class Attacked(Measured, frozen=True):
+    """One attack on one draw: model 1 of what it leaves, and what the listed models show.
+
+    Attributes
+    ----------
+    flips
+        The budget as asked for.
+    rows
+        Training rows of the draw whose labels were flipped.
+    models, predictors, tied
+        Listed models, how many different predictors they are on the holdout, and how many share the best objective.
+    detection
+        Null if no fairer model leaves out any row.
+    """
+
+    strategy: str
+    flips: int | float
+    rows: tuple[int, ...]
+    models: int
+    predictors: int
+    tied: int
+    recovery: RecoveryRanks
+    detection: TrialDetection | None
+    defences: dict[str, Defended]
+
+
+class Failure(Value, frozen=True):
+    """Why a trial, or one attack of it, has no numbers."""
+
+    strategy: str | None
+    flips: int | float | None
+    message: str
+
+
+class TrialRecord(Value, frozen=True):
+    """One draw of the table.
+
+    Attributes
+    ----------
+    clean
+        The model before any flip; null if the draw failed.
+    """
+
+    trial: int
+    seed: int
+    clean: Measured | None
+    attacks: tuple[Attacked, ...]
+    failures: tuple[Failure, ...]
+
+
+class Levels(Value, frozen=True):
+    """Means over trials.
+
+    Attributes
+    ----------
+    trials
+        Trials that were finished.
+    gap, error
+        On the holdout.
+    train_gap
+        On the training rows, which is what the attacker sees.
+    """
+
+    trials: int
+    gap: Estimate
+    gap_quantiles: Quantiles | None
+    error: Estimate
+    train_gap: Estimate
+
+
+class Recovery(Value, frozen=True):
+    """How often a listed model has at most the clean model's gap on the holdout at no more error than model 1.
+
+    Models that decide all rows alike do not count.
+
+    Attributes
+    ----------
+    share
+        Trials with such a model.
+    at_rank_1
+        Trials in which it is model 1: nothing to recover from.
+    of_raised
+        Among the trials whose gap was raised, those with such a model.
+    rank_quantiles
+        Of the first such model, where there is one.
+    paper_share
+        Trials in which a listed model has a smaller gap than the clean model and less error than model 1, as the paper
+        reports.
+    """
+
+    share: Estimate
+    at_rank_1: Estimate
+    of_raised: Estimate
+    rank_quantiles: Quantiles | None
+    paper_share: Estimate
+
+
+class Detection(Value, frozen=True):
+    """Flipped rows among those that fairer models leave out, over trials in which they leave out any."""
+
+    trials: int
+    precision: Estimate
+    recall: Estimate
+    chance: Estimate
+    support_chance: Estimate
+
+
+class DefenceSummary(Value, frozen=True):
+    """One defence; changes are against the undefended model of the same trial.
+
+    Attributes
+    ----------
+    failure
+        Why it failed, the first time.
+    """
+
+    name: str
+    trials: int
+    gap: Estimate
+    gap_change: Estimate
+    error: Estimate
+    error_change: Estimate
+    failed: int
+    failure: str | None
+
+
+class AttackPoint(Levels, frozen=True):
+    """One strategy at one budget; changes are against the clean model of the same trial.
+
+    Attributes
+    ----------
+    flips
+        Flipped rows.
+    share
+        As a share of the training rows.
+    raised
+        Share of trials whose gap is larger than the clean one.
+    predictors
+        How many different predictors the listed models are on the holdout.
+    one_predictor
+        Share of trials in which they are all one.
+    all_differ
+        Share of trials in which no two of them decide the holdout alike.
+    all_tied
+        Share of trials in which all listed models have one objective.
+    """
+
+    flips: int
+    share: float
+    gap_change: Estimate
+    gap_change_quantiles: Quantiles | None
+    error_change: Estimate
+    train_gap_change: Estimate
+    raised: Estimate
+    recovery: Recovery
+    predictors: Estimate
+    one_predictor: Estimate
+    all_differ: Estimate
+    all_tied: Estimate
+    detection: Detection | None
+    defences: tuple[DefenceSummary, ...]
+
+
+class AttackCurve(Value, frozen=True):
+    """One strategy over all budgets."""
+
+    strategy: str
+    points: tuple[AttackPoint, ...]
+
+
+class TrialFailure(Failure, frozen=True):
+    """A failure, and the trial it happened in."""
+
+    trial: int
+    seed: int
+
+
+class Attack(Value, frozen=True):
+    """What label flips do, over many draws of a table.
+
+    Intervals are over trials; trials of one number share their draw.
+
+    Attributes
+    ----------
+    config
+        The options, as resolved.
+    clean
+        The models before any flip.
+    """
+
+    status: Status
+    config: AttackConfig
+    clean: Levels
+    curves: tuple[AttackCurve, ...]
+    failures: tuple[TrialFailure, ...]
+
+
+class DrawnTable(Value, frozen=True):
+    """The table that trials draw their rows from."""
+
+    name: str
+    rows: int
+    label: str
+    favourable: str
+    fingerprint: str
+
+
+class AttackDocument(Document, frozen=True, tag="attack"):
+    """A simulated attack on its own; all but its timings is the same for the same input and seed.
+
+    Attributes
+    ----------
+    attack
+        The summary over trials.
+    trials
+        One record for each trial that was finished, in order.
+    """
+
+    title: ClassVar[str] = "simulated attack"
+    command: ClassVar[str] = "fairenum attack DATA"
+
+    dataset: DrawnTable
+    attack: Attack
+    trials: tuple[TrialRecord, ...]

@@ -1,0 +1,113 @@
+"""The document of an audit."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from fairenum.document.attack import Attack
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
+from fairenum.document.header import Document
+from fairenum.document.models import (
+    AuditedModel,
+    Baseline,
+    Enumeration,
+    Example,
+    GuidedRun,
+    Multiplicity,
+    PossibleRange,
+    Tuning,
+)
+from fairenum.document.table import TableFacts
+from fairenum.document.value import Value
+
+
+class Requested(Value, frozen=True):
+    """What was asked for where it had to be resolved."""
+
+    C: float | Literal["auto"]
+    gamma: float | Literal["scale", "auto"]
+    max_nodes: int | Literal["auto"] | None
+
+
+class AuditDocument(Document, frozen=True, tag="audit"):
+    """The result of one audit. Undefined numbers are null.
+
+    Everything but timings is the same for the same input and seed.
+
+    Attributes
+    ----------
+    config
+        The options, as resolved.
+    requested
+        Those of them that had to be resolved, as they were asked for.
+    is_exploratory
+        Whether models were selected and reported on rows that are not separate.
+    is_redacted
+        Whether row numbers, labels, groups and values of training examples were left out.
+    tuning
+        Null if C was given.
+    guided
+        Null if it was not asked for.
+    examples
+        The training examples that some model leaves out.
+    range
+        Null without two groups to compare, if it was not asked for, or if it could not be proven.
+    baselines
+        Null if they were not asked for.
+    explanation
+        Null unless another model than model 1 was selected, and explained.
+    group_tables
+        For model 1 and the selected model, every sensitive column.
+    warnings
+        What to beware of.
+    attack
+        What label flips do to the audit, over many draws of the table; null if it was not asked for.
+    """
+
+    title: ClassVar[str] = "audit"
+    command: ClassVar[str] = "fairenum audit DATA"
+
+    config: AuditConfig
+    requested: Requested
+    is_exploratory: bool
+    dataset: TableFacts
+    tuning: Tuning | None
+    enumeration: Enumeration
+    guided: GuidedRun | None
+    models: tuple[AuditedModel, ...]
+    examples: tuple[Example, ...]
+    multiplicity: Multiplicity
+    range: PossibleRange | None
+    baselines: tuple[Baseline, ...] | None
+    selection: Selection
+    explanation: Explanation | None
+    group_tables: tuple[GroupTable, ...]
+    reference_check: ReferenceCheck
+    warnings: tuple[Caution, ...]
+    attack: Attack | None = None
+    is_redacted: bool = False
+
+    @property
+    def first(self) -> AuditedModel:
+        """Model 1, the best by its objective."""
+        return self.models[0]
+
+    @property
+    def selected(self) -> AuditedModel | None:
+        """The selected model; None if there is none."""
+        return None if self.selection.rank is None else self.models[self.selection.rank - 1]
+
+    @property
+    def column(self) -> str | None:
+        """The sensitive column, or intersection, that models are selected by."""
+        return self.config.primary
+
+    def redacted(self) -> AuditDocument:
+        """Leave out what it holds of single training rows: their numbers, labels, groups and values."""
+        models = tuple(model.but(left_out=tuple(entry.counted for entry in model.left_out)) for model in self.models)
+        explanation = self.explanation
+        if explanation:
+            core = explanation.core.but(left_out=tuple(entry.counted for entry in explanation.core.left_out))
+            explanation = explanation.but(clusters=(), core=core)
+        return self.but(is_redacted=True, models=models, examples=(), explanation=explanation)

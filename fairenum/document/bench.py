@@ -1,0 +1,113 @@
+"""The document of a benchmark: a race of solvers and the paper's algorithm, and how their times grow."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from fairenum.document.header import Document
+from fairenum.document.terms import Basis, GrowthAxis
+from fairenum.document.value import Value
+
+PAPER_ALGORITHM = "Algorithm 1"
+
+
+class BenchData(Value, frozen=True):
+    """The problem that was raced on."""
+
+    name: str
+    rows: int
+    features: int
+    cost: float
+    seed: int
+    fingerprint: str
+
+
+class SvcFit(Value, frozen=True):
+    """The fit of scikit-learn's SVC that everything is measured by."""
+
+    tol: float
+    seconds: float
+
+
+class RaceResult(Value, frozen=True):
+    """How one contestant did. All seconds are CPU seconds of one process.
+
+    Attributes
+    ----------
+    name
+        The solver, or "Algorithm 1", the paper's.
+    models
+        Number of models that it found in its time.
+    in_place
+        How many of them are the models of that rank, as proven by a solver.
+    nodes
+        Number of boxes solved for them, beside the first.
+    seconds
+        CPU seconds for all k models.
+    fits
+        The same in SVC fits, the median over the laps.
+    basis
+        Whether these two are measured, extrapolated from a part, or so short a part that it was at least that.
+    error
+        Why it found nothing.
+    """
+
+    name: str
+    models: int = 0
+    in_place: int = 0
+    nodes: int = 0
+    seconds: float | None = None
+    fits: float | None = None
+    basis: Basis = "measured"
+    laps: int = 0
+    error: str | None = None
+
+
+class GrowthSeries(Value, frozen=True):
+    """CPU seconds of one contestant over one axis: n examples, d features or k models.
+
+    Attributes
+    ----------
+    slope
+        Fitted to the logarithms of the larger half of the points: on the smaller half, fixed costs hide it.
+    """
+
+    name: str
+    axis: GrowthAxis
+    sizes: tuple[int, ...]
+    seconds: tuple[float, ...]
+    slope: float | None
+
+
+class BenchDocument(Document, frozen=True, tag="bench"):
+    """What was measured. The figures to quote are ratios: times are in SVC fits made beside them.
+
+    Attributes
+    ----------
+    k
+        Number of models asked for.
+    seconds
+        Time after which a contestant is stopped; null for never.
+    first_calls
+        Seconds of one tiny call each: imports, and loading or compiling the inner loop of the paths.
+    """
+
+    title: ClassVar[str] = "benchmark"
+    command: ClassVar[str] = "fairenum bench DATA --json PATH"
+
+    data: BenchData
+    k: int
+    seconds: float | None
+    svc_fit: SvcFit
+    first_calls: float
+    standings: tuple[RaceResult, ...]
+    growth: tuple[GrowthSeries, ...]
+
+    @property
+    def paper(self) -> RaceResult:
+        """What the paper's algorithm did."""
+        return next((one for one in self.standings if one.name == PAPER_ALGORITHM), RaceResult(PAPER_ALGORITHM))
+
+    def speedup(self, result: RaceResult) -> float | None:
+        """Return how many times faster than the paper's algorithm a contestant is, both in SVC fits."""
+        return self.paper.fits / result.fits if self.paper.fits and result.fits else None

@@ -1,0 +1,197 @@
+"""The choice of a model: which, why, what it gains, whom it selects, and what to beware of."""
+
+from __future__ import annotations
+
+from fairenum.document.machine import Tolerances
+from fairenum.document.models import LeftOut
+from fairenum.document.terms import CautionCode, Outcome, Part, Reason, Verdict
+from fairenum.document.value import Estimate, Parts, Value
+
+
+class Optimism(Value, frozen=True):
+    """How much of a gain on the selection split the choice itself has put there.
+
+    Attributes
+    ----------
+    gap
+        Of the selected model, by split.
+    observed
+        Change of gap on the holdout minus that on the selection split.
+    expected
+        What choosing is expected to flatter by; null if that was not estimated.
+    """
+
+    gap: Parts[Estimate]
+    observed: Estimate
+    expected: float | None
+
+
+class Selection(Value, frozen=True):
+    """The model that was selected, and what is known about the choice.
+
+    Attributes
+    ----------
+    rank
+        The selected model; null if every model is constant.
+    outcome
+        Selected: another model than model 1; kept: model 1, as no other is fairer; none: no model can be selected.
+    reason
+        Why, as a word.
+    column
+        The sensitive column, or intersection, whose gap was to be small.
+    candidates
+        Ranks of the models within the tolerances.
+    pareto_front
+        Ranks that no model beats in both accuracy and gap on the selection split.
+    gap_change
+        Gap of the selected model minus that of model 1; null without another model.
+    accuracy_change
+        The same for accuracy.
+    verdict
+        On the holdout; null unless another model was selected.
+    """
+
+    rank: int | None
+    outcome: Outcome
+    reason: Reason
+    column: str | None
+    tolerances: Tolerances
+    candidates: tuple[int, ...]
+    pareto_front: tuple[int, ...]
+    gap_change: Parts[Estimate] | None = None
+    accuracy_change: Parts[Estimate] | None = None
+    verdict: Verdict | None = None
+    optimism: Optimism | None = None
+
+    @property
+    def is_fairer(self) -> bool:
+        """Whether the holdout shows the selected model to be fairer than model 1."""
+        return self.verdict is Verdict.FAIRER
+
+    @property
+    def shortlist(self) -> list[int]:
+        """Model 1, and the selected one if that is another."""
+        return sorted({1, self.rank or 1})
+
+
+def reason_for(outcome: Outcome, column: str | None, models: int, candidates: tuple[int, ...]) -> Reason:
+    """Say why a choice came out as it did."""
+    if outcome == "none":
+        return "all_constant"
+    if outcome == "selected":
+        return "smallest_gap"
+    if column is None:
+        return "no_sensitive_column"
+    if models == 1:
+        return "only_model"
+    return "no_smaller_gap" if set(candidates) - {1} else "no_other_candidate"
+
+
+class Cluster(Value, frozen=True):
+    """Left-out records of one label and group, and what most of them share.
+
+    Attributes
+    ----------
+    cell
+        Values that most of them have.
+    records
+        How many there are; identical ones count by the share of them that is left out.
+    share, share_of_training
+        Their share of what is left out, and of the training rows.
+    """
+
+    label: str
+    group: str | None
+    cell: dict[str, float | str]
+    records: float
+    share: float
+    share_of_training: float
+    rows: tuple[int, ...]
+
+
+class Core(Value, frozen=True):
+    """The fewest left-out examples that still give most of the gain."""
+
+    records: int
+    left_out: tuple[LeftOut, ...]
+    objective_ratio: float
+    gap: Parts[float | None]
+    share_of_gain: float | None
+
+
+class Explanation(Value, frozen=True):
+    """Why the selected model is fairer: what its left-out records have in common, and which of them matter."""
+
+    rank: int
+    records: int
+    clusters: tuple[Cluster, ...]
+    core: Core
+
+
+class GroupRow(Value, frozen=True):
+    """One group of an adverse-impact table.
+
+    Attributes
+    ----------
+    ratio
+        Rate as a share of that of the most selected group.
+    difference
+        Rate minus that of the reference group; limits hold one by one.
+    p
+        Of a test that the rate is that of the reference group.
+    shortfall
+        How many more of the group would be selected at the rate of the most selected one.
+    detectable
+        The smallest true difference to the reference group that a sample of this size usually shows.
+    """
+
+    group: str
+    n: int
+    selected: int
+    rate: Estimate
+    ratio: float | None
+    difference: Estimate
+    p: float | None
+    shortfall: float | None
+    detectable: float | None
+    is_small: bool
+
+
+class GroupTable(Value, frozen=True):
+    """An adverse-impact table on the holdout.
+
+    Attributes
+    ----------
+    most_selected
+        The group that ratio and shortfall refer to: of the highest rate, small groups aside if others remain.
+    """
+
+    rank: int
+    column: str
+    reference: str
+    most_selected: str | None
+    groups: tuple[GroupRow, ...]
+
+
+class ReferenceCheck(Value, frozen=True):
+    """The gaps of the shortlist in the primary column on the holdout, computed again by the reference library."""
+
+    library: str
+    ranks: tuple[int, ...]
+    compared: int
+    largest_difference: float
+
+
+class Caution(Value, frozen=True):
+    """Something to beware of, as a code; reports put it in words with the numbers of the document.
+
+    Attributes
+    ----------
+    column, part, rank
+        What it is about, where the code alone does not say that.
+    """
+
+    code: CautionCode
+    column: str | None = None
+    part: Part | None = None
+    rank: int | None = None

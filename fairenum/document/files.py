@@ -1,0 +1,104 @@
+"""Documents as they are kept: JSON, written whole or not at all, and read strictly."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TypeVar, cast
+
+import msgspec
+
+from fairenum.document.header import KIND, VERSION, Document
+from fairenum.document.kinds import AnyDocument
+from fairenum.document.migration import migrate
+from fairenum.errors import FairenumError, ResultError
+
+D = TypeVar("D", bound=Document)
+
+HINT = "make one with: fairenum audit DATA"
+
+
+def to_json(document: Document) -> str:
+    """Write a document as text: the same for the same input and seed, but for its timings."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+
+
+def save(document: Document, path: str | Path) -> None:
+    """Write a document to a file, whole or not at all."""
+    write_atomically(path, to_json(document).encode())
+
+
+def load(path: str | Path) -> AnyDocument:
+    """Read a saved document of any kind; refuse what is none, and say where it goes wrong."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ResultError(f"cannot read {str(path)!r}: {error.strerror}") from error
+    return parse(content, str(path))
+
+
+def load_as(kind: type[D], path: str | Path) -> D:
+    """Read a saved document of one kind."""
+    document = load(path)
+    if not isinstance(document, kind):
+        raise ResultError(f"{str(path)!r} is a {document.title}, no {kind.title}; make one with: {kind.command}")
+    return document
+
+
+def parse(content: bytes, name: str) -> AnyDocument:
+    """Read a document of any kind; `name` is what a message calls it."""
+    try:
+        found = msgspec.json.decode(content)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ResultError(f"{name!r} is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ResultError(f"{name!r} is no document of fairenum, but a {type(found).__name__}; {HINT}")
+    try:
+        document = migrate(found)
+        if document is None:
+            _require_header(found, name)
+            document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
+    except (msgspec.ValidationError, FairenumError, KeyError, TypeError) as error:
+        if isinstance(error, ResultError):
+            raise
+        raise ResultError(f"{name!r} is no valid document: {_reason(error)}") from error
+    return document
+
+
+def _require_header(found: dict[str, object], name: str) -> None:
+    if KIND not in found:
+        raise ResultError(f"{name!r} is no document of fairenum: it does not say of which kind it is; {HINT}")
+    if found.get("version") != VERSION:
+        raise ResultError(f"{name!r} has version {found.get('version')!r}, this fairenum reads {VERSION!r}")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it lacks {error}"
+    return f"{error!s:.200}"
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write a file beside its place and move it there, so that an old one survives a crash."""
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise ResultError(f"cannot write {str(path)!r}: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())  # a temporary file is private; a result is like any other file
+        os.replace(temporary, target)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise ResultError(f"cannot write {str(path)!r}: {error.strerror}") from error
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,115 @@
+"""What audits and attacks train, what a fairer model may cost, and how their options are changed by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self, get_args
+
+from fairenum.checking import TINY, check_options, is_number, refuse_unknown, require
+from fairenum.document.terms import Gap, KernelName
+
+Sizes = tuple[int | float, int | float, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The support vector machine that is trained: what is minimised, by whom, and over which examples.
+
+    Parameters
+    ----------
+    C
+        Price of a violated margin; "auto" where it is still to be chosen by cross-validation on the training rows.
+    kernel, gamma, degree, coef0
+        The kernel, as in scikit-learn's `SVC`; gamma is "scale", "auto" or a number.
+    solver
+        Name of a solver plugin.
+    rows
+        Whether identical rows are examples of their own, instead of copies of one that are left out one by one.
+    """
+
+    C: float | Literal["auto"] = 1.0
+    kernel: KernelName = "linear"
+    gamma: float | Literal["scale", "auto"] = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    solver: str = "path"
+    rows: bool = False
+
+    def __post_init__(self) -> None:
+        words = {"kernel": get_args(KernelName)}
+        check_options(self, words, {"degree": (1, math.inf)}, {"coef0": (0.0, math.inf)}, ("rows",))
+        is_cost = self.C == "auto" or is_number(self.C, TINY, math.inf)
+        require(self, "C", is_cost, "a positive number or auto")
+        is_gamma = self.gamma in ("scale", "auto") or is_number(self.gamma, TINY, math.inf)
+        require(self, "gamma", is_gamma, "a positive number, scale or auto")
+        require(self, "solver", isinstance(self.solver, str), "the name of a solver")
+
+    @property
+    def cost(self) -> float:
+        """C as a number; refuse to go on where it has not been chosen yet."""
+        require(self, "C", self.C != "auto", "a positive number")
+        return float(self.C)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerances:
+    """What a fairer model may cost, and in which gap it has to be fairer.
+
+    Parameters
+    ----------
+    metric
+        The gap.
+    eps
+        Largest relative loss of objective.
+    max_accuracy_drop
+        Largest loss of accuracy on the selection split.
+    """
+
+    metric: Gap = "demographic_parity_difference"
+    eps: float = 0.05
+    max_accuracy_drop: float = 0.01
+
+    def __post_init__(self) -> None:
+        limits = {"eps": (0.0, 1.0), "max_accuracy_drop": (0.0, 1.0)}
+        check_options(self, {"metric": get_args(Gap)}, {}, limits, ())
+
+
+class Options:
+    """What both configurations do alike: options are changed by name, those of the machine too."""
+
+    __slots__ = ()
+    subject: ClassVar[str]
+    machine: Machine
+
+    def but(self, **options: Any) -> Self:
+        """Return the configuration with some options changed, those of its machine among them; refuse unknown ones."""
+        own = [option.name for option in fields(self)]  # type: ignore[arg-type]
+        of_machine = [option.name for option in fields(Machine)]
+        refuse_unknown(self.subject, options, [*own, *of_machine])
+        machine = replace(
+            options.pop("machine", self.machine),
+            **{name: options.pop(name) for name in of_machine if name in options},
+        )
+        return replace(self, machine=machine, **options)  # type: ignore[type-var]
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Every option by its name, those of the machine among them."""
+        own = {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
+        machine = own.pop("machine")
+        return {option.name: getattr(machine, option.name) for option in fields(machine)} | own
+
+
+def make_tuples(config: object, names: Iterable[str]) -> None:
+    """Take single values and lists for tuples."""
+    for name in names:
+        value = getattr(config, name)
+        object.__setattr__(config, name, (value,) if isinstance(value, str | float | int) else tuple(value))
+
+
+def require_three_sizes(config: object, sizes: Sequence[float]) -> None:
+    """Refuse sizes of splits that are not three numbers."""
+    is_three = len(sizes) == 3 and all(is_number(size, 0, math.inf) for size in sizes)
+    require(config, "sizes", is_three, "three numbers: train, selection and holdout")

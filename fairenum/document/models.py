@@ -1,0 +1,293 @@
+"""The models of an audit: what is proven about each, what it leaves out, and how far the models disagree."""
+
+from __future__ import annotations
+
+from fairenum.document.scores import BaselineScores, Scores
+from fairenum.document.terms import ListingEnd, Obstacle, Origin
+from fairenum.document.value import Parts, Value
+
+Cell = float | str | None
+
+
+class TriedCost(Value, frozen=True):
+    """The accuracy of one C over folds of the training rows."""
+
+    C: float
+    accuracy: float
+
+
+class Tuning(Value, frozen=True):
+    """The choice of C by cross-validation."""
+
+    folds: int
+    grid: tuple[TriedCost, ...]
+
+
+class MarginTies(Value, frozen=True):
+    """Why many supports can be few predictors: examples on the margin of the best model, and how many determine it.
+
+    Attributes
+    ----------
+    examples
+        Allowed examples on the margin.
+    independent
+        How many of them, affinely independent, determine it.
+    """
+
+    examples: int
+    independent: int
+
+
+class Enumeration(Value, frozen=True):
+    """How the exact models were found, and why no more of them.
+
+    Attributes
+    ----------
+    nodes
+        Boxes solved.
+    supports
+        Models with distinct supports that were seen.
+    models
+        Those of them that are listed.
+    audited_rows
+        Rows of selection and holdout whose decisions tell models apart; their labels do not count.
+    ties
+        There if most supports repeat the decisions of another.
+    """
+
+    stopped: ListingEnd
+    nodes: int
+    supports: int
+    models: int
+    audited_rows: int
+    ties: MarginTies | None = None
+
+
+class GuidedRun(Value, frozen=True):
+    """How the guided search went.
+
+    Attributes
+    ----------
+    stopped
+        Why it ended; ``skipped`` if there was nothing to guide it.
+    solves
+        Boxes solved.
+    front
+        Models that none beats in objective, gap and accuracy together, model 1 among them.
+    models
+        Those of them that joined the list.
+    obstacle
+        Why it was skipped; null otherwise.
+    """
+
+    stopped: str
+    solves: int = 0
+    front: int = 0
+    models: int = 0
+    obstacle: Obstacle | None = None
+
+
+class LeftOut(Value, frozen=True):
+    """A training example that a model was not shown, or not all its copies.
+
+    A redacted document has no more than the numbers of copies.
+
+    Attributes
+    ----------
+    copies
+        How many of its identical records are left out.
+    of
+        How many there are.
+    row
+        Its first row in the input table, counted from 0; more in examples.
+    groups
+        Its records by sensitive column and group.
+    """
+
+    copies: int
+    of: int
+    row: int | None = None
+    label: str | None = None
+    groups: dict[str, dict[str, int]] | None = None
+
+    @property
+    def counted(self) -> LeftOut:
+        """Keep the numbers of copies alone."""
+        return LeftOut(self.copies, self.of)
+
+
+class ChangedRows(Value, frozen=True):
+    """Rows decided otherwise than by model 1."""
+
+    rows: int
+    share: float
+
+
+class AuditedModel(Value, frozen=True):
+    """A near-optimal model: what is proven about it, what it leaves out, and what it does.
+
+    Attributes
+    ----------
+    origin
+        Exact: listed best first; guided: found by the search for less unfairness on the selection split, so its scores
+        there flatter and carry no verdict.
+    support_rank
+        Its place among all models with distinct supports; null for a guided model, whose place is not known.
+    objective_bound
+        The optimum lies between objective and this.
+    objective_ratio
+        Objective as a share of that of model 1.
+    relative_gap
+        Width of the proven interval, as a share of the objective.
+    is_order_certified
+        Whether the intervals prove its place.
+    loss_ratio
+        Its loss on all training examples, relative to the best, minus 1.
+    supports
+        How many models with distinct supports decide all audited rows as this one does.
+    bias_interval
+        Every optimal bias lies in here; null is infinite.
+    undetermined
+        Rows whose decision the optimum leaves open, by split.
+    predictions_changed
+        Rows decided otherwise than by model 1, by split.
+    is_constant
+        Whether it decides all rows of the selection split alike.
+    """
+
+    rank: int
+    origin: Origin
+    support_rank: int | None
+    objective: float
+    objective_bound: float
+    objective_ratio: float
+    relative_gap: float
+    is_order_certified: bool
+    loss_ratio: float
+    support_size: int
+    supports: int
+    left_out: tuple[LeftOut, ...]
+    bias: float
+    bias_interval: tuple[float | None, float | None]
+    undetermined: Parts[int]
+    predictions_changed: Parts[ChangedRows]
+    is_constant: bool
+    scores: Parts[Scores]
+
+    @property
+    def records_left_out(self) -> int:
+        """The training records that it leaves out, copy by copy."""
+        return sum(entry.copies for entry in self.left_out)
+
+
+class Example(Value, frozen=True):
+    """A training example that some model leaves out.
+
+    Attributes
+    ----------
+    row
+        Its first row in the input table, counted from 0.
+    rows
+        All its identical training records.
+    """
+
+    row: int
+    rows: tuple[int, ...]
+    label: str
+    groups: dict[str, dict[str, int]]
+    values: dict[str, Cell]
+
+
+class GroupDisagreement(Value, frozen=True):
+    """How far the models disagree about the rows of one group.
+
+    Attributes
+    ----------
+    flipped
+        Rows that at least one model decides otherwise than model 1.
+    """
+
+    group: str
+    rows: int
+    flipped: int
+    ambiguity: float | None
+    discrepancy: float | None
+    disagreement: float | None
+    viable_range: float | None
+    capacity: float | None
+
+
+class Multiplicity(Value, frozen=True):
+    """How far the models disagree about the holdout; probabilities are calibrated on the selection split (Platt)."""
+
+    rows: int
+    models: int
+    flipped: int
+    ambiguity: float
+    discrepancy: float
+    disagreement: float
+    viable_range: float
+    capacity: float
+    by_column: dict[str, tuple[GroupDisagreement, ...]]
+
+
+class RangeEnd(Value, frozen=True):
+    """One end of the range: no machine within the loss goes beyond `bound`, and one goes as far as `attained`."""
+
+    bound: float
+    attained: float
+    solves: int
+
+
+class RangeModel(Value, frozen=True):
+    """Where a listed model stands in the range.
+
+    Attributes
+    ----------
+    is_within
+        Whether its loss is within that of the range.
+    """
+
+    rank: int
+    value: float
+    loss_ratio: float
+    is_within: bool
+
+
+class PossibleRange(Value, frozen=True):
+    """The difference of mean decision values of two groups on the holdout, over all machines that are nearly as good.
+
+    Attributes
+    ----------
+    groups
+        The two that lie farthest apart for model 1.
+    eps
+        The relative loss within which it holds.
+    """
+
+    column: str
+    groups: tuple[str, str]
+    eps: float
+    low: RangeEnd
+    high: RangeEnd
+    models: tuple[RangeModel, ...]
+
+
+class Baseline(Value, frozen=True):
+    """A mitigation that is no near-optimal model of the enumeration.
+
+    Attributes
+    ----------
+    is_randomised
+        Whether it decides by chance; its scores are then of one draw with the run's seed.
+    needs_groups
+        Whether it has to be told the group of whom it decides about.
+    error
+        Why it gave no answer; null if it did.
+    """
+
+    name: str
+    is_randomised: bool
+    needs_groups: bool
+    error: str | None
+    scores: BaselineScores | None

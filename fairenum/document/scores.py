@@ -1,0 +1,91 @@
+"""What a model measures on the rows of one split."""
+
+from __future__ import annotations
+
+from fairenum.document.terms import Gap, Measure, Verdict
+from fairenum.document.value import Estimate, Value
+
+
+class ChangedEstimate(Estimate, frozen=True):
+    """An estimate with its change against model 1.
+
+    Attributes
+    ----------
+    change
+        Limits hold for all models together; null where nothing can be compared.
+    """
+
+    change: Estimate | None = None
+
+
+class GapEstimate(ChangedEstimate, frozen=True):
+    """A gap between groups, its change against model 1, and what the change shows.
+
+    Attributes
+    ----------
+    verdict
+        Null where nothing can be compared.
+    """
+
+    verdict: Verdict | None = None
+
+
+class GapScores(Value, frozen=True):
+    """The gaps between the groups of a sensitive column."""
+
+    demographic_parity_difference: GapEstimate
+    equal_opportunity_difference: GapEstimate
+    equalized_odds_difference: GapEstimate
+    predictive_parity_difference: GapEstimate
+
+    def gap(self, metric: Gap) -> GapEstimate:
+        """Return one gap by its name."""
+        gap: GapEstimate = getattr(self, metric)
+        return gap
+
+
+class GroupScores(GapScores, frozen=True):
+    """Gaps, and the ratios that go with them."""
+
+    demographic_parity_ratio: Estimate
+    equal_opportunity_ratio: Estimate
+    equalized_odds_ratio: Estimate
+
+
+class ColumnScores(GroupScores, frozen=True):
+    """The gaps between the groups of one sensitive column, or of their intersection, and the counts behind them.
+
+    Attributes
+    ----------
+    selected
+        Rows that get the favourable outcome, by group in the order of dataset.sensitive.
+    true_positives
+        Those of them whose label is favourable.
+    """
+
+    selected: tuple[int, ...]
+    true_positives: tuple[int, ...]
+
+
+class Scores(GroupScores, frozen=True):
+    """One model on one split. The gaps are those of the primary sensitive column; all are null without one."""
+
+    rows: int
+    accuracy: ChangedEstimate
+    balanced_accuracy: Estimate
+    selection_rate: Estimate
+    hinge_loss: Estimate
+    by_column: dict[str, ColumnScores]
+
+    def measure(self, name: Measure) -> Estimate:
+        """Return one measure by its name."""
+        measure: Estimate = getattr(self, name)
+        return measure
+
+
+class BaselineScores(GapScores, frozen=True):
+    """Another mitigation on the holdout."""
+
+    rows: int
+    accuracy: ChangedEstimate
+    selection_rate: Estimate
