@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fairenum.dataset.merging import Merged, merge_identical
+from fairenum.document.machine import Machine
 from fairenum.enumeration.distinct import DistinctModels, Distinctness
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.problem import FloatArray, Kernel, SvmProblem, read_only
+from fairenum.experiment import pose
+from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 
@@ -108,6 +109,30 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.merge_copies = merge_copies
         self.ridge = ridge
 
+    @classmethod
+    def of(
+        cls,
+        machine: Machine,
+        n_models: int = 1,
+        distinct: Distinctness = "support",
+        min_difference: float = 0.01,
+        patience: int = 1000,
+    ) -> Self:
+        """Build the estimator of a machine; by default it trains the best model alone."""
+        return cls(
+            machine.cost,
+            kernel=machine.kernel,
+            gamma=machine.gamma,
+            degree=machine.degree,
+            coef0=machine.coef0,
+            solver=machine.solver,
+            n_models=n_models,
+            distinct=distinct,
+            min_difference=min_difference,
+            patience=patience,
+            merge_copies=not machine.rows,
+        )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
@@ -146,15 +171,13 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Return the stream of models, and how a model is presented in the caller's rows and classes."""
         table, signs = self._checked(X, y)
         rows = table if audited is None else validate_data(self, audited, dtype=np.float64, reset=False)
-        kernel = self.kernel_for(table)
-        problem = SvmProblem(table, signs, self._cost(), kernel=kernel, ridge=self.ridge)
+        posed = pose(table, signs, self._machine(), ridge=self.ridge)
         present = partial(replace, classes=(self.classes_[0], self.classes_[1]))
         if self.merge_copies:
-            merged = merge_identical(table, signs)
-            present = partial(_by_rows, problem, merged, present)
-            problem = SvmProblem(merged.X, merged.y, self._cost(), merged.copies, kernel, ridge=self.ridge)
+            row_by_row = SvmProblem(table, signs, self._cost(), kernel=posed.problem.kernel, ridge=self.ridge)
+            present = partial(_by_rows, row_by_row, posed.rows_of, present)
         limits = Limits(None, self.max_loss, self.max_nodes, self.max_seconds)
-        enumeration = Enumeration(open_workspace(self.solver, problem), limits)
+        enumeration = Enumeration(open_workspace(self.solver, posed.problem), limits)
         return DistinctModels(enumeration, self.distinct, rows, k, self.min_difference, self.patience), present
 
     def _checked(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -174,22 +197,16 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             raise ValueError(f"C must be a positive number, not {self.C!r}")
         return float(self.C)
 
-    def kernel_for(self, X: FloatArray) -> Kernel:
-        """Return the kernel with gamma as a number, as scikit-learn resolves it for these rows."""
-        return Kernel(self.kernel, self._gamma(X), self.degree, self.coef0)
-
-    def _gamma(self, X: FloatArray) -> float:
-        if self.gamma == "scale":
-            variance = float(X.var())
-            return 1.0 / (X.shape[1] * variance) if variance else 1.0
-        return 1.0 / X.shape[1] if self.gamma == "auto" else float(self.gamma)
+    def _machine(self) -> Machine:
+        return Machine(self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=not self.merge_copies)
 
 
-def _by_rows(problem: SvmProblem, merged: Merged, present: Callable[[Model], Model], model: Model) -> Model:
+def _by_rows(
+    problem: SvmProblem, rows_of: Sequence[IntArray], present: Callable[[Model], Model], model: Model
+) -> Model:
     """Return a model of merged examples in rows: the first copies carry the weight, the last are left out."""
     alpha = np.zeros(problem.size)
     left_out: dict[int, int] = {}
-    rows_of = np.split(np.argsort(merged.inverse, kind="stable"), np.cumsum(merged.copies)[:-1])
     for example in np.union1d(model.support, list(model.left_out)).astype(int):
         rows = rows_of[example]
         cost = problem.cost[rows[0]]

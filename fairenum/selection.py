@@ -12,8 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairenum.document.machine import Tolerances
 from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
+from fairenum.experiment import EncodedRows
 from fairenum.problem import SvmProblem
 from fairenum.scoring import Decisions, Gap, score
 from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
@@ -23,25 +26,6 @@ from fairenum.solvers.registry import open_workspace
 
 # Rates are ratios of whole numbers: what differs by less than this is equal.
 ROUNDING_DIGITS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerances:
-    """What a fairer model may cost, and in which gap it has to be fairer.
-
-    Parameters
-    ----------
-    metric
-        The gap.
-    eps
-        Largest relative loss of objective.
-    max_accuracy_drop
-        Largest loss of accuracy on the selection split.
-    """
-
-    metric: Gap = "demographic_parity_difference"
-    eps: float = 0.05
-    max_accuracy_drop: float = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +82,17 @@ def standing(decisions: Decisions, objective_ratio: FloatArray, metric: Gap) -> 
     return Standing(objective_ratio, scores.overall.accuracy, getattr(scores.gaps, metric), scores.is_constant)
 
 
+def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances) -> Model:
+    """Choose among models, the best one first, by the rule; the first one if none is within the tolerances."""
+    values = np.array([model.decision_function(rows.X) for model in models])
+    objectives = np.array([model.objective for model in models])
+    stands = standing(rows.decisions(values), objectives / objectives[0], tolerances.metric)
+    return models[max(int(stands.fairest(tolerances)), 0)]
+
+
 def search_fairest(
     problem: SvmProblem,
-    watched: Watched,
+    rows: EncodedRows,
     tolerances: Tolerances | None = None,
     *,
     max_left_out: float = 0.2,
@@ -113,10 +105,10 @@ def search_fairest(
     ----------
     problem
         The training rows and the machine.
-    watched
-        Rows to choose by, with labels and groups; their metric is the gap to make small.
+    rows
+        Rows to choose by, with labels and groups.
     tolerances
-        What a fairer model may cost; the metric in them is not looked at.
+        What a fairer model may cost, and the gap to make small.
     max_left_out
         Largest share of the training records left out.
     solves
@@ -128,12 +120,12 @@ def search_fairest(
     -------
     tuple
         The model chosen by the rule, and all models that none beats in objective, gap and accuracy together, the best
-        one first. Gap and accuracy are those of the watched rows, which the search has looked at: only other rows can
-        say how fair the model is.
+        one first. Gap and accuracy are those of the rows to choose by, which the search has looked at: only other rows
+        can say how fair the model is.
     """
     tolerances = tolerances or Tolerances()
     bounds = Bounds(tolerances.eps, tolerances.max_accuracy_drop, max_left_out, solves)
-    search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
+    search = GuidedSearch(open_workspace(solver, problem), Watched(rows, tolerances.metric), bounds)
     found = [*search][:1] + [one for one in search.front if one.model.left_out]
     return found[max(int(_standing_of(found).fairest(tolerances)), 0)], found
 

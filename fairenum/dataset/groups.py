@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairenum.dataset.columns import (
     IntArray,
@@ -20,32 +21,52 @@ from fairenum.dataset.columns import (
     reading_order,
 )
 from fairenum.dataset.naming import did_you_mean, option, quoted
-from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable
+from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable, DataError
 
 if TYPE_CHECKING:
     from fairenum.dataset.columns import Series
 
-MISSING = "(missing)"
+MISSING, EVERYONE = "(missing)", "everyone"
 MOST_NUMBERS = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The groups of one sensitive column, or of the intersection of several.
+    """The group of each row: of one sensitive column, of the intersection of several, or of everyone alike.
 
     Parameters
     ----------
+    codes
+        For each row the position of its group among the names.
+    names
+        One name for each group, all different; a group may be without rows.
     column
         The column's name; the names joined by " & " for an intersection.
-    names
-        The groups' names, all different.
-    codes
-        Position in ``names`` of every row's group.
     """
 
-    column: str
-    names: tuple[str, ...]
     codes: IntArray = field(repr=False)
+    names: tuple[str, ...]
+    column: str = ""
+
+    def __post_init__(self) -> None:
+        codes, names = np.asarray(self.codes), tuple(str(name) for name in self.names)
+        if codes.ndim != 1 or codes.size == 0 or codes.dtype.kind not in "iu":
+            raise DataError(f"group codes must be one integer for each row, got {codes.dtype} {codes.shape}")
+        if codes.min() < 0 or codes.max() >= len(names):
+            raise DataError(f"group codes must lie in 0..{len(names) - 1}, got {codes.min()}..{codes.max()}")
+        if len(set(names)) < len(names):
+            raise DataError(f"group names must differ from each other, got {list(names)}")
+        object.__setattr__(self, "codes", read_only(codes.astype(np.intp)))
+        object.__setattr__(self, "names", names)
+
+    @classmethod
+    def everyone(cls, rows: int) -> Groups:
+        """Put so many rows into one group."""
+        return cls(np.zeros(rows, dtype=np.intp), (EVERYONE,))
+
+    def take(self, rows: IntArray | slice) -> Groups:
+        """Return the groups of some rows."""
+        return Groups(self.codes[rows], self.names, self.column)
 
     @property
     def values(self) -> Texts:
@@ -56,6 +77,23 @@ class Groups:
     def sizes(self) -> IntArray:
         """The number of rows in each group."""
         return read_only(np.bincount(self.codes, minlength=len(self.names)))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all rows are of one group, so that every gap is 0 and says nothing."""
+        return int(np.count_nonzero(self.sizes)) == 1
+
+    def small(self, minimum_size: int = 30) -> NDArray[np.bool_]:
+        """Mark the groups that have too few rows to say much about."""
+        return np.asarray(self.sizes < minimum_size)
+
+    def reference(self, name: str | None = None) -> int:
+        """Find the position of the group that others are compared with, the largest if no name is given."""
+        if name is None:
+            return int(self.sizes.argmax())
+        if name not in self.names:
+            raise DataError(f"no group is called {name!r}; choose the reference among {list(self.names)}")
+        return self.names.index(name)
 
 
 def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None) -> Groups:
@@ -81,7 +119,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
             "compares two; choose another column"
         )
     codes = np.searchsorted(present, codes)
-    return Groups(str(series.name), tuple(names[code] for code in present), read_only(codes))
+    return Groups(codes, tuple(names[code] for code in present), str(series.name))
 
 
 def missing_name(names: Sequence[str]) -> str:
@@ -103,7 +141,7 @@ def intersect(groups: Sequence[Groups]) -> Groups:
     names = [_joined(columns, row) for row in parts]
     if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
         names = [_joined(columns, map(repr, row)) for row in parts]
-    return Groups(" & ".join(columns), tuple(names), read_only(codes.ravel().astype(np.intp)))
+    return Groups(codes.ravel(), tuple(names), " & ".join(columns))
 
 
 def named_groups(columns: Sequence[Groups], name: str | None = None) -> Groups:

@@ -93,7 +93,7 @@ class Dataset:
             self,
             features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
             label=replace(self.label, y=read_only(self.y[rows])),
-            sensitive=tuple(replace(groups, codes=read_only(groups.codes[rows])) for groups in self.sensitive),
+            sensitive=tuple(groups.take(rows) for groups in self.sensitive),
         )
 
     @classmethod

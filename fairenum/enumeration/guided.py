@@ -152,7 +152,7 @@ class GuidedSearch:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self._influence = Influence(problem, self.watched.X)
+        self._influence = Influence(problem, self.watched.rows.X)
         self.most_solves = self.bounds.solves or problem.affordable(WORK, *SOLVES)
         self._room = int(self.bounds.left_out * int(problem.copies.sum()))
         self._seen = {problem.copies.tobytes()}
@@ -306,7 +306,7 @@ class GuidedSearch:
         root = self._nodes[0].found if self._nodes else None
         best = root.model.objective if root else proof(solution)[0].objective
         model = model_of(self.problem, solution, self.solves, best)
-        values = model.decision_function(self.watched.X)
+        values = model.decision_function(self.watched.rows.X)
         gap, accuracy, is_constant = self.watched.standing(values)
         least = (root.accuracy if root else accuracy) - self.bounds.accuracy_drop
         merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - accuracy)

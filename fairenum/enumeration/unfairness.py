@@ -5,39 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Gap, Groups, Rate, score
+from fairenum.scoring import Gap, Rate, score
 from fairenum.scoring.counts import Confusion, cell_sums
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
-    """The rows on which unfairness is watched, and the gap that is watched there.
+    """The rows on which unfairness is watched, and the gap that is watched there."""
 
-    Parameters
-    ----------
-    X
-        Their features.
-    labels
-        0/1 truth.
-    groups
-        The group of each row.
-    metric
-        The gap.
-    """
-
-    X: FloatArray
-    labels: NDArray[np.uint8]
-    groups: Groups
+    rows: EncodedRows
     metric: Gap = "demographic_parity_difference"
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return gap, accuracy and whether all rows are decided alike, for a model's decision values."""
-        scores = score(self._decisions(values))
+        scores = score(self.rows.decisions(values[None]))
         gap = float(getattr(scores.gaps, self.metric)[0])
         return gap, float(scores.overall.accuracy[0]), bool(scores.is_constant[0])
 
@@ -48,15 +34,12 @@ class Watched:
         that lie farthest apart make the gap.
         """
         degree = expit(values / softness)
-        push = self._gap_slope(degree) - price * (2.0 * self.labels - 1.0) / len(values)
+        push = self._gap_slope(degree) - price * (2.0 * self.rows.labels - 1.0) / len(values)
         return np.asarray(push * degree * (1.0 - degree) / softness)
-
-    def _decisions(self, values: FloatArray) -> Decisions:
-        return Decisions((values >= 0.0).astype(np.uint8)[None], self.labels, self.groups)
 
     def _gap_slope(self, degree: FloatArray) -> FloatArray:
         """Return how the widest distance between two groups changes with the degree of each row."""
-        decisions, ones = self._decisions(degree), np.ones(len(degree))
+        decisions, ones = self.rows.decisions(degree[None]), np.ones(len(degree))
         counts = Confusion(cell_sums(ones[None], decisions, ones), cell_sums(degree[None], decisions, ones))
         widest, slope = -1.0, np.zeros(counts.selected.shape[1:])
         for rate in GAP_RATES[self.metric]:
@@ -68,7 +51,7 @@ class Watched:
                 widest, slopes = float(values[high] - values[low]), _rate_slopes(counts, rate, values)
                 slope = np.zeros_like(slopes)
                 slope[high], slope[low] = slopes[high], -slopes[low]
-        return np.asarray(slope[self.groups.codes, self.labels])
+        return np.asarray(slope[self.rows.groups.codes, self.rows.labels])
 
 
 def _rate_slopes(counts: Confusion, rate: Rate, values: FloatArray) -> FloatArray:

@@ -1,7 +1,9 @@
 """Score all models at once: rates and gaps, statistics that hold, and how far the models disagree."""
 
-from fairenum.scoring.comparison import Comparison, Verdict, accuracy_changes, compare
-from fairenum.scoring.counts import Confusion, Decisions, Groups
+from fairenum.dataset.groups import Groups
+from fairenum.document.terms import Gap, Verdict
+from fairenum.scoring.comparison import Comparison, accuracy_changes, compare
+from fairenum.scoring.counts import Confusion, Decisions
 from fairenum.scoring.inference import (
     detectable_differences,
     gap_intervals,
@@ -18,7 +20,6 @@ from fairenum.scoring.multiplicity import (
     score_multiplicity,
 )
 from fairenum.scoring.rates import (
-    Gap,
     Gaps,
     Rate,
     Rates,

@@ -14,31 +14,23 @@ a gap of model 1 itself must be shown first.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import combinations
 
 import numpy as np
 
+from fairenum.dataset.groups import Groups
+from fairenum.document.terms import Gap, Verdict
 from fairenum.scoring.counts import (
     BoolArray,
     Confusion,
     Decisions,
     FloatArray,
-    Groups,
     blocks,
     confusion,
     freeze,
 )
 from fairenum.scoring.intervals import Interval, Overlap, normal_critical, paired_change, pairwise, wilson
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Gap, Rate, score, share
-
-
-class Verdict(StrEnum):
-    """What the rows show about a model's gap against that of model 1."""
-
-    FAIRER = "fairer"
-    NOT_FAIRER = "not fairer"
-    NOT_DISTINGUISHABLE = "not distinguishable"
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, score, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +147,7 @@ def accuracy_changes(
     """
     # accuracy is the selection rate of a model that selects the rows which this one decides rightly
     right = (decisions.predictions == decisions.labels).astype(np.uint8)
-    everyone = Groups(np.zeros_like(decisions.groups.codes), ("all",))
+    everyone = Groups.everyone(len(decisions.labels))
     rightness = replace(decisions, predictions=right, groups=everyone)
     noise = _noise(rightness, ("selection_rate",), replications, rng)
     critical = max_t_critical([noise[:, 1:]], confidence)

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairenum.dataset.groups import Groups
 from fairenum.errors import DataError
 
 FloatArray = NDArray[np.float64]
@@ -23,56 +24,6 @@ def freeze(record: object) -> None:
         value = getattr(record, field.name)
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """The group of each row.
-
-    Attributes
-    ----------
-    codes
-        For each row the position of its group among the names.
-    names
-        One name for each group; a group may be without rows.
-    """
-
-    codes: IntArray
-    names: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        codes, names = np.array(self.codes), tuple(str(name) for name in self.names)
-        if codes.ndim != 1 or codes.size == 0 or codes.dtype.kind not in "iu":
-            raise DataError(f"group codes must be one integer for each row, got {codes.dtype} {codes.shape}")
-        if codes.min() < 0 or codes.max() >= len(names):
-            raise DataError(f"group codes must lie in 0..{len(names) - 1}, got {codes.min()}..{codes.max()}")
-        if len(set(names)) < len(names):
-            raise DataError(f"group names must differ from each other, got {list(names)}")
-        object.__setattr__(self, "codes", codes.astype(np.intp))
-        object.__setattr__(self, "names", names)
-        freeze(self)
-
-    @property
-    def sizes(self) -> IntArray:
-        """Count the rows of each group."""
-        return np.bincount(self.codes, minlength=len(self.names))
-
-    @property
-    def is_single(self) -> bool:
-        """Tell whether all rows are of one group, so that every gap is 0 and says nothing."""
-        return int(np.count_nonzero(self.sizes)) == 1
-
-    def small(self, minimum_size: int = 30) -> BoolArray:
-        """Mark the groups that have too few rows to say much about."""
-        return self.sizes < minimum_size
-
-    def reference(self, name: str | None = None) -> int:
-        """Find the position of the group that others are compared with, the largest if no name is given."""
-        if name is None:
-            return int(self.sizes.argmax())
-        if name not in self.names:
-            raise DataError(f"no group is called {name!r}; choose the reference among {list(self.names)}")
-        return self.names.index(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +76,7 @@ class Decisions:
         keys = np.ascontiguousarray(np.hstack(parts))
         kinds = keys.view(np.dtype((np.void, keys.shape[1]))).ravel()
         _, rows, copies = np.unique(kinds, return_index=True, return_counts=True)
-        groups = Groups(codes[rows], self.groups.names)
+        groups = Groups(codes[rows], self.groups.names, self.groups.column)
         return type(self)(self.predictions[:, rows], self.labels[rows], groups), copies.astype(np.float64)
 
 

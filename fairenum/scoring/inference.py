@@ -10,6 +10,7 @@ Scores must be unweighted: a row is one person.
 import numpy as np
 from scipy import stats
 
+from fairenum.document.terms import Gap
 from fairenum.scoring.counts import Confusion, FloatArray
 from fairenum.scoring.intervals import (
     Interval,
@@ -19,7 +20,7 @@ from fairenum.scoring.intervals import (
     tukey_critical,
     wilson,
 )
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Gap, Rate, Scores, share
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
 
 FEWEST_EXPECTED = 5  # the textbook limit below which the normal approximation of a 2 x 2 table is not trusted
 

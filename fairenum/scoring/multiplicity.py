@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, expit, rel_entr
 
+from fairenum.dataset.groups import Groups
 from fairenum.errors import DataError
-from fairenum.scoring.counts import BitArray, BoolArray, Decisions, FloatArray, Groups, freeze
+from fairenum.scoring.counts import BitArray, BoolArray, Decisions, FloatArray, freeze
 from fairenum.scoring.rates import score, share
 
 

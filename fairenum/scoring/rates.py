@@ -13,13 +13,14 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairenum.dataset.groups import Groups
+from fairenum.document.terms import Gap
 from fairenum.errors import DataError
 from fairenum.scoring.counts import (
     BoolArray,
     Confusion,
     Decisions,
     FloatArray,
-    Groups,
     blocks,
     cell_sums,
     confusion,
@@ -28,12 +29,6 @@ from fairenum.scoring.counts import (
 
 Fraction = tuple[FloatArray, FloatArray]
 Rate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"]
-Gap = Literal[
-    "demographic_parity_difference",
-    "equal_opportunity_difference",
-    "equalized_odds_difference",
-    "predictive_parity_difference",
-]
 
 FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
     "selection_rate": lambda c: (c.selected.sum(-1), c.total.sum(-1)),
