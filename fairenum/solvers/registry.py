@@ -10,8 +10,10 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from fairenum.document.header import SolverVersion
 from fairenum.errors import SolverBroken, SolverConflict, SolverError, SolverNotFound, SolverUnavailable
 from fairenum.registry import Entry, Registry, provider
 
@@ -67,6 +69,13 @@ def list_solvers(entry_points: Iterable[Entry] | None = None) -> tuple[SolverInf
     entries = SOLVERS.entries(entry_points)
     owners = importlib.metadata.packages_distributions()
     return tuple(_info(entry, entries, owners) for entry in entries)
+
+
+@cache  # finding out which package brings what costs more than a small audit
+def solver_version(name: str) -> SolverVersion:
+    """State which solver this is, for a document."""
+    info = next(info for info in list_solvers() if info.name == name)
+    return SolverVersion(name, info.provider, info.version, dict(info.backends))
 
 
 def load_solver(name: str, entry_points: Iterable[Entry] | None = None) -> SolverPlugin:
