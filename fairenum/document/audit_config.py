@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, TypedDict, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
 from fairenum.document.machine import Machine, Options, Sizes, Tolerances, make_tuples, require_three_sizes
-from fairenum.document.terms import Categorical, Distinctness, Gap, Search
+from fairenum.document.terms import Categorical, Distinctness, Gap, KernelName, Search
 
 SHARES = (0.6, 0.2, 0.2)
 
@@ -133,3 +133,41 @@ AUDIT_NUMBERS: Ranges = {
     "max_accuracy_drop": (0.0, 1.0),
     "confidence": (0.5, 1.0 - 1e-9),
 }
+
+
+class AuditOptions(TypedDict, total=False):
+    """Every option of an audit and of its machine by name, for those who give them one by one."""
+
+    C: float | Literal["auto"]
+    kernel: KernelName
+    gamma: float | Literal["scale", "auto"]
+    degree: int
+    coef0: float
+    solver: str
+    rows: bool
+    machine: Machine
+    k: int
+    distinct: Distinctness
+    min_difference: float
+    patience: int
+    max_nodes: int | Literal["auto"] | None
+    max_seconds: float | None
+    search: Search
+    max_left_out: float
+    baselines: bool
+    eps: float
+    max_accuracy_drop: float
+    metric: Gap
+    primary: str | None
+    reference: str | None
+    seed: int
+    sizes: Sequence[float]
+    confidence: float
+    min_group_size: int
+    replications: int
+    standardise: bool
+    use_sensitive: bool
+    drop: Sequence[str]
+    bands: Mapping[str, Sequence[float]]
+    categorical: Categorical
+    delimiter: str | None

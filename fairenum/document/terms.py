@@ -34,7 +34,13 @@ Obstacle = Literal["no_sensitive_column", "no_holdout", "cut_short"]
 
 Outcome = Literal["selected", "kept", "none"]
 Reason = Literal[
-    "smallest_gap", "all_constant", "no_sensitive_column", "only_model", "no_other_candidate", "no_smaller_gap"
+    "smallest_gap",
+    "asked_for",
+    "all_constant",
+    "no_sensitive_column",
+    "only_model",
+    "no_other_candidate",
+    "no_smaller_gap",
 ]
 CautionCode = Literal[
     "interrupted",

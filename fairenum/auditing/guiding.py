@@ -2,82 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from fairenum.audit.config import AuditConfig
-from fairenum.audit.listing import Listing, Origin, watched_rows
-from fairenum.audit.preparation import PARTS, Prepared, Progress, Training
+from fairenum.auditing.listing import Listing, decision_values
+from fairenum.auditing.training import Training
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.models import GuidedRun
+from fairenum.document.terms import Obstacle, Origin
 from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model
+from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ConfigError, SolverError
+from fairenum.experiment import PARTS, Division
+from fairenum.progress import Progress
+from fairenum.scoring.ties import tied_ranks
 from fairenum.solvers.registry import open_workspace
 
-
-@dataclass(frozen=True, slots=True)
-class Guidance:
-    """How the guided search went.
-
-    Attributes
-    ----------
-    stopped
-        Why it ended; ``skipped`` if there was nothing to guide it.
-    solves
-        Boxes solved.
-    front
-        Models that none beats in objective, gap and accuracy together, model 1 among them.
-    models
-        Those of them that joined the list.
-    note
-        Why it was skipped; empty otherwise.
-    """
-
-    stopped: str
-    solves: int = 0
-    front: int = 0
-    models: int = 0
-    note: str = ""
+NEEDS = {
+    "no_sensitive_column": "no sensitive column was named",
+    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
+    "cut_short": "the enumeration was cut short",
+}
 
 
 def join_guided(
-    listing: Listing, prepared: Prepared, training: Training, config: AuditConfig, progress: Progress
-) -> tuple[Listing, Guidance | None]:
+    listing: Listing, division: Division, training: Training, config: AuditConfig, progress: Progress
+) -> tuple[Listing, GuidedRun | None]:
     """Search for fairer models on the selection split and list them with the others, best objective first.
 
     A guided model that decides all audited rows as a listed one does is nothing new.
     """
     if config.search == "exact":
         return listing, None
-    if note := _obstacle(prepared, listing):
+    if obstacle := _obstacle(division, listing):
         if config.search == "guided":
-            raise ConfigError(f"search='guided' is not possible: {note}")
-        return listing, Guidance("skipped", note=note)
-    search, stopped = _run(prepared, training, config, progress)
+            raise ConfigError(f"search='guided' is not possible: {NEEDS[obstacle]}")
+        return listing, GuidedRun("skipped", obstacle=obstacle)
+    search, stopped = _run(division, training, config, progress)
     front = search.front
-    joined = _joined(listing, [found.model for found in front], prepared)
+    joined = _joined(listing, [found.model for found in front], division)
     if stopped == "interrupted":
         joined = replace(joined, stopped="interrupted")
-    return joined, Guidance(stopped, search.solves, len(front), len(joined.models) - len(listing.models))
+    return joined, GuidedRun(stopped, search.solves, len(front), len(joined.models) - len(listing.models))
 
 
-def _obstacle(prepared: Prepared, listing: Listing) -> str:
-    """Say why there is nothing to guide a search; empty if there is."""
-    if prepared.primary is None:
-        return "no sensitive column was named"
-    if prepared.is_exploratory:
-        return "it looks at the rows that models are selected by, so it needs a holdout apart from them"
-    if listing.stopped in ("interrupted", "solver"):
-        return "the enumeration was cut short"
-    return ""
+def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
+    """Say why there is nothing to guide a search; None if there is."""
+    if division.primary is None:
+        return "no_sensitive_column"
+    if division.is_exploratory:
+        return "no_holdout"
+    return "cut_short" if listing.stopped in ("interrupted", "solver") else None
 
 
-def _run(prepared: Prepared, training: Training, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
+def _run(division: Division, training: Training, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
     bounds = Bounds(config.eps, config.max_accuracy_drop, config.max_left_out, seconds=config.max_seconds)
-    search = GuidedSearch(
-        open_workspace(config.solver, training.problem), watched_rows(prepared, "selection", config.metric), bounds
-    )
+    workspace = open_workspace(training.machine.solver, training.problem)
+    search = GuidedSearch(workspace, Watched(division.selection, config.metric), bounds)
     try:
         for _ in search:
             progress("guide", search.solves, search.most_solves)
@@ -86,14 +70,15 @@ def _run(prepared: Prepared, training: Training, config: AuditConfig, progress: 
     return search, str(search.stopped)
 
 
-def _joined(listing: Listing, candidates: list[Model], prepared: Prepared) -> Listing:
+def _joined(listing: Listing, candidates: list[Model], division: Division) -> Listing:
     """List guided models with the exact ones, by objective; of equal ones the exact come first."""
     models, listed = [*listing.models, *candidates], len(listing.models)
-    found = {part: [model.decision_function(prepared.audited[part]) for model in candidates] for part in PARTS}
+    found = {part: decision_values(candidates, division, part) for part in PARTS}
     values = {part: np.array([*listing.values[part], *found[part]]) for part in PARTS}
     decided = np.hstack([values[part] >= 0.0 for part in PARTS])
     fresh = [place for place in range(listed, len(models)) if not (decided[:place] == decided[place]).all(1).any()]
-    order = sorted([*range(listed), *fresh], key=lambda place: -models[place].objective)
+    ranks = tied_ranks(-np.array([model.objective for model in models]))
+    order = sorted([*range(listed), *fresh], key=lambda place: (ranks[place], place))
     origins: list[Origin] = ["exact" if place < listed else "guided" for place in order]
     return replace(
         listing,

@@ -1,4 +1,4 @@
-"""Why the selected model is fairer: what its left-out records have in common, and which of them matter."""
+"""Why a model is fairer than model 1: what its left-out records have in common, and which of them matter."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairenum.audit.config import AuditConfig
-from fairenum.audit.facts import cell, left_out
-from fairenum.audit.listing import Listing, watched_rows
-from fairenum.audit.preparation import Prepared, Training
-from fairenum.audit.scorecard import Block, plain
+from fairenum.auditing.facts import cell, left_out
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scorecard import plain
+from fairenum.auditing.training import Training
 from fairenum.dataset import Column
-from fairenum.dataset.columns import IntArray
+from fairenum.document.choice import Cluster, Core, Explanation
+from fairenum.document.value import Parts
 from fairenum.enumeration.core import smallest_core
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
-from fairenum.problem import FloatArray
+from fairenum.experiment import Division
+from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import Gap
-from fairenum.solvers.protocol import Solution
 from fairenum.solvers.registry import open_workspace
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
@@ -27,60 +27,54 @@ FEW_VALUES = 10  # a numeric feature with at most as many values is as good as c
 SOLVES, WORK = (4, 60), 1.15e7
 
 
-def explanation(
-    prepared: Prepared, training: Training, listing: Listing, config: AuditConfig, rank: int, metric: Gap
-) -> Block | None:
+def explanation(division: Division, training: Training, listing: Listing, rank: int, metric: Gap) -> Explanation | None:
     """Explain one model's gain over model 1; None if it leaves out nothing or gains nothing on the selection split."""
-    model, watched = listing.models[rank - 1], watched_rows(prepared, "selection", metric)
+    model, watched = listing.models[rank - 1], Watched(division.selection, metric)
     first = listing.models[0]
     if not model.left_out or not _gap(first, watched) - _gap(model, watched) > 0.0:
         return None
-    return {
-        "rank": rank,
-        "records": sum(model.left_out.values()),
-        "clusters": _clusters(model, prepared, training),
-        "core": _core(first, model, watched, prepared, training, config),
-    }
+    return Explanation(
+        rank=rank,
+        records=sum(model.left_out.values()),
+        clusters=tuple(_clusters(model, division, training)),
+        core=_core(first, model, watched, division, training),
+    )
 
 
 def _gap(model: Model, watched: Watched) -> float:
-    return watched.standing(model.decision_function(watched.X))[0]
+    return watched.standing(model.decision_function(watched.rows.X))[0]
 
 
-def _core(
-    first: Model, model: Model, watched: Watched, prepared: Prepared, training: Training, config: AuditConfig
-) -> Block:
+def _core(first: Model, model: Model, watched: Watched, division: Division, training: Training) -> Core:
     """Find the fewest examples that still give most of the gain, and say what they give."""
     problem, start = training.problem, _gap(first, watched)
     core = smallest_core(
-        open_workspace(config.solver, problem),
+        open_workspace(training.machine.solver, problem),
         model,
         lambda part: start - _gap(part, watched),
         _importance(model, watched),
         SHARE,
         problem.affordable(WORK, *SOLVES),
     )
-    holdout = watched_rows(prepared, "holdout", watched.metric)
-    return {
-        "records": sum(core.model.left_out.values()),
-        "left_out": left_out(core.model, prepared, training),
-        "objective_ratio": core.model.objective / first.objective,
-        "gap": {"selection": plain(_gap(core.model, watched)), "holdout": plain(_gap(core.model, holdout))},
-        "share_of_gain": plain(core.share),
-    }
+    holdout = Watched(division.holdout, watched.metric)
+    return Core(
+        records=sum(core.model.left_out.values()),
+        left_out=left_out(core.model, division, training),
+        objective_ratio=core.model.objective / first.objective,
+        gap=Parts(plain(_gap(core.model, watched)), plain(_gap(core.model, holdout))),
+        share_of_gain=plain(core.share),
+    )
 
 
 def _importance(model: Model, watched: Watched) -> FloatArray:
     """Estimate what putting each example back would add to the gap."""
-    problem, values = model.problem, model.decision_function(watched.X)
+    problem, values = model.problem, model.decision_function(watched.rows.X)
     slope = watched.slope(values, float(values.std()) or 1.0, 0.0)
-    effect = Influence(problem, watched.X).of_leaving_out(
-        Solution(model.alpha, problem.upper), model.decision_function(problem.X), slope
-    )
-    return -effect
+    influence = Influence(problem, watched.rows.X)
+    return -influence.of_leaving_out(problem.upper, model.decision_function(problem.X), slope)
 
 
-def _clusters(model: Model, prepared: Prepared, training: Training) -> list[Block]:
+def _clusters(model: Model, division: Division, training: Training) -> list[Cluster]:
     """Divide the left-out records by label and group, and say what else most of each part share.
 
     Of identical records some of which are left out, each is as good as the other: they count by the share that is.
@@ -89,23 +83,23 @@ def _clusters(model: Model, prepared: Prepared, training: Training) -> list[Bloc
     weights = np.concatenate(
         [np.full(len(r), n / len(r)) for e, n in model.left_out.items() for r in [training.records[e]]]
     )
-    label, primary, train = prepared.dataset.label, prepared.primary, prepared.split.train
-    codes = primary.codes if primary else np.zeros(len(prepared.dataset), dtype=np.intp)
+    label, primary, train = division.dataset.label, division.primary, division.split.train
+    codes = primary.codes if primary else np.zeros(len(division.dataset), dtype=np.intp)
     clusters = []
     for y, code in sorted({(int(label.y[row]), int(codes[row])) for row in rows}):
         inside = (label.y[rows] == y) & (codes[rows] == code)
         clusters.append(
-            {
-                "label": label.favourable if y == 1 else label.unfavourable,
-                "group": primary.names[code] if primary else None,
-                "cell": dict(_shared(prepared.dataset.features, rows[inside], weights[inside])),
-                "records": float(weights[inside].sum()),
-                "share": float(weights[inside].sum() / weights.sum()),
-                "share_of_training": float(((label.y[train] == y) & (codes[train] == code)).mean()),
-                "rows": sorted(int(row) for row in rows[inside]),
-            }
+            Cluster(
+                label=label.favourable if y == 1 else label.unfavourable,
+                group=primary.names[code] if primary else None,
+                cell=dict(_shared(division.dataset.features, rows[inside], weights[inside])),
+                records=float(weights[inside].sum()),
+                share=float(weights[inside].sum() / weights.sum()),
+                share_of_training=float(((label.y[train] == y) & (codes[train] == code)).mean()),
+                rows=tuple(sorted(int(row) for row in rows[inside])),
+            )
         )
-    return sorted(clusters, key=lambda cluster: -float(cluster["records"]))
+    return sorted(clusters, key=lambda cluster: -cluster.records)
 
 
 def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) -> Iterator[tuple[str, float | str]]:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairenum.audit.config import AuditConfig
-from fairenum.audit.preparation import PARTS, Part, Prepared, Progress, Training
+from fairenum.auditing.training import Training
+from fairenum.dataset import Groups
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.models import MarginTies
+from fairenum.document.terms import ListingEnd, Origin, Part
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
-from fairenum.problem import FloatArray, IntArray
-from fairenum.scoring import Decisions, Gap, Groups
+from fairenum.experiment import PARTS, Division
+from fairenum.problem import FloatArray
+from fairenum.progress import Progress
+from fairenum.scoring import Decisions
 from fairenum.solvers.registry import open_workspace
-
-Origin = Literal["exact", "guided"]
-
-EVERYONE = "everyone"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +36,8 @@ class Listing:
         Decision values by split, shape (models, rows).
     stopped
         Why the enumeration ended.
+    ties
+        Why most supports repeat the decisions of another, if they do.
     audited_rows
         Rows whose decisions tell models apart.
     """
@@ -46,9 +46,9 @@ class Listing:
     origins: tuple[Origin, ...]
     sizes: tuple[int, ...]
     values: dict[Part, FloatArray]
-    stopped: str
+    stopped: ListingEnd
     nodes: int
-    note: str
+    ties: MarginTies | None
     audited_rows: int
 
     @property
@@ -57,45 +57,24 @@ class Listing:
         objectives = np.array([model.objective for model in self.models])
         return np.asarray(objectives / objectives[0])
 
-    def decisions(self, prepared: Prepared, part: Part, column: str | None) -> Decisions:
+    def decisions(self, division: Division, part: Part, column: str | None) -> Decisions:
         """Return what the models decide about a split, with the groups of a column, or everyone in one."""
-        predictions = (self.values[part] >= 0.0).astype(np.uint8)
-        rows = prepared.rows[part]
-        return Decisions(predictions, _labels(prepared, rows), _groups(prepared, rows, column))
+        rows = division.rows[part]
+        groups = Groups.everyone(len(rows))
+        if column is not None:
+            groups = next(one for one in division.columns if one.column == column).take(rows)
+        return Decisions((self.values[part] >= 0.0).astype(np.uint8), division.part(part).labels, groups)
 
 
-def _labels(prepared: Prepared, rows: IntArray) -> NDArray[np.uint8]:
-    return prepared.dataset.y[rows].astype(np.uint8)
-
-
-def _groups(prepared: Prepared, rows: IntArray, column: str | None) -> Groups:
-    """Return the groups of some rows by a column, or everyone in one."""
-    if column is None:
-        return Groups(np.zeros(len(rows), dtype=np.intp), (EVERYONE,))
-    named = {groups.column: groups for groups in prepared.columns}
-    return Groups(named[column].codes[rows], named[column].names)
-
-
-def watched_rows(prepared: Prepared, part: Part, metric: Gap) -> Watched:
-    """Return a split as it is watched for a gap between the groups of the primary column."""
-    return rows_of(prepared, prepared.audited[part], prepared.rows[part], metric)
-
-
-def rows_of(prepared: Prepared, X: FloatArray, rows: IntArray, metric: Gap) -> Watched:
-    """Return some encoded rows with their labels and their groups by the primary column."""
-    column = prepared.primary.column if prepared.primary else None
-    return Watched(X, _labels(prepared, rows), _groups(prepared, rows, column), metric)
-
-
-def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig, progress: Progress) -> Listing:
+def enumerate_models(division: Division, training: Training, config: AuditConfig, progress: Progress) -> Listing:
     """List the near-optimal models; what an interrupted enumeration has found by then is kept.
 
     Models are told apart on the rows whose decisions are audited, by their features alone: no label of the selection
     split or the holdout has a say.
     """
-    audited = np.unique(np.vstack([prepared.audited[part] for part in PARTS]), axis=0)
+    audited = np.unique(np.vstack([division.part(part).X for part in PARTS]), axis=0)
     limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
-    enumeration = Enumeration(open_workspace(config.solver, training.problem), limits)
+    enumeration = Enumeration(open_workspace(training.machine.solver, training.problem), limits)
     k = 1 if config.search == "guided" else config.k
     stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience)
     models, ended = _collect(stream, k, progress)
@@ -103,17 +82,20 @@ def enumerate_models(prepared: Prepared, training: Training, config: AuditConfig
         models=tuple(models),
         origins=tuple("exact" for _ in models),
         sizes=tuple(stream.sizes[: len(models)]),
-        values={
-            part: np.array([model.decision_function(prepared.audited[part]) for model in models]) for part in PARTS
-        },
-        stopped=ended or str(stream.stopped),
+        values={part: decision_values(models, division, part) for part in PARTS},
+        stopped=ended or stream.stopped or "caller",
         nodes=enumeration.nodes,
-        note=stream.note,
-        audited_rows=sum(len(prepared.rows[part]) for part in PARTS),
+        ties=stream.ties,
+        audited_rows=sum(len(division.rows[part]) for part in PARTS),
     )
 
 
-def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], str]:
+def decision_values(models: list[Model], division: Division, part: Part) -> FloatArray:
+    """Return the decision values of models on a split, shape (models, rows)."""
+    return np.array([model.decision_function(division.part(part).X) for model in models])
+
+
+def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], ListingEnd | None]:
     """Take models until the stream ends, the user interrupts, or the solver fails; say which, if not the first.
 
     What was proven by then stays proven. Without a single model there is nothing to keep.
@@ -128,4 +110,4 @@ def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[M
         if not models:
             raise
         return models, "solver" if isinstance(reason, SolverError) else "interrupted"
-    return models, ""
+    return models, None

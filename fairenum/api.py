@@ -1,0 +1,236 @@
+"""The public functions: audit a table, choose again, and what a result can show of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, Unpack
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_config import AuditConfig, AuditOptions
+from fairenum.document.files import load_as, save, to_json, write_atomically
+from fairenum.document.machine import Tolerances
+from fairenum.document.models import AuditedModel
+from fairenum.document.terms import Gap
+from fairenum.errors import ConfigError, ResultError
+from fairenum.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import date
+
+    import pandas as pd
+    from sklearn.pipeline import Pipeline
+
+    from fairenum.auditing.pipeline import LiveRun
+    from fairenum.dataset import Dataset
+    from fairenum.dataset.naming import Names
+    from fairenum.report.profiles import ProfileName
+    from fairenum.report.rules import Rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AuditResult:
+    """What an audit found.
+
+    Parameters
+    ----------
+    document
+        Everything, as a typed value that is kept as JSON.
+    live
+        The rows and models themselves, where the result was computed here and not loaded.
+    """
+
+    document: AuditDocument
+    live: LiveRun | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        name, models = self.document.dataset.name, len(self.document.models)
+        return f"AuditResult({name!r}, models={models}, selected={self.document.selection.rank})"
+
+    def _repr_html_(self) -> str:
+        from fairenum.rendering.notebook import to_notebook
+        from fairenum.report import page
+
+        return to_notebook(page(self.document))
+
+    @property
+    def selected(self) -> AuditedModel | None:
+        """The selected model; None if every model is constant."""
+        return self.document.selected
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the run was interrupted."""
+        return self.document.is_partial
+
+    @property
+    def warnings(self) -> dict[str, list[str]]:
+        """What to beware of, in words, by the code to look for."""
+        from fairenum.report.wording import caution_words
+
+        found: dict[str, list[str]] = {}
+        for caution in self.document.warnings:
+            found.setdefault(caution.code, []).append(caution_words(caution, self.document))
+        return found
+
+    def model(self, rank: int) -> AuditedModel:
+        """Return one model by its rank."""
+        models = self.document.models
+        if not 1 <= rank <= len(models):
+            raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(models)}")
+        return models[rank - 1]
+
+    def estimator(self, rank: int) -> Pipeline:
+        """Build the fitted scikit-learn pipeline of one model: preprocessing and classifier."""
+        self.model(rank)
+        if self.live is None:
+            raise ResultError("a saved result holds no models, only their scores; run the audit again to export one")
+        return self.live.estimator(rank)
+
+    @property
+    def selected_estimator(self) -> Pipeline:
+        """The fitted scikit-learn pipeline of the selected model."""
+        return self.estimator(self._selected_rank())
+
+    def export(self, path: str | Path, rank: int | None = None) -> None:
+        """Write the pipeline of a model, the selected one by default, to a skops file."""
+        from skops.io import dumps
+
+        write_atomically(path, dumps(self.estimator(self._selected_rank() if rank is None else rank)))
+
+    def _selected_rank(self) -> int:
+        rank = self.document.selection.rank
+        if rank is None:
+            from fairenum.report.wording import reason_words
+
+            raise ResultError(f"no model was selected: {reason_words(self.document)}; name a rank")
+        return rank
+
+    def redacted(self) -> Self:
+        """Leave out what the document holds of single training rows: their numbers, labels, groups and values."""
+        return type(self)(self.document.redacted(), self.live)
+
+    def to_html(
+        self, *, rules: Iterable[Rule] = (), profile: ProfileName | None = None, day: date | None = None
+    ) -> str:
+        """Write the report as one page that needs nothing else.
+
+        Parameters
+        ----------
+        rules
+            To judge it by.
+        profile
+            Whom it is arranged for: "lda" or "ll144".
+        day
+            The date that a profile bears; today's if not given.
+        """
+        from fairenum.rendering.html import to_html
+        from fairenum.report import page
+
+        return to_html(page(self.document, rules=rules, profile=profile, day=day))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the models as a table, one row each, with their scores on both splits."""
+        from fairenum.frames import models
+
+        return models(self.document)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return everything that is a table: models, scores, groups, disagreement, left-out examples, baselines."""
+        from fairenum.frames import tables
+
+        return tables(self.document)
+
+    def to_json(self) -> str:
+        """Write the document as text: the same for the same input and seed, but for its timings."""
+        return to_json(self.document)
+
+    def save(self, path: str | Path) -> None:
+        """Write the document to a file, whole or not at all."""
+        save(self.document, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a saved audit, and refuse what is none."""
+        return cls(load_as(AuditDocument, path))
+
+
+def audit(
+    data: str | Path | pd.DataFrame | Dataset,
+    label: str | None = None,
+    favourable: object = None,
+    sensitive: Names | None = None,
+    *,
+    config: AuditConfig | None = None,
+    progress: Progress = silent,
+    **options: Unpack[AuditOptions],
+) -> AuditResult:
+    """Audit a table: list the near-optimal SVMs, score and compare them, and select the fairest.
+
+    Parameters
+    ----------
+    data
+        A bundled name, the path of a file, a pandas frame, or a `Dataset`.
+    label, favourable, sensitive
+        The column to predict, its favourable value, and the columns whose groups are compared. A bundled dataset has
+        them on its card.
+    config
+        All other options; the defaults of `AuditConfig` if not given.
+    progress
+        Called with the name of a stage, how much of it is done, and of how much (None if that is not known).
+    **options
+        Options of `AuditConfig` and of its machine (``k=50, C=1.0, kernel="rbf"``), which win over ``config``.
+
+    Returns
+    -------
+    AuditResult
+        Marked as partial if the enumeration was interrupted from the keyboard.
+    """
+    from fairenum.auditing.pipeline import run_audit
+
+    config = (config or AuditConfig()).but(**options)
+    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress))
+
+
+def select(
+    result: AuditResult,
+    *,
+    metric: Gap | None = None,
+    eps: float | None = None,
+    max_accuracy_drop: float | None = None,
+    rank: int | None = None,
+) -> AuditResult:
+    """Choose again under other tolerances; a saved run will do, as no row of the data is needed.
+
+    Parameters
+    ----------
+    result
+        Of an audit, live or loaded.
+    metric, eps, max_accuracy_drop
+        The tolerances, as in `AuditConfig`; those of the run's last choice if not given. A run lists the models
+        within its own eps only, so a larger one is refused.
+    rank
+        Take this model instead of the one that the rule chooses.
+
+    Returns
+    -------
+    AuditResult
+        With another choice, its tables and its warnings. Verdicts hold for all models together, so looking at the
+        holdout before choosing again does not spoil them.
+    """
+    from fairenum.auditing.choice import choose_again
+    from fairenum.threads import one_thread
+
+    last, within = result.document.selection.tolerances, result.document.config.eps
+    if eps is not None and not 0.0 <= eps <= within:
+        raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
+    tolerances = Tolerances(
+        last.metric if metric is None else metric,
+        last.eps if eps is None else eps,
+        last.max_accuracy_drop if max_accuracy_drop is None else max_accuracy_drop,
+    )
+    with one_thread():
+        if result.live is None:
+            return AuditResult(choose_again(result.document, tolerances, rank))
+        return AuditResult(result.live.choose_again(result.document, tolerances, rank), result.live)

@@ -1,0 +1,78 @@
+"""Other mitigations on the audited machine and splits, scored on the holdout beside model 1."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scorecard import GAPS, changed_accuracy, estimates, scored_gaps, stream
+from fairenum.auditing.training import Training
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.models import Baseline
+from fairenum.document.scores import BaselineScores
+from fairenum.experiment import PARTS, Division
+from fairenum.mitigation.methods import MitigationOutcome, MitigationTask, try_mitigations
+from fairenum.progress import Progress
+from fairenum.scoring import Decisions, rate_intervals, score
+
+Bits = NDArray[np.uint8]
+PLACE = len(PARTS) + 1  # of their random numbers
+
+
+def baselines(
+    division: Division, training: Training, listing: Listing, config: AuditConfig, progress: Progress
+) -> tuple[Baseline, ...] | None:
+    """Try other mitigations, if that is asked for and there are groups."""
+    if not config.baselines or division.primary is None:
+        return None
+    task = MitigationTask(
+        machine=training.machine,
+        first=listing.models[0],
+        train=division.train,
+        selection=division.selection,
+        holdout=division.holdout,
+        tolerances=config.tolerances,
+    )
+    outcomes = try_mitigations(task, partial(progress, "baselines"))
+    decided = [_drawn(outcome, number, config) for number, outcome in enumerate(outcomes)]
+    scores = iter(_scores(listing, division, [bits for bits in decided if bits is not None], config))
+    return tuple(
+        Baseline(
+            name=outcome.name,
+            is_randomised=outcome.mitigation.is_randomised,
+            needs_groups=outcome.mitigation.needs_groups,
+            error=outcome.error,
+            scores=None if bits is None else next(scores),
+        )
+        for outcome, bits in zip(outcomes, decided, strict=True)
+    )
+
+
+def _drawn(outcome: MitigationOutcome, number: int, config: AuditConfig) -> Bits | None:
+    """Decide each row of the holdout by its chance, once."""
+    if outcome.chances is None:
+        return None
+    lots = stream(config, PLACE, number).random(len(outcome.chances))
+    return (lots < outcome.chances).astype(np.uint8)
+
+
+def _scores(listing: Listing, division: Division, decided: list[Bits], config: AuditConfig) -> list[BaselineScores]:
+    first = (listing.values["holdout"][0] >= 0.0).astype(np.uint8)
+    decisions = Decisions(np.array([first, *decided]), division.holdout.labels, division.holdout.groups)
+    place = (PLACE, len(decided))
+    counts = score(decisions).counts.overall()
+    accuracy = changed_accuracy(decisions, place, config)
+    selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
+    gaps = scored_gaps(decisions, place, config)
+    return [
+        BaselineScores(
+            **{gap: gaps[method].gap(gap) for gap in GAPS},
+            rows=len(division.holdout),
+            accuracy=accuracy[method],
+            selection_rate=selected[method],
+        )
+        for method in range(1, len(decided) + 1)
+    ]

@@ -1,0 +1,191 @@
+"""What is known about a run beside its scores: options as resolved, the table, the models and what they leave out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scorecard import plain
+from fairenum.auditing.training import Training
+from fairenum.dataset import Groups, merge_identical
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.models import AuditedModel, Cell, ChangedRows, Enumeration, Example, LeftOut
+from fairenum.document.scores import Scores
+from fairenum.document.table import ClassCounts, Feature, GroupSizes, SensitiveColumn, SplitSizes, TableFacts
+from fairenum.document.terms import Part
+from fairenum.document.value import Parts
+from fairenum.enumeration.model import Model
+from fairenum.experiment import PARTS, Division
+from fairenum.problem import IntArray
+
+
+def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
+    """Return the options as they were resolved: given again, they ask for the same audit."""
+    primary = division.primary
+    return replace(
+        config,
+        machine=training.machine,
+        max_nodes=training.max_nodes,
+        primary=division.column,
+        reference=_reference(primary, config, primary) if primary else None,
+    )
+
+
+def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
+    """Name the group that others are compared with: the one asked for in the primary column, else the largest."""
+    return groups.names[groups.reference(config.reference if groups is primary else None)]
+
+
+def table_facts(config: AuditConfig, division: Division, training: Training) -> TableFacts:
+    """Return what is known about the table and its splits."""
+    dataset, split = division.dataset, division.split
+    favourable = int(dataset.y.sum())
+    audited = np.concatenate([division.rows[part] for part in PARTS])
+    return TableFacts(
+        name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        rows=len(dataset),
+        columns=len({column.name for column in dataset.features} | {g.column for g in dataset.sensitive}) + 1,
+        features=tuple(
+            Feature(column.name, "numeric" if column.is_numeric else "categorical", column.missing)
+            for column in dataset.features
+        ),
+        encoded=tuple(division.encoding.names),
+        label=dataset.label.column,
+        favourable=dataset.label.favourable,
+        unfavourable=dataset.label.unfavourable,
+        class_counts=ClassCounts(favourable, len(dataset) - favourable),
+        splits=SplitSizes(len(split.train), *(len(division.rows[part]) for part in PARTS)),
+        sensitive=tuple(_sensitive(groups, config, division) for groups in division.columns),
+        missing=dataset.missing,
+        dropped=tuple(division.encoding.dropped),
+        unseen=division.encoding.unseen(dataset, audited),
+        identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
+        examples=training.problem.size,
+    )
+
+
+def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> SensitiveColumn:
+    labels, rows = division.dataset.y, division.rows
+    train = _sizes(groups, division.split.train)
+    sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
+    positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
+    return SensitiveColumn(
+        column=groups.column,
+        is_primary=groups.column == division.column,
+        is_intersection=groups not in division.dataset.sensitive,
+        reference=_reference(groups, config, division.primary),
+        groups=tuple(
+            GroupSizes(
+                name=name,
+                train=train[code],
+                selection=sizes["selection"][code],
+                holdout=sizes["holdout"][code],
+                selection_positives=positives["selection"][code],
+                holdout_positives=positives["holdout"][code],
+                is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
+            )
+            for code, name in enumerate(groups.names)
+        ),
+    )
+
+
+def _sizes(groups: Groups, rows: IntArray) -> list[int]:
+    sizes: list[int] = np.bincount(groups.codes[rows], minlength=len(groups.names)).tolist()
+    return sizes
+
+
+def audited_models(
+    division: Division, training: Training, listing: Listing, scores: dict[Part, list[Scores]]
+) -> tuple[AuditedModel, ...]:
+    """Return what is proven about each model, what it leaves out and changes, and how it scores."""
+    ratios = listing.objective_ratio
+    undetermined = {part: [m.undetermined(division.part(part).X) for m in listing.models] for part in PARTS}
+    bits = {part: listing.values[part] >= 0.0 for part in PARTS}
+    changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
+    return tuple(
+        AuditedModel(
+            rank=place + 1,
+            origin=listing.origins[place],
+            support_rank=model.rank if listing.origins[place] == "exact" else None,
+            objective=model.objective,
+            objective_bound=model.certificate.bound,
+            objective_ratio=float(ratios[place]),
+            relative_gap=model.certificate.relative_gap,
+            is_order_certified=model.is_order_certified,
+            loss_ratio=model.loss_ratio,
+            support_size=len(model.support),
+            supports=listing.sizes[place],
+            left_out=left_out(model, division, training),
+            bias=model.intercept,
+            bias_interval=(plain(model.bias_interval[0]), plain(model.bias_interval[1])),
+            undetermined=Parts(*(int(undetermined[part][place].sum()) for part in PARTS)),
+            predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
+            is_constant=len(set(bits["selection"][place].tolist())) == 1,
+            scores=Parts(*(scores[part][place] for part in PARTS)),
+        )
+        for place, model in enumerate(listing.models)
+    )
+
+
+def _changed(rows: int, of: int) -> ChangedRows:
+    return ChangedRows(rows, rows / of)
+
+
+def left_out(model: Model, division: Division, training: Training) -> tuple[LeftOut, ...]:
+    """Return the training examples that a model was not shown, or not all copies of."""
+    return tuple(
+        LeftOut(
+            copies=copies,
+            of=len(training.records[example]),
+            row=int(training.records[example].min()),
+            label=_label(division, training.records[example]),
+            groups=_groups(division, training.records[example]),
+        )
+        for example, copies in sorted(model.left_out.items())
+    )
+
+
+def examples(division: Division, training: Training, listing: Listing) -> tuple[Example, ...]:
+    """Return the training examples that some model leaves out, as their owner knows them."""
+    wanted = sorted({example for model in listing.models for example in model.left_out})
+    return tuple(
+        Example(
+            row=int(records.min()),
+            rows=tuple(records.tolist()),
+            label=_label(division, records),
+            groups=_groups(division, records),
+            values={column.name: cell(column.values[records[0]]) for column in division.dataset.features},
+        )
+        for records in (training.records[example] for example in wanted)
+    )
+
+
+def _label(division: Division, records: IntArray) -> str:
+    label = division.dataset.label
+    return label.favourable if label.y[records[0]] == 1 else label.unfavourable
+
+
+def _groups(division: Division, records: IntArray) -> dict[str, dict[str, int]]:
+    """Count the groups of identical records: features and label are the same, sensitive columns need not be."""
+    return {
+        groups.column: dict(sorted(Counter(groups.names[code] for code in groups.codes[records]).items()))
+        for groups in division.dataset.sensitive
+    }
+
+
+def cell(value: float | str) -> Cell:
+    """Return a cell of the table as the document holds it; None if it is missing."""
+    if isinstance(value, str):
+        return value
+    return None if math.isnan(value) else float(value)
+
+
+def enumeration(listing: Listing) -> Enumeration:
+    """Return how the models were found, and why no more of them."""
+    sizes = [size for size, origin in zip(listing.sizes, listing.origins, strict=True) if origin == "exact"]
+    return Enumeration(listing.stopped, listing.nodes, sum(sizes), len(sizes), listing.audited_rows, listing.ties)

@@ -1,0 +1,111 @@
+"""Group tables in adverse-impact form, and fairlearn's word on the gaps, from the counts that the document holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.auditing.scorecard import estimates, plain
+from fairenum.dataset import Groups
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.choice import GroupRow, GroupTable, ReferenceCheck
+from fairenum.document.models import AuditedModel
+from fairenum.document.scores import Scores
+from fairenum.document.table import SensitiveColumn, TableFacts
+from fairenum.problem import FloatArray
+from fairenum.scoring import (
+    Decisions,
+    Gaps,
+    detectable_differences,
+    fairlearn_metrics,
+    parity_p_values,
+    rate_intervals,
+    score,
+    signed_differences,
+)
+
+
+def group_tables(
+    table: TableFacts, models: Sequence[AuditedModel], ranks: Sequence[int], config: AuditConfig
+) -> tuple[GroupTable, ...]:
+    """Return the holdout's table for every sensitive column and each of these models."""
+    return tuple(
+        _group_table(rank, column, _decided(models[rank - 1], column), config)
+        for column in table.sensitive
+        for rank in ranks
+    )
+
+
+def reference_check(table: TableFacts, models: Sequence[AuditedModel], ranks: Sequence[int]) -> ReferenceCheck:
+    """Compute the gaps of some models in the primary column with fairlearn, and say how far ours are from them."""
+    shown = [models[rank - 1] for rank in ranks]
+    distances = [
+        _distances(model.scores.holdout, fairlearn_metrics(_decided(model, column)))
+        for column in table.sensitive
+        if column.is_primary
+        for model in shown
+    ]
+    compared = np.concatenate([np.empty(0), *distances])
+    return ReferenceCheck("fairlearn", tuple(ranks), len(compared), float(compared.max(initial=0.0)))
+
+
+def _distances(ours: Scores, theirs: Gaps) -> FloatArray:
+    """Compare the values that both define."""
+    names = [field.name for field in fields(Gaps)]
+    own = np.array([getattr(ours, name).value for name in names], dtype=np.float64)
+    reference = np.array([getattr(theirs, name)[0] for name in names])
+    distances = np.abs(own - reference)
+    return np.asarray(distances[~np.isnan(distances)])
+
+
+def _decided(model: AuditedModel, column: SensitiveColumn) -> Decisions:
+    """Rebuild what a model decides about the holdout, one row for each counted one; their order is not known."""
+    counts = model.scores.holdout.by_column[column.column]
+    cells = []
+    for code, group in enumerate(column.groups):
+        positives, right = group.holdout_positives, counts.true_positives[code]
+        negatives, wrong = group.holdout - positives, counts.selected[code] - right
+        cells += [(code, 1, 1, right), (code, 1, 0, positives - right)]
+        cells += [(code, 0, 1, wrong), (code, 0, 0, negatives - wrong)]
+    code, label, decision, count = np.array(cells).T
+    groups = Groups(np.repeat(code, count), tuple(group.name for group in column.groups))
+    return Decisions(np.repeat(decision, count)[None], np.repeat(label, count), groups)
+
+
+def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, config: AuditConfig) -> GroupTable:
+    scores, reference, confidence = score(decisions), column.reference, config.confidence
+    rate = scores.by_group.selection_rate[0]
+    is_small = scores.groups.small(config.min_group_size)
+    best = _most_selected(rate, is_small)
+    rates = estimates(rate_intervals(scores.counts, confidence=confidence)[0])
+    differences = estimates(signed_differences(scores, reference=reference, confidence=confidence)[0])
+    p_values = parity_p_values(scores, reference=reference)[0]
+    detectable = detectable_differences(scores, reference=reference, confidence=confidence)
+    sizes, selected = scores.groups.sizes, scores.counts.selected[0].sum(-1)
+    top = rate[best] if best is not None else np.nan
+    rows = (
+        GroupRow(
+            group=name,
+            n=int(sizes[code]),
+            selected=int(selected[code]),
+            rate=rates[code],
+            ratio=plain(rate[code] / top) if top > 0 else None,
+            difference=differences[code],
+            p=plain(p_values[code]),
+            shortfall=plain(max(0.0, sizes[code] * top - selected[code])) if sizes[code] else None,
+            detectable=plain(detectable[code]) if sizes[code] else None,
+            is_small=bool(is_small[code]),
+        )
+        for code, name in enumerate(scores.groups.names)
+    )
+    return GroupTable(rank, column.column, reference, None if best is None else scores.groups.names[best], tuple(rows))
+
+
+def _most_selected(rate: FloatArray, is_small: NDArray[np.bool_]) -> int | None:
+    """Find the group of the highest rate: a group of one with a rate of 1 is no measure for the others."""
+    known = ~np.isnan(rate)
+    eligible = known & ~is_small if (known & ~is_small).any() else known
+    return int(np.where(eligible, rate, -1.0).argmax()) if eligible.any() else None

@@ -1,0 +1,179 @@
+"""The whole order of an audit, stage by stage: the only place that knows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairenum.auditing import facts
+from fairenum.auditing.baselines import baselines
+from fairenum.auditing.choice import choose, choose_again
+from fairenum.auditing.classifier import pipeline
+from fairenum.auditing.disagreement import disagreement
+from fairenum.auditing.explanation import explanation
+from fairenum.auditing.guiding import join_guided
+from fairenum.auditing.impact import group_tables, reference_check
+from fairenum.auditing.listing import Listing, enumerate_models
+from fairenum.auditing.reachable import possible_range
+from fairenum.auditing.scorecard import score_part, stream
+from fairenum.auditing.training import Training, load, posed, tune
+from fairenum.dataset import Dataset
+from fairenum.dataset.naming import Names
+from fairenum.document.audit import AuditDocument, Requested
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.cautions import cautions
+from fairenum.document.environment import environment
+from fairenum.document.machine import Tolerances
+from fairenum.document.models import Baseline, GuidedRun, Tuning
+from fairenum.experiment import PARTS, Division, divide
+from fairenum.progress import Progress
+from fairenum.selection import expected_optimism
+from fairenum.solvers.registry import solver_version
+from fairenum.threads import one_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.pipeline import Pipeline
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LiveRun:
+    """What a run still holds of its rows and models, and a saved document does not."""
+
+    config: AuditConfig
+    division: Division
+    training: Training
+    listing: Listing
+
+    def estimator(self, rank: int) -> Pipeline:
+        """Build the scikit-learn pipeline of a model."""
+        label = self.division.dataset.label
+        classes = (label.unfavourable, label.favourable)
+        return pipeline(self.listing.models[rank - 1], self.division.encoding, classes)
+
+    def choose_again(self, document: AuditDocument, tolerances: Tolerances, rank: int | None) -> AuditDocument:
+        """Return the document with another choice, explained, and with what choosing is expected to flatter by."""
+        return self.weighed(self.explained(choose_again(document, tolerances, rank)))
+
+    def explained(self, document: AuditDocument) -> AuditDocument:
+        """Add why the selected model is fairer, if another model than model 1 was selected."""
+        selection = document.selection
+        if selection.outcome != "selected" or selection.rank is None:
+            return document.but(explanation=None)
+        metric = selection.tolerances.metric
+        found = explanation(self.division, self.training, self.listing, selection.rank, metric)
+        return document.but(explanation=found)
+
+    def weighed(self, document: AuditDocument) -> AuditDocument:
+        """Add how much of the gain choosing is expected to have feigned, by choosing again on rows drawn again.
+
+        A guided model was made to look fair on these rows, which drawing them again cannot undo.
+        """
+        selection, chosen = document.selection, document.selected
+        if selection.optimism is None or chosen is None or chosen.origin == "guided":
+            return document
+        expected = expected_optimism(
+            self.listing.decisions(self.division, "selection", self.division.column),
+            self.listing.objective_ratio,
+            selection.tolerances,
+            stream(self.config, len(PARTS)),
+            self.config.replications,
+        )
+        return document.but(selection=selection.but(optimism=selection.optimism.but(expected=expected)))
+
+
+@one_thread()
+def run_audit(
+    data: str | Path | pd.DataFrame | Dataset,
+    label: str | None,
+    favourable: object,
+    sensitive: Names | None,
+    config: AuditConfig,
+    progress: Progress,
+) -> tuple[AuditDocument, LiveRun]:
+    """Audit a table: list the near-optimal SVMs, score and compare them, and select the fairest.
+
+    The document is marked as partial if the enumeration was interrupted from the keyboard.
+    """
+    clock = _Clock(progress)
+    with clock.stage("load"):
+        dataset = load(data, label, favourable, sensitive, config)
+    with clock.stage("divide"):
+        division = divide(dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise)
+    with clock.stage("tune"):
+        machine, tuning = tune(division.train, config, progress)
+        training = posed(division, machine, config)
+    with clock.stage("enumerate"):
+        listing = enumerate_models(division, training, config, progress)
+    with clock.stage("guide"):
+        listing, guided = join_guided(listing, division, training, config, progress)
+    with clock.stage("baselines"):
+        others = baselines(division, training, listing, config, progress)
+    live = LiveRun(config, division, training, listing)
+    with clock.stage("score"):
+        document = _scored(live, tuning, guided, others)
+    with clock.stage("range"):
+        document = document.but(range=possible_range(division, training, listing, config))
+    with clock.stage("explain"):
+        document = live.explained(document)
+    with clock.stage("weigh"):
+        document = live.weighed(document)
+    return document.but(timings=clock.timings()), live
+
+
+def _scored(
+    live: LiveRun, tuning: Tuning | None, guided: GuidedRun | None, others: tuple[Baseline, ...] | None
+) -> AuditDocument:
+    """Score the models, choose by the scores, and state all that is known."""
+    division, training, listing = live.division, live.training, live.listing
+    scores = {part: score_part(division, listing, part, live.config) for part in PARTS}
+    models = facts.audited_models(division, training, listing, scores)
+    config = facts.resolved(live.config, division, training)
+    table = facts.table_facts(live.config, division, training)
+    selection = choose(models, division.column, config.tolerances)
+    asked = live.config.machine
+    document = AuditDocument(
+        environment=environment(solver=solver_version(training.machine.solver)),
+        status="interrupted" if listing.stopped == "interrupted" else "complete",
+        config=config,
+        requested=Requested(asked.C, asked.gamma, live.config.max_nodes),
+        is_exploratory=division.is_exploratory,
+        dataset=table,
+        tuning=tuning,
+        enumeration=facts.enumeration(listing),
+        guided=guided,
+        models=models,
+        examples=facts.examples(division, training, listing),
+        multiplicity=disagreement(division, listing),
+        range=None,
+        baselines=others,
+        selection=selection,
+        explanation=None,
+        group_tables=group_tables(table, models, selection.shortlist, config),
+        reference_check=reference_check(table, models, selection.shortlist),
+        warnings=(),
+    )
+    return document.but(warnings=cautions(document))
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Seconds by stage, and the announcement of each."""
+
+    progress: Progress
+    seconds: dict[str, float] = field(default_factory=dict)
+    now: Callable[[], float] = time.perf_counter
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.progress(name, 0, None)
+        started = self.now()
+        yield
+        self.seconds[name] = self.now() - started
+
+    def timings(self) -> dict[str, float]:
+        return {**self.seconds, "total": sum(self.seconds.values())}

@@ -1,0 +1,65 @@
+"""An audit with a part on what label flips would do to it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields, replace
+from typing import Any
+
+from fairenum.attack import simulate
+from fairenum.auditing.pipeline import LiveRun
+from fairenum.document.attack_config import AttackConfig
+from fairenum.document.audit import AuditDocument
+from fairenum.progress import Progress, silent
+
+# Enough for a first look beside an audit; `fairenum attack` has every option.
+STRATEGIES, FLIPS, TRIALS = ("paper", "random"), (0.02, 0.05, 0.1), 20
+OWN = ("sizes", "machine", "primary")  # a draw has sizes of its own; the others were resolved by the audit
+
+
+def attacked(
+    document: AuditDocument,
+    live: LiveRun,
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> AuditDocument:
+    """Simulate label flips in draws of an audited table, with the audit's own models and metric.
+
+    Parameters
+    ----------
+    document, live
+        Of an audit that was run here.
+    jobs, cluster, progress
+        As in `fairenum.attack.simulate`.
+    **options
+        Fields of `AttackConfig`; what the audit has resolved, too, is taken from it.
+
+    Returns
+    -------
+    AuditDocument
+        With its part ``attack``; partial if the simulation was interrupted.
+    """
+    started = time.perf_counter()
+    config = _config(document, live).but(**options)
+    simulation = simulate(live.division.dataset, config, jobs=jobs, cluster=cluster, progress=progress)
+    seconds = time.perf_counter() - started
+    timings = {**document.timings, "attack": seconds, "total": document.timings["total"] + seconds}
+    status = "interrupted" if simulation.is_partial else document.status
+    return document.but(attack=simulation.attack, timings=timings, status=status)
+
+
+def _config(document: AuditDocument, live: LiveRun) -> AttackConfig:
+    """Take over from the audit what both have: models, metric, seed and level."""
+    shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(live.config)}
+    machine = replace(live.config.machine, C=document.config.machine.C)
+    return AttackConfig(
+        strategies=STRATEGIES,
+        flips=FLIPS,
+        trials=TRIALS,
+        machine=machine,
+        primary=document.column,
+        **{name: getattr(live.config, name) for name in shared.difference(OWN)},
+    )

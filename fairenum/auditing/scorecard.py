@@ -1,0 +1,179 @@
+"""Scores of all models on one split, as values of the document."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import get_args
+
+import numpy as np
+from msgspec.structs import astuple
+
+from fairenum.auditing.listing import Listing
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.scores import ChangedEstimate, ColumnScores, GapEstimate, GapScores, GroupScores, Scores
+from fairenum.document.terms import Part, Ratio
+from fairenum.document.value import Estimate
+from fairenum.experiment import PARTS, Division
+from fairenum.problem import FloatArray
+from fairenum.scoring import Decisions, Gap, Interval, accuracy_changes, compare, gap_intervals, score
+from fairenum.scoring import Scores as RawScores
+from fairenum.scoring.counts import Confusion
+from fairenum.scoring.inference import rate_intervals
+from fairenum.scoring.intervals import difference, normal_critical, wilson
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES
+
+GAPS: tuple[Gap, ...] = get_args(Gap)
+RATIOS: tuple[Ratio, ...] = get_args(Ratio)
+
+
+# What a model without groups to compare has for gaps and ratios.
+UNDEFINED = GroupScores(*[GapEstimate()] * len(GAPS), *[Estimate()] * len(RATIOS))
+
+
+def plain(number: float) -> float | None:
+    """Return a number as the document holds it: null for what is undefined or infinite, and no -0."""
+    return float(number) + 0.0 if math.isfinite(number) else None
+
+
+def estimate(value: float, low: float = math.nan, high: float = math.nan) -> Estimate:
+    """Return an estimate with its limits."""
+    return Estimate(plain(value), plain(low), plain(high))
+
+
+def estimates(interval: Interval) -> list[Estimate]:
+    """Return the estimates of all models."""
+    return list(map(estimate, interval.estimate, interval.lower, interval.upper))
+
+
+def changed_accuracy(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ChangedEstimate]:
+    """Return the accuracy of all models, and its change against model 1."""
+    counts = score(decisions).counts.overall()
+    changes = accuracy_changes(
+        decisions, stream(config, *place), confidence=config.confidence, replications=config.replications
+    )
+    accuracy = estimates(rate_intervals(counts, "accuracy", config.confidence))
+    return [
+        ChangedEstimate(own.value, own.low, own.high, change)
+        for own, change in zip(accuracy, estimates(changes), strict=True)
+    ]
+
+
+def score_part(division: Division, listing: Listing, part: Part, config: AuditConfig) -> list[Scores]:
+    """Score all models on one split: overall, and between the groups of every sensitive column.
+
+    Models that were searched for on the selection split get no verdicts there.
+    """
+    place, decisions = PARTS.index(part), listing.decisions(division, part, None)
+    counts = score(decisions).counts.overall()
+    accuracy = changed_accuracy(decisions, (place,), config)
+    balanced = estimates(_balanced_accuracy(counts, config.confidence))
+    selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
+    losses = score(decisions, decision_values=listing.values[part]).overall.hinge_loss
+    columns = {
+        groups.column: scored_columns(listing.decisions(division, part, groups.column), (place, number), config)
+        for number, groups in enumerate(division.columns)
+    }
+    scores = []
+    for model, origin in enumerate(listing.origins):
+        by_column = {column: found[model] for column, found in columns.items()}
+        if origin == "guided" and part == "selection":
+            by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
+        scores.append(
+            Scores(
+                *_gaps_and_ratios(by_column[division.column] if division.column else UNDEFINED),
+                rows=len(decisions.labels),
+                accuracy=accuracy[model],
+                balanced_accuracy=balanced[model],
+                selection_rate=selected[model],
+                hinge_loss=estimate(math.nan if losses is None else losses[model]),
+                by_column=by_column,
+            )
+        )
+    return scores
+
+
+def _gaps_and_ratios(scores: GroupScores) -> Iterator[Estimate]:
+    """Yield the fields of group scores in their order, without those that a subclass adds."""
+    return (getattr(scores, name) for name in GroupScores.__struct_fields__)
+
+
+def _without_verdicts(scores: ColumnScores) -> ColumnScores:
+    """Return scores that claim nothing: those of a model that was searched for on the rows it is scored on."""
+    return scores.but(**{gap: scores.gap(gap).but(verdict=None) for gap in GAPS})
+
+
+def stream(config: AuditConfig, *place: int) -> np.random.Generator:
+    """Open the stream of random numbers of one place in the audit, whatever the other places draw."""
+    return np.random.default_rng([config.seed, *place])
+
+
+def _balanced_accuracy(counts: Confusion, confidence: float) -> Interval:
+    """Bound (1 + TPR - FPR) / 2: the two rates are of different rows."""
+    youden = difference(
+        rate_intervals(counts, "true_positive_rate", confidence),
+        rate_intervals(counts, "false_positive_rate", confidence),
+    )
+    return Interval((1 + youden.estimate) / 2, (1 + youden.lower) / 2, (1 + youden.upper) / 2)
+
+
+def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ColumnScores]:
+    """Score all models between the groups of one column."""
+    gaps, scores = scored_gaps(decisions, place, config), score(decisions)
+    ratios = [estimates(_ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS]
+    return [
+        ColumnScores(
+            *astuple(own),
+            *(values[model] for values in ratios),
+            selected=tuple(selected.sum(-1).tolist()),
+            true_positives=tuple(selected[:, 1].tolist()),
+        )
+        for model, (own, selected) in enumerate(zip(gaps, scores.counts.selected.astype(int), strict=True))
+    ]
+
+
+def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[GapScores]:
+    """Measure the gaps of all models between the groups of one column, and compare them with those of model 1."""
+    scores = score(decisions)
+    columns: dict[Gap, list[GapEstimate]] = {}
+    for number, gap in enumerate(GAPS):
+        comparison = compare(
+            decisions,
+            gap,
+            stream(config, *place, number),
+            confidence=config.confidence,
+            replications=config.replications,
+            minimum_size=config.min_group_size,
+        )
+        own = estimates(gap_intervals(scores, gap, config.confidence))
+        columns[gap] = [
+            GapEstimate(value.value, value.low, value.high, change, verdict)
+            for value, change, verdict in zip(own, estimates(comparison.gap_change), comparison.verdicts, strict=True)
+        ]
+    return [GapScores(*row) for row in zip(*columns.values(), strict=True)]
+
+
+def _ratio_intervals(scores: RawScores, ratio: Ratio, confidence: float) -> Interval:
+    """Bound the ratio of the smallest to the largest rate.
+
+    With limits l and u of each group's rate that hold together (Bonferroni), every ratio of two groups lies between
+    l_a / u_b and u_a / l_b, so the smallest lies between the smallest of these.
+    """
+    present = scores.by_group.count > 0
+    rates = GAP_RATES[ratio.replace("ratio", "difference")]  # type: ignore[index]  # the names go in pairs
+    critical = normal_critical(1 - (1 - confidence) / (len(rates) * max(int(present.sum()), 1)))
+    lower, upper = [], []
+    for rate in rates:
+        limits = wilson(*FRACTIONS[rate](scores.counts), critical)
+        low, high = limits.lower[:, present], limits.upper[:, present]
+        lower.append(_smallest_ratio(low, high))
+        upper.append(np.minimum(_smallest_ratio(high, low), 1.0))
+    return Interval(getattr(scores.gaps, ratio), np.min(lower, axis=0), np.min(upper, axis=0))
+
+
+def _smallest_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Take the smallest above_a / below_b over two different groups; 1 for a single group."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = above[:, :, None] / below[:, None, :]
+    others = ~np.eye(above.shape[1], dtype=np.bool_)
+    return np.asarray(np.fmin.reduce(ratios[:, others], axis=1, initial=np.inf).clip(max=1.0))

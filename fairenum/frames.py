@@ -1,0 +1,103 @@
+"""A document of an audit as pandas frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import get_args
+
+import pandas as pd
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.models import AuditedModel
+from fairenum.document.scores import GapEstimate
+from fairenum.document.terms import Gap, Performance, Ratio
+from fairenum.document.value import Estimate
+from fairenum.experiment import PARTS
+
+Row = dict[str, object]
+MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
+MODEL = ("rank", "origin", "objective", "objective_ratio", "loss_ratio", "support_size", "supports")
+GROUP = ("group", "n", "selected", "ratio", "p", "shortfall", "detectable", "is_small")
+
+
+def models(document: AuditDocument) -> pd.DataFrame:
+    """Return one row for each model: what is proven about it, and its scores on both splits."""
+    return pd.DataFrame([_model(model, document) for model in document.models]).set_index("rank")
+
+
+def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
+    """Return everything that is a table, by name."""
+    rows: dict[str, Iterable[Row]] = {
+        "scores": _scores(document),
+        "groups": _groups(document),
+        "disagreement": _disagreement(document),
+        "left_out": _left_out(document),
+        "baselines": _baselines(document),
+    }
+    return {"models": models(document), **{name: pd.DataFrame(list(found)) for name, found in rows.items()}}
+
+
+def _model(model: AuditedModel, document: AuditDocument) -> Row:
+    selection = document.selection
+    row: Row = {name: getattr(model, name) for name in MODEL}
+    row |= {
+        "records_left_out": model.records_left_out,
+        "is_constant": model.is_constant,
+        "is_selected": model.rank == selection.rank,
+        "is_candidate": model.rank in selection.candidates,
+    }
+    for part in PARTS:
+        scores = model.scores.of(part)
+        row |= {f"{part}_{name}": scores.measure(name).value for name in MEASURES}
+        row[f"{part}_flips"] = model.predictions_changed.of(part).rows
+    return row | {"verdict": model.scores.holdout.gap(selection.tolerances.metric).verdict}
+
+
+def _scores(document: AuditDocument) -> Iterator[Row]:
+    """Yield every measure of every model on both splits, with its limits and its change against model 1."""
+    for model in document.models:
+        for part in PARTS:
+            for name in MEASURES:
+                found = model.scores.of(part).measure(name)
+                yield {"rank": model.rank, "split": part, "measure": name, **_limits(found), **_change(found)}
+
+
+def _limits(found: Estimate) -> Row:
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _change(found: Estimate) -> Row:
+    change = getattr(found, "change", None) or Estimate()
+    verdict = found.verdict if isinstance(found, GapEstimate) else None
+    return {"change": change.value, "change_low": change.low, "change_high": change.high, "verdict": verdict}
+
+
+def _groups(document: AuditDocument) -> Iterator[Row]:
+    for table in document.group_tables:
+        for group in table.groups:
+            row: Row = {"rank": table.rank, "column": table.column}
+            row |= {name: getattr(group, name) for name in GROUP}
+            for name, found in (("rate", group.rate), ("difference", group.difference)):
+                row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+            yield row
+
+
+def _disagreement(document: AuditDocument) -> Iterator[Row]:
+    for column, groups in document.multiplicity.by_column.items():
+        for group in groups:
+            yield {"column": column, **{name: getattr(group, name) for name in group.__struct_fields__}}
+
+
+def _left_out(document: AuditDocument) -> Iterator[Row]:
+    for model in document.models:
+        for entry in model.left_out:
+            yield {"rank": model.rank, "row": entry.row, "copies": entry.copies, "of": entry.of, "label": entry.label}
+
+
+def _baselines(document: AuditDocument) -> Iterator[Row]:
+    for method in document.baselines or ():
+        row: Row = {"name": method.name, "is_randomised": method.is_randomised, "error": method.error}
+        if method.scores:
+            gap = method.scores.gap(document.selection.tolerances.metric)
+            row |= {"accuracy": method.scores.accuracy.value, "gap": gap.value, "verdict": gap.verdict}
+        yield row
