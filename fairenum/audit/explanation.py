@@ -19,7 +19,6 @@ from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
 from fairenum.problem import FloatArray
 from fairenum.scoring import Gap
-from fairenum.solvers.protocol import Solution
 from fairenum.solvers.registry import open_workspace
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
@@ -74,9 +73,7 @@ def _importance(model: Model, watched: Watched) -> FloatArray:
     """Estimate what putting each example back would add to the gap."""
     problem, values = model.problem, model.decision_function(watched.X)
     slope = watched.slope(values, float(values.std()) or 1.0, 0.0)
-    effect = Influence(problem, watched.X).of_leaving_out(
-        Solution(model.alpha, problem.upper), model.decision_function(problem.X), slope
-    )
+    effect = Influence(problem, watched.X).of_leaving_out(problem.upper, model.decision_function(problem.X), slope)
     return -effect
 
 

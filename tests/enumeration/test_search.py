@@ -7,18 +7,13 @@ import time
 
 import numpy as np
 import pytest
-from strategies import labels, table
+from strategies import posed
 
 from fairenum.enumeration.distinct import DistinctModels, margin_ties
-from fairenum.enumeration.search import Enumeration, Limits, SolveOnDemand
+from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import ProblemError
 from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
-
-
-def posed(n: int = 60, d: int = 3, kind: str = "continuous", seed: int = 0, **arguments) -> SvmProblem:
-    rng = np.random.default_rng(seed)
-    return SvmProblem(table(kind, rng, n, d), labels(rng, n), **arguments)
 
 
 def search(problem: SvmProblem, solver: str = "path", memory: int = 2**29, **limits) -> Enumeration:
@@ -101,18 +96,6 @@ def test_order_is_certified_without_ties_and_flagged_with_them():
     assert all(model.is_order_certified for model in search(posed(50), models=20))
     tied = SvmProblem([[1.0]] * 4 + [[-1.0]] * 4, [1.0] * 4 + [-1.0] * 4, 10.0)
     assert not any(model.is_order_certified for model in itertools.islice(search(tied), 1, 6))
-
-
-def test_without_paths_a_child_is_solved_only_when_asked():
-    workspace = open_workspace("libsvm", posed(30))
-    root = workspace.solve()
-    upper = workspace.problem.upper.copy()
-    upper[root.support[0]] = 0.0
-    removal = SolveOnDemand(workspace, root, upper, root.certificate.bound)
-    assert removal.tighten(removal.bound + 1.0) is None
-    child = removal.tighten(-np.inf)
-    assert child.alpha[root.support[0]] == 0.0
-    assert removal.bound == pytest.approx(child.certificate.objective)
 
 
 def test_libsvm_and_path_agree_on_the_first_models():
