@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairenum.dataset.merging import merge_identical
-from fairenum.enumeration.model import Model, model_of, proof
+from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import DataError, FairenumError
 from fairenum.problem import FloatArray, Kernel, SvmProblem
@@ -62,7 +62,7 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             cost = self.C * np.bincount(merged.inverse, weights[used])
             problem = SvmProblem(merged.X, merged.y, cost, kernel=self.kernel)
             solution = open_workspace(self.solver, problem).solve()
-            self.model_ = model_of(problem, solution, 1, proof(solution)[0].objective)
+            self.model_ = model_of(problem, solution, 1, solution.certificate.objective)
         return self
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:

@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairenum.document.machine import Machine
-from fairenum.enumeration.distinct import DistinctModels, Distinctness
+from fairenum.document.terms import Distinctness
+from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.experiment import pose
@@ -61,8 +62,9 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         How many supports each model stands for; all 1 for ``support``.
     stopped_
         Why the enumeration ended: models, objective, nodes, time, exhausted or alike.
-    note_
-        What the user should know when many supports are few predictors; empty otherwise.
+    ties_
+        Why many supports are few predictors: examples on the margin, and how many of them determine it; None if the
+        supports are not.
     classes_, n_features_in_, support_, intercept_
         As in scikit-learn, of the best model.
 
@@ -145,7 +147,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         models, present = self._open(X, y, audited, int(self.n_models))
         self.models_: list[Model] = [present(model) for model in models]
         self.class_sizes_ = np.array(models.sizes)
-        self.stopped_, self.note_ = models.stopped, models.note
+        self.stopped_, self.ties_ = models.stopped, models.ties
         self.support_ = self.models_[0].support
         self.intercept_ = self.models_[0].intercept
         return self

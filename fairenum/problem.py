@@ -1,4 +1,4 @@
-"""The support vector machine as a problem: kernel, box, objective, and the certificate of an answer.
+"""The support vector machine as a problem: kernel, box, objective; what an answer to it claims, and what is proven.
 
 With labels ``y`` in {-1, +1}, kernel matrix ``K``, ``Q_ij = y_i y_j K_ij (+ ridge if i = j)``, a box
 ``0 <= alpha_i <= upper_i`` and a linear term ``p`` (ones by default)::
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,18 +21,23 @@ from fairenum.errors import ProblemError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+Number = TypeVar("Number", np.float64, np.intp)
 
 # Rows of a kernel block that are built at once: bounds memory, never the result.
 BLOCK_ROWS = 1024
 
 
-def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
-    """Return a contiguous, read-only array, copied unless it is one already."""
-    result: npt.NDArray[Any] = np.ascontiguousarray(array, dtype=dtype)
-    if result.flags.writeable:
-        result = result.copy() if result is array or result.base is not None else result
-        result.flags.writeable = False
-    return result
+def read_only(numbers: npt.ArrayLike) -> FloatArray:
+    """Return numbers as a contiguous, read-only array, copied unless they are one already."""
+    return _protected(np.ascontiguousarray(numbers, dtype=np.float64), numbers)
+
+
+def _protected(array: npt.NDArray[Number], source: npt.ArrayLike) -> npt.NDArray[Number]:
+    """Forbid writing to an array that was made from a source, or to a copy if the source could still write."""
+    if array.flags.writeable:
+        array = array.copy() if array is source or array.base is not None else array
+        array.flags.writeable = False
+    return array
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,42 @@ class Certificate:
         return sum(ends) / len(ends) if ends else 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """An answer as a solver gives it; nothing about it is proven.
+
+    A solver may keep what it needs to go on from here in ``handle``, and says with ``finished=False`` that it stopped
+    at a limit of its own: the answer is then a guess that claims no optimum.
+    """
+
+    alpha: FloatArray
+    handle: object = None
+    finished: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """An answer that was proven to be optimal within a box; ``slack`` is what each example misses of its margin."""
+
+    alpha: FloatArray
+    upper: FloatArray
+    certificate: Certificate
+    slack: FloatArray
+    handle: object = None
+
+    @property
+    def support(self) -> IntArray:
+        """The examples with ``alpha > 0``, sorted."""
+        return np.flatnonzero(self.alpha)
+
+    def box_with(self, example: int, upper: float) -> FloatArray:
+        """Return the box with another upper bound for one example."""
+        box = self.upper.copy()
+        box[example] = upper
+        box.flags.writeable = False
+        return box
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class SvmProblem:
     """A support vector machine to train: examples, box, kernel and linear term, checked and read-only.
@@ -149,11 +190,12 @@ class SvmProblem:
         if table.ndim != 2:
             raise ProblemError(f"X must be a table of examples by features; received shape {table.shape}")
         n = len(table)
+        counts = np.ones(n, dtype=np.intp) if copies is None else copies
         values = {
             "X": table,
             "y": read_only(y),
             "cost": read_only(np.broadcast_to(np.asarray(cost, float), n) if np.ndim(cost) == 0 else cost),
-            "copies": read_only(np.ones(n) if copies is None else copies, np.intp),
+            "copies": _protected(np.ascontiguousarray(counts, dtype=np.intp), counts),
             "kernel": kernel or Kernel(),
             "linear": read_only(np.ones(n) if linear is None else linear),
             "ridge": float(ridge),

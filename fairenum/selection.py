@@ -20,6 +20,7 @@ from fairenum.experiment import EncodedRows
 from fairenum.problem import SvmProblem
 from fairenum.scoring import Decisions, Gap, score
 from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
+from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
@@ -67,13 +68,8 @@ class Standing:
         Of models that are equal in both, the first stands for all.
         """
         places = np.flatnonzero(~self.is_constant & ~np.isnan(self.gap))
-        accuracy, gap = (np.round(values, ROUNDING_DIGITS) for values in (self.accuracy, self.gap))
-        front, least = [], np.inf
-        for place in sorted(places, key=lambda p: (-accuracy[p], gap[p], p)):
-            if gap[place] < least:
-                front.append(place)
-                least = gap[place]
-        return np.sort(np.array(front, dtype=np.intp))
+        costs: FloatArray = np.column_stack([-self.accuracy, self.gap])[places]
+        return places[np.sort(pareto_front(costs))]
 
 
 def standing(decisions: Decisions, objective_ratio: FloatArray, metric: Gap) -> Standing:

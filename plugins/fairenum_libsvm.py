@@ -16,7 +16,7 @@ import numpy as np
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.qp.gram import open_gram
-from fairenum.solvers.protocol import Solution, Tolerance
+from fairenum.solvers.protocol import Claim, Solution, Tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,15 @@ class LibsvmWorkspace:
         self._margin = _common_margin(problem.linear)
         self._matrix = _kernel_matrix(problem) if problem.ridge else None
 
-    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:  # noqa: ARG002 - SVC takes none
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:  # noqa: ARG002 - SVC takes none
         """Train on the examples with room in the box; with weights of 0 SVC would misreport the support."""
         rows = np.flatnonzero(upper)
         alpha = np.zeros(len(upper))
         if len(np.unique(self._problem.y[rows])) < 2:
-            return Solution(read_only(alpha), upper)  # SVC refuses a single class; nothing balances it
+            return Claim(read_only(alpha))  # SVC refuses a single class; nothing balances it
         shares, finished = self._train(rows, upper[rows] / self._margin)
         alpha[rows] = np.clip(self._margin * shares, 0.0, upper[rows])
-        return Solution(read_only(alpha), upper, finished=finished)
+        return Claim(read_only(alpha), finished=finished)
 
     def _train(self, rows: IntArray, box: FloatArray) -> tuple[FloatArray, bool]:
         """Return SVC's answer on some rows, and whether it got there within its iterations."""

@@ -7,14 +7,14 @@ relative gap of 40. An answer counts when its certificate says so, else OSQP is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.qp.sparse_form import sparse_form
-from fairenum.solvers.protocol import Solution, Tolerance
+from fairenum.solvers.protocol import Claim, Solution, Tolerance
 
 GOOD = 2e-2  # relative gap of an answer from which the core takes over
 FIRST_RHO = 0.1
@@ -81,7 +81,7 @@ class OsqpWorkspace:
         except osqp.OSQPException as error:
             raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}") from error
 
-    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Ask for more accuracy until the answer is good, or until that was the last."""
         self._solver.update(u=self._ceiling(upper))
         self._solver.update_settings(rho=FIRST_RHO)  # else the answer would depend on the boxes solved before
@@ -95,11 +95,11 @@ class OsqpWorkspace:
                 best, gap = alpha, reached
             if gap <= GOOD:
                 break
-        return Solution(best, upper, finished=gap <= GOOD)
+        return Claim(best, finished=gap <= GOOD)
 
     def _attempt(self, upper: FloatArray) -> FloatArray:
         """Run OSQP once, and refuse what is no attempt at an answer."""
-        result: Any = self._solver.solve(raise_error=False)
+        result = self._solver.solve(raise_error=False)
         status = self._status(result.info.status_val)
         if status.name not in USABLE:
             raise SolverBroken(f"solver 'osqp' stopped with {status.name}")
@@ -110,7 +110,7 @@ class OsqpWorkspace:
         return np.concatenate([self._form.box(upper), np.zeros(self._form.equations.shape[0])])
 
     def _first_point(self, upper: FloatArray, start: Solution | None) -> tuple[FloatArray, FloatArray]:
-        """Return variables and prices to begin with: those of the start, else zeros."""
+        """Return variables and multipliers to begin with: those of the start, else zeros."""
         form = self._form
         if start is None:
             return np.zeros(form.variables), np.zeros(form.size + form.equations.shape[0])

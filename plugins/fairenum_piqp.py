@@ -11,7 +11,7 @@ import numpy as np
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.qp.sparse_form import sparse_form
-from fairenum.solvers.protocol import Solution, Tolerance
+from fairenum.solvers.protocol import Claim, Solution, Tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ class PiqpWorkspace:
             form.quadratic, form.linear, form.equations, zeros, x_l=floor, x_u=self._ceiling(problem.upper)
         )
 
-    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:  # noqa: ARG002 - interior point
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:  # noqa: ARG002 - interior point
         """Solve within the box."""
         self._solver.update(x_u=self._ceiling(upper))
         status, known = self._solver.solve(), self._statuses
         if status not in (known.PIQP_SOLVED, known.PIQP_MAX_ITER_REACHED, known.PIQP_NUMERICS):
             raise SolverBroken(f"solver 'piqp' stopped with {status.name}")
         alpha = self._form.alpha(np.asarray(self._solver.result.x), upper)
-        return Solution(alpha, upper, finished=status == known.PIQP_SOLVED)
+        return Claim(alpha, finished=status == known.PIQP_SOLVED)
 
     def _ceiling(self, upper: FloatArray) -> FloatArray:
         """Return the upper bounds of all variables; the plane has none."""

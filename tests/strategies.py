@@ -25,6 +25,12 @@ def labels(rng: np.random.Generator, n: int) -> np.ndarray:
     return y
 
 
+def posed(n: int = 60, d: int = 3, kind: str = "continuous", seed: int = 0, **arguments) -> SvmProblem:
+    """One problem with labels that nothing explains."""
+    rng = np.random.default_rng(seed)
+    return SvmProblem(table(kind, rng, n, d), labels(rng, n), **arguments)
+
+
 @st.composite
 def problems(draw, max_size=7, kinds=("continuous", "hypercube", "grid", "rounded"), kernels=KERNELS, copies=False):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

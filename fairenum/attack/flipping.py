@@ -1,20 +1,19 @@
 """The SVM of a table whose labels may be flipped, one workspace for all of them.
 
 Every row stands in the problem twice, once with each label; one of the two is left out. A flip lets the other one in
-and leaves this one out: two exact paths from the optimum before, or a solution from scratch.
+and leaves this one out: two exact paths from the optimum before where the solver has them, or a solution from scratch.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from fairenum.attack.scene import BoolArray, Scene
 from fairenum.enumeration.model import Model
-from fairenum.errors import AnswerRefused
-from fairenum.problem import FloatArray, SvmProblem, read_only
-from fairenum.qp.activeset import ActiveSet
-from fairenum.qp.path import PathStuck, RemovalPath, admitted
-from fairenum.solvers.protocol import Solution
+from fairenum.errors import SolverError
+from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.solvers.registry import open_workspace
 
 
@@ -36,27 +35,24 @@ class FlippableSvm:
 
         The objective, the plane and the biases are those of `solve`; among tied weights there may be others.
         """
-        try:
-            return self._walked(solution, row)
-        except (PathStuck, AnswerRefused):
-            upper = solution.upper.copy()
-            upper[[row, row + self.rows]] = 0.0, self.problem.upper[row]
-            return self._workspace.solve(upper)
+        return self._walked(solution, row) or self._solved_anew(solution, row)
 
-    def _walked(self, solution: Solution, row: int) -> Solution:
-        state = solution.handle
-        if not isinstance(state, ActiveSet):  # a solver without paths
-            raise PathStuck
-        twin = row + self.rows
-        objective = self.problem.objective(solution.alpha)
-        path = RemovalPath(admitted(state, twin, float(self.problem.upper[twin])), objective, row, 0.0)
-        if not path.advance(-np.inf) or path.state is None:
-            raise PathStuck
-        answer = Solution(read_only(path.state.answer()), read_only(path.state.upper), path.state)
-        return self._workspace.certified(answer)
+    def _walked(self, solution: Solution, row: int) -> Solution | None:
+        """Let the twin in and leave the row out; None without paths, or if rounding leads them astray."""
+        workspace, twin = self._workspace, row + self.rows
+        if not workspace.admits:
+            return None
+        try:
+            admitted = workspace.admit(solution, twin, float(self.problem.upper[twin]))
+            return workspace.remove(admitted, row).tighten(-math.inf)
+        except SolverError:
+            return None
+
+    def _solved_anew(self, solution: Solution, row: int) -> Solution:
+        upper = solution.upper.copy()
+        upper[[row, row + self.rows]] = 0.0, self.problem.upper[row]
+        return self._workspace.solve(upper)
 
     def decide(self, solution: Solution, X: FloatArray) -> FloatArray:
         """Return the decision value of each row of a table."""
-        if solution.certificate is None:
-            raise TypeError("only certified solutions decide")
         return Model(self.problem, 1, solution.alpha, solution.certificate, {}, True, 0.0).decision_function(X)

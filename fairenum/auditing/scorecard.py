@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import get_args
 
 import numpy as np
-from msgspec.structs import astuple
+from msgspec.structs import asdict
 
 from fairenum.auditing.listing import Listing
 from fairenum.document.audit_config import AuditConfig
@@ -79,9 +78,10 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
         by_column = {column: found[model] for column, found in columns.items()}
         if origin == "guided" and part == "selection":
             by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
+        primary = by_column[division.column] if division.column else UNDEFINED
         scores.append(
             Scores(
-                *_gaps_and_ratios(by_column[division.column] if division.column else UNDEFINED),
+                **{name: getattr(primary, name) for name in GroupScores.__struct_fields__},
                 rows=len(decisions.labels),
                 accuracy=accuracy[model],
                 balanced_accuracy=balanced[model],
@@ -91,11 +91,6 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
             )
         )
     return scores
-
-
-def _gaps_and_ratios(scores: GroupScores) -> Iterator[Estimate]:
-    """Yield the fields of group scores in their order, without those that a subclass adds."""
-    return (getattr(scores, name) for name in GroupScores.__struct_fields__)
 
 
 def _without_verdicts(scores: ColumnScores) -> ColumnScores:
@@ -120,11 +115,13 @@ def _balanced_accuracy(counts: Confusion, confidence: float) -> Interval:
 def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ColumnScores]:
     """Score all models between the groups of one column."""
     gaps, scores = scored_gaps(decisions, place, config), score(decisions)
-    ratios = [estimates(_ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS]
+    ratios = {ratio: estimates(_ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
     return [
         ColumnScores(
-            *astuple(own),
-            *(values[model] for values in ratios),
+            **asdict(own),
+            demographic_parity_ratio=ratios["demographic_parity_ratio"][model],
+            equal_opportunity_ratio=ratios["equal_opportunity_ratio"][model],
+            equalized_odds_ratio=ratios["equalized_odds_ratio"][model],
             selected=tuple(selected.sum(-1).tolist()),
             true_positives=tuple(selected[:, 1].tolist()),
         )

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairenum.enumeration.model import Model, model_of, proof
-from fairenum.problem import FloatArray, SvmProblem
+from fairenum.enumeration.model import Model, model_of
+from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
-from fairenum.solvers.protocol import Solution
 
 Gain = Callable[[Model], float]
 
@@ -29,7 +28,7 @@ class _Parts:
 
     def __init__(self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int) -> None:
         self._workspace, self._whole, self._gain, self._left = workspace, whole, gain, most
-        self._best = proof(workspace.solve())[0].objective
+        self._best = workspace.solve().certificate.objective
         self.solves = 1
         self._start: Solution | None = None
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
+from fairenum.document.models import MarginTies
+from fairenum.document.terms import Distinctness, EnumerationEnd
 from fairenum.enumeration.model import Model
-from fairenum.enumeration.search import Enumeration, StopReason
+from fairenum.enumeration.search import Enumeration
 from fairenum.errors import ProblemError
 from fairenum.problem import FloatArray
-
-Distinctness = Literal["support", "predictions", "diverse"]
 
 
 @dataclass(eq=False)
@@ -55,7 +54,7 @@ class DistinctModels:
     share: float = 0.01
     patience: int = 1000
     sizes: list[int] = field(default_factory=list)
-    stopped: StopReason | None = None
+    stopped: EnumerationEnd | None = None
 
     def __post_init__(self) -> None:
         if self.notion not in ("support", "predictions", "diverse"):
@@ -107,30 +106,22 @@ class DistinctModels:
         return len(self._kept) - 1
 
     @property
-    def note(self) -> str:
-        """Say in words when many supports turned out to be few predictors, and why; empty if they did not."""
-        supports, classes = sum(self.sizes), len(self.sizes)
-        if self._first is None or supports < 2 * classes:
-            return ""
-        on_margin, rank = margin_ties(self._first)
-        reason = (
-            f"{on_margin} examples lie on the margin of the best model where {rank} determine it, so many of them can "
-            "be left out without any change"
-            if on_margin > rank
-            else "leaving out a supporting example moves these planes less than the distance to the next audited row"
-        )
-        predictors = "one predictor" if classes == 1 else f"only {classes} different predictors"
-        return f"{supports} models with distinct supports are {predictors}: {reason}"
+    def ties(self) -> MarginTies | None:
+        """Why many supports turned out to be few predictors; None if they did not."""
+        if self._first is None or sum(self.sizes) < 2 * len(self.sizes):
+            return None
+        return margin_ties(self._first)
 
 
-def margin_ties(model: Model) -> tuple[int, int]:
-    """Return how many allowed examples lie on the margin, and how many of them (affinely independent) determine it."""
+def margin_ties(model: Model) -> MarginTies:
+    """Count the allowed examples on the margin, and how many of them (affinely independent) determine it."""
     problem = model.problem
     reached = problem.y * model.decision_function(problem.X) + problem.ridge * model.alpha
     margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())
     if len(margin) == 0:
-        return 0, 0
+        return MarginTies(0, 0)
     rows = problem.X[margin]
     kernel = problem.kernel(rows, rows) + problem.ridge * np.eye(len(margin))
     scale = max(float(kernel.diagonal().mean()), np.finfo(float).tiny)
-    return len(margin), int(np.linalg.matrix_rank(kernel + scale, tol=1e-9 * scale * len(margin), hermitian=True))
+    rank = np.linalg.matrix_rank(kernel + scale, tol=1e-9 * scale * len(margin), hermitian=True)
+    return MarginTies(len(margin), int(rank))

@@ -17,22 +17,21 @@ from typing import Literal
 
 import numpy as np
 
-from fairenum.enumeration.influence import Influence
-from fairenum.enumeration.model import Model, model_of, proof
+from fairenum.enumeration.model import Model, model_of
+from fairenum.enumeration.ranking import Order, Ranking
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverError
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.problem import FloatArray, Solution, SvmProblem
+from fairenum.scoring.pareto import pareto_front
+from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
-from fairenum.solvers.protocol import Solution
 
 Stop = Literal["solves", "time", "exhausted", "caller"]
 
-SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
 PRICES = (1.5, 2.0, 3.0)  # of accuracy, in units of gap; every predictor gets one turn with each
 PENALTY = 4.0  # of accuracy lost beyond the bound, in units of gap
 SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
-LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
 ROUNDING_DIGITS = 12
@@ -107,22 +106,6 @@ class _Node:
         return (self.values >= 0.0).tobytes()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Order:
-    """Examples to leave out or to put back, most promising first, and how many copies of each there are."""
-
-    examples: IntArray
-    copies: IntArray
-    sign: int
-
-    def box(self, upper: FloatArray, cost: FloatArray, batch: int) -> FloatArray:
-        """Return the box with the first `batch` copies left out or put back."""
-        taken = np.diff(np.minimum(np.cumsum(self.copies), batch), prepend=0)
-        counts = np.rint(upper / cost)
-        counts[self.examples] += self.sign * taken
-        return np.asarray(counts * cost)
-
-
 @dataclass(eq=False)
 class GuidedSearch:
     """An iterator over the models that the search solves within its bounds; `stopped` says why it ended.
@@ -152,7 +135,6 @@ class GuidedSearch:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self._influence = Influence(problem, self.watched.rows.X)
         self.most_solves = self.bounds.solves or problem.affordable(WORK, *SOLVES)
         self._room = int(self.bounds.left_out * int(problem.copies.sum()))
         self._seen = {problem.copies.tobytes()}
@@ -175,12 +157,12 @@ class GuidedSearch:
     @property
     def front(self) -> list[Found]:
         """The models so far that none equals or beats in objective, gap and accuracy together, best first."""
-        return pareto_front([node.found for node in self._nodes])
+        return _front([node.found for node in self._nodes])
 
     def _search(self) -> Iterator[Found]:
         root = self._scored(self.workspace.solve(self.problem.upper))
         self.solves = 1
-        self._softness = SOFTNESS * float(root.values.std()) or 1.0
+        ranking = Ranking(self.problem, self.watched, root.values)
         best = root.found.model.objective
         self._least_objective = best - self.bounds.loss * abs(best)
         self._nodes.append(root)
@@ -188,7 +170,7 @@ class GuidedSearch:
         if not root.found.gap > 0.0:
             self.stopped = "exhausted"  # there is nothing to make smaller
         while self.stopped is None and (node := self._next()) is not None:
-            for base, order in self._orders(node):
+            for base, order in self._orders(ranking, node):
                 yield from self._along(base, order)
         self.stopped = self.stopped or "exhausted"
 
@@ -208,34 +190,24 @@ class GuidedSearch:
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
             rival = best.setdefault(node.decisions, node)
-            if node.found.model.objective > rival.found.model.objective:
+            if node.found.model.objective > (1.0 + NOISE) * rival.found.model.objective:
                 best[node.decisions] = node
         waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(PRICES)]
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
-    def _orders(self, node: _Node) -> list[tuple[_Node, _Order]]:
-        """Rank what to leave out of a model's box, what to put back, and what to leave out of the whole box instead."""
-        problem, solution = self.problem, node.solution
+    def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, Order]]:
+        """Say in which orders to change the boxes of which nodes, and count the turn of what this node decides."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
-        slope = self.watched.slope(node.values, self._softness, PRICES[turn])
-        decided = node.found.model.decision_function(problem.X)
-        effect = self._influence.of_leaving_out(solution, decided, slope)
-        slack = np.maximum(0.0, problem.linear - problem.y * decided)
-        inside = np.rint(solution.upper / problem.cost).astype(np.intp)
-        worth, helps = effect / (slack + LEAST_SLACK), effect < 0.0
-        orders = [
-            (node, _order(worth, helps & (solution.alpha > 0.0), inside, -1)),
-            (node, _order(-effect, ~helps, problem.copies - inside, 1)),
-        ]
+        orders = ranking.orders(node.solution, node.found.model, node.values, PRICES[turn])
+        yield node, orders.leave_out
+        yield node, orders.put_back
         if node.records_out:
-            orders.append((self._nodes[0], _order(worth, helps & (slack > 0.0), problem.copies, -1)))
-        return orders
+            yield self._nodes[0], orders.choose_anew
 
-    def _along(self, node: _Node, order: _Order) -> Iterator[Found]:
+    def _along(self, node: _Node, order: Order) -> Iterator[Found]:
         """Solve growing batches along an order, then look closer around the best of them."""
-        available = int(order.copies.sum())
-        most = min(available, self._room - node.records_out) if order.sign < 0 else available
+        most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
         while batch <= most:
             merit = yield from self._after(node, order, batch)
@@ -255,7 +227,7 @@ class GuidedSearch:
             merit = yield from self._after(node, order, middle)
             merits[middle] = math.inf if merit is None else merit
 
-    def _after(self, node: _Node, order: _Order, batch: int) -> Generator[Found, None, float | None]:
+    def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found, None, float | None]:
         """Solve the box after a batch and return its merit; None if it loses too much of the objective."""
         upper = order.box(node.solution.upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
@@ -271,9 +243,9 @@ class GuidedSearch:
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
         """Bound the objective of a smaller box without solving it: what its slack no longer costs is lost."""
-        certificate, slack = proof(node.solution)
-        freed = node.solution.upper - upper
-        return certificate.bound - float(freed @ slack) if (freed >= 0.0).all() else math.inf
+        solution = node.solution
+        freed = solution.upper - upper
+        return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
         """Solve a box; None if it was seen before, holds one label only, or has no proven answer."""
@@ -294,17 +266,15 @@ class GuidedSearch:
         is_smaller = (start.alpha[changed] > upper[changed]).all()
         if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:
             return None
-        solution = start
+        solution: Solution | None = start
         for example in changed:
-            arrived = self.workspace.remove(solution, int(example), float(upper[example])).tighten(-math.inf)
-            if arrived is None:
-                return None
-            solution = self.workspace.certified(arrived)
+            if solution is not None:
+                solution = self.workspace.remove(solution, int(example), float(upper[example])).tighten(-math.inf)
         return solution
 
     def _scored(self, solution: Solution) -> _Node:
         root = self._nodes[0].found if self._nodes else None
-        best = root.model.objective if root else proof(solution)[0].objective
+        best = root.model.objective if root else solution.certificate.objective
         model = model_of(self.problem, solution, self.solves, best)
         values = model.decision_function(self.watched.rows.X)
         gap, accuracy, is_constant = self.watched.standing(values)
@@ -313,25 +283,8 @@ class GuidedSearch:
         return _Node(solution, Found(model, gap, accuracy, is_constant), merit, sum(model.left_out.values()), values)
 
 
-def pareto_front(found: Sequence[Found]) -> list[Found]:
-    """Keep the models that no other equals or beats in objective, gap and accuracy together.
-
-    Constant models do not count. Of models that are equal in all three, the first stands for all.
-    """
+def _front(found: Sequence[Found]) -> list[Found]:
+    """Keep the models that no other equals or beats, best objective first; constant ones do not count."""
     usable = [one for one in found if not one.is_constant and not math.isnan(one.gap)]
-    marks = np.round([[-one.model.objective, one.gap, -one.accuracy] for one in usable], ROUNDING_DIGITS)
-    places = [
-        place
-        for place, mark in enumerate(marks)
-        if not any(
-            (other <= mark).all() and ((other < mark).any() or rival < place) for rival, other in enumerate(marks)
-        )
-    ]
-    return sorted((usable[place] for place in places), key=lambda one: -one.model.objective)
-
-
-def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> _Order:
-    """Sort the useful examples by their key, the least first."""
-    examples = np.flatnonzero(useful & (copies > 0))
-    examples = examples[np.argsort(key[examples], kind="stable")]
-    return _Order(examples, copies[examples], sign)
+    costs = np.array([[-one.model.objective, one.gap, -one.accuracy] for one in usable]).reshape(-1, 3)
+    return [usable[place] for place in pareto_front(costs)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairenum.problem import FloatArray, SvmProblem
-from fairenum.solvers.protocol import Solution
+from fairenum.scoring.ties import NOISE
 
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
 WINDOW = 1.0  # a narrow one sees what a small change does, a wide one where a large one leads
@@ -24,15 +24,15 @@ class Influence:
         self._problem = problem
         self._train, self._watched = (_with_bias(table) for table in _feature_maps(problem, rows))
 
-    def of_leaving_out(self, solution: Solution, values: FloatArray, slope: FloatArray) -> FloatArray:
+    def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the effect of one copy of each example.
 
         Parameters
         ----------
-        solution
-            The answer that examples would be taken from.
+        upper
+            The box that examples would be taken from.
         values
-            Its decision values on the training examples.
+            The decision values of its answer on the training examples.
         slope
             How what is to be made small changes with the decision value of each watched row.
 
@@ -42,8 +42,8 @@ class Influence:
             Negative where leaving out helps, and where putting back harms.
         """
         problem = self._problem
-        in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW
-        scaled = self._train * (solution.upper * in_window / WINDOW)[:, None]
+        in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW - NOISE
+        scaled = self._train * (upper * in_window / WINDOW)[:, None]
         curvature = scaled.T @ self._train
         curvature[np.diag_indices(len(curvature) - 1)] += 1.0
         curvature[np.diag_indices_from(curvature)] += STIFFNESS * curvature.trace() / len(curvature)

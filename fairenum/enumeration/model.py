@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
-from fairenum.solvers.protocol import Solution
+from fairenum.problem import Certificate, FloatArray, IntArray, Solution, SvmProblem
 
 # Decision values below this cannot be told from 0: the margin is 1, and an answer is exact to about twelve digits.
 ROUNDING = 1e-10
@@ -76,7 +74,7 @@ class Model:
         decision = self.problem.decide(np.asarray(X, dtype=float), support, weights) + self.intercept
         return np.where(np.abs(decision) <= ROUNDING, 0.0, decision)
 
-    def predict(self, X: FloatArray) -> npt.NDArray[Any]:
+    def predict(self, X: FloatArray) -> np.ndarray:
         """Return the class of each row; a decision value of exactly 0 counts as the second class."""
         return np.array(self.classes)[(self.decision_function(X) >= 0.0).astype(np.intp)]
 
@@ -88,7 +86,7 @@ class Model:
 
 
 def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, previous: float = -math.inf) -> Model:
-    """Return the model of a certified answer.
+    """Return the model of an answer.
 
     Parameters
     ----------
@@ -99,17 +97,10 @@ def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, pr
     best, previous
         Objectives of the best model and of the one before.
     """
-    certificate, slack = proof(solution)
+    certificate = solution.certificate
     missing = problem.upper - solution.upper
     left_out = {int(i): round(missing[i] / problem.cost[i]) for i in np.flatnonzero(missing)}
     quadratic = float(problem.linear @ solution.alpha) - certificate.objective
-    loss = quadratic + float(problem.upper @ slack)
+    loss = quadratic + float(problem.upper @ solution.slack)
     is_below = certificate.bound < previous
     return Model(problem, rank, solution.alpha, certificate, left_out, is_below, loss / best - 1.0)
-
-
-def proof(solution: Solution) -> tuple[Certificate, FloatArray]:
-    """Return the certificate and the slack of an answer that has them."""
-    if solution.certificate is None or solution.slack is None:
-        raise TypeError("models are made of certified solutions only")
-    return solution.certificate, solution.slack

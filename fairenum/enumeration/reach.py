@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairenum.errors import SolverError
-from fairenum.problem import BLOCK_ROWS, FloatArray, SvmProblem
-from fairenum.solvers.protocol import Solution, SolverPlugin
+from fairenum.problem import BLOCK_ROWS, FloatArray, Solution, SvmProblem
+from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 
 CLOSE = 1e-3  # of the distance from the best plane's value: the bound and what is attained are then as good as equal
@@ -84,8 +84,7 @@ class _Direction:
             problem.ridge,
         )  # fmt: skip
         solution = open_workspace(solver, tilted).solve(start=start)
-        certificate = solution.certificate
-        value = (certificate.objective if certificate else -math.inf) - 0.5 * price**2 * self.square
+        value = solution.certificate.objective - 0.5 * price**2 * self.square
         return solution, _Plane(solution.alpha, price, problem.product(solution.alpha)), value
 
     def drawn_back(self, best: _Plane, plane: _Plane, most: float) -> _Plane:
@@ -121,7 +120,7 @@ def reach(
     Parameters
     ----------
     problem, best
-        The machine, and its certified best answer.
+        The machine, and its best answer.
     first, second
         Rows of the two groups.
     eps
@@ -153,8 +152,8 @@ def _mean_kernel(problem: SvmProblem, rows: FloatArray, others: FloatArray) -> F
 def _least(direction: _Direction, best: Solution, eps: float, solver: str | SolverPlugin, most_solves: int) -> End:
     """Search the price at which the loss is what is allowed, and keep the best bound and value on the way."""
     root = _Plane(best.alpha, 0.0, direction.problem.product(best.alpha))
-    least = best.certificate.bound if best.certificate else direction.loss(root)
-    most, here = (1.0 + eps) * least, direction.difference(root)
+    least, here = best.certificate.bound, direction.difference(root)
+    most = (1.0 + eps) * least
     bound, attained, solves, start = -math.inf, here, 0, best
     if direction.square <= np.finfo(float).eps * (1.0 + float(np.abs(direction.along).max())):
         return End(0.0, 0.0, 0)  # the two groups have the same mean, so every plane has the difference 0

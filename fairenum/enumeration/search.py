@@ -15,17 +15,15 @@ import math
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
+from fairenum.document.terms import EnumerationEnd
 from fairenum.duality import child_bounds
-from fairenum.enumeration.model import Model, model_of, proof
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.enumeration.model import Model, model_of
+from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
-from fairenum.solvers.protocol import Removal, Solution
-
-StopReason = Literal["models", "objective", "nodes", "time", "exhausted", "caller", "alike"]
+from fairenum.solvers.protocol import Removal
 
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
@@ -89,30 +87,12 @@ class _Child:
     siblings: _Siblings
     place: int
     bound: float
-    removal: Removal | None = None
+    removal: Removal[Solution] | None = None
 
     @property
     def node(self) -> _Node:
         """The parent."""
         return self.siblings.node
-
-
-class SolveOnDemand:
-    """A removal for workspaces without paths: the weak-duality bound first, one solve when it is asked for."""
-
-    __slots__ = ("_start", "_upper", "_workspace", "bound")
-
-    def __init__(self, workspace: CertifiedWorkspace, parent: Solution, upper: FloatArray, bound: float) -> None:
-        self._workspace, self._start, self._upper = workspace, parent, upper
-        self.bound = bound
-
-    def tighten(self, below: float) -> Solution | None:
-        """Solve the child, unless its bound is already too low."""
-        if self.bound < below:
-            return None
-        solution = self._workspace.solve(self._upper, self._start)
-        self.bound = min(self.bound, proof(solution)[0].objective)
-        return solution
 
 
 @dataclass(eq=False)
@@ -132,7 +112,7 @@ class Enumeration:
     workspace: CertifiedWorkspace
     limits: Limits = field(default_factory=Limits)
     memory: int = MEMORY_LIMIT
-    stopped: StopReason | None = None
+    stopped: EnumerationEnd | None = None
     nodes: int = 0
 
     def __post_init__(self) -> None:
@@ -163,22 +143,22 @@ class Enumeration:
         started = time.monotonic()
         problem = self.problem
         root = self.workspace.solve(problem.upper)
-        best, _ = proof(root)
-        self._best, self._tie = best.objective, max(TIE * abs(best.objective), np.finfo(float).tiny)
+        best = root.certificate.objective
+        self._best, self._tie = best, max(TIE * abs(best), np.finfo(float).tiny)
         used, nothing = self._copies_used(root.alpha), np.zeros(problem.size, np.intp)
-        self._push(best.objective, _Node(problem.upper, used, nothing, root))
+        self._push(best, _Node(problem.upper, used, nothing, root))
         seen: set[bytes] = set()
         previous = math.inf
         while self._heap:
             *_, bound, item = heapq.heappop(self._heap)
-            if (reason := self._limit_reached(bound, best.objective, len(seen), started)) is not None:
+            if (reason := self._limit_reached(bound, best, len(seen), started)) is not None:
                 self.stopped = reason
                 return
             if isinstance(item, _Node):
-                solution = item.solution = self.workspace.certified(self._solution(item))
+                solution = self._solution(item)
                 if (mark := item.used.tobytes()) not in seen:
                     seen.add(mark)
-                    model = model_of(self.problem, solution, len(seen), best.objective, previous)
+                    model = model_of(self.problem, solution, len(seen), best, previous)
                     previous = model.objective
                     yield model
                 self._push_children(item, solution)
@@ -190,7 +170,7 @@ class Enumeration:
                 self._drop_states()
         self.stopped = "exhausted"
 
-    def _limit_reached(self, bound: float, best: float, found: int, started: float) -> StopReason | None:
+    def _limit_reached(self, bound: float, best: float, found: int, started: float) -> EnumerationEnd | None:
         limits = self.limits
         if found == 0:
             return None  # the best model is always worth its time
@@ -228,10 +208,9 @@ class Enumeration:
 
     def _push_children(self, node: _Node, solution: Solution) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it."""
-        certificate, slack = proof(solution)
         examples, copies, bounds = child_bounds(
-            node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, slack, certificate.bound,
-            self._best, self._tie,
+            node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,
+            solution.certificate.bound, self._best, self._tie,
         )  # fmt: skip
         if len(examples):
             self._push(bounds[0], _Siblings(node, examples, copies, bounds))
@@ -267,18 +246,12 @@ class Enumeration:
         floor[siblings.examples[costlier]] = siblings.copies[costlier]
         return floor
 
-    def _removal(self, child: _Child) -> Removal:
+    def _removal(self, child: _Child) -> Removal[Solution]:
         if child.removal is None:
             siblings = child.siblings
             example = int(siblings.examples[child.place])
             box = float(self.problem.cost[example] * (siblings.copies[child.place] - 1))
-            parent = self._solution(siblings.node)
-            if self.workspace.removes:
-                child.removal = self.workspace.remove(parent, example, box)
-            else:
-                upper = siblings.node.upper.copy()
-                upper[example] = box
-                child.removal = SolveOnDemand(self.workspace, parent, upper, child.bound)
+            child.removal = self.workspace.remove(self._solution(siblings.node), example, box)
         return child.removal
 
     def _solution(self, node: _Node) -> Solution:

@@ -112,5 +112,7 @@ class ActiveSet:
         return float(-(self.side * self.gradient).min(initial=0.0))
 
     def answer(self) -> FloatArray:
-        """Return alpha with the values within rounding of a bound on it: a support is not read off noise."""
-        return kernel.rounded(self.vectors())
+        """Return alpha, read-only, with what is within rounding of a bound on it: a support is not read off noise."""
+        alpha = kernel.rounded(self.vectors())
+        alpha.flags.writeable = False
+        return alpha

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from typing import NoReturn, TypeVar, cast
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
 from fairenum.errors import AnswerRefused, FairenumError, SolverBroken
-from fairenum.problem import Certificate, FloatArray, SvmProblem, read_only
+from fairenum.problem import Certificate, Claim, FloatArray, Solution, SvmProblem, read_only
 from fairenum.qp.gram import open_gram
 from fairenum.qp.path import PathStuck
 from fairenum.qp.plane import sharpened
 from fairenum.qp.polish import optimal_state
 from fairenum.solvers.protocol import (
+    AdmitsExamples,
     Removal,
     RemovesExamples,
-    Solution,
     SolverPlugin,
     SolverWorkspace,
     Tolerance,
@@ -30,37 +30,66 @@ ADVICE = "use another solver, standardised features or a smaller cost"
 
 
 class CertifiedWorkspace:
-    """A problem opened in a plugin; every answer is checked, polished to the canonical one and certified."""
+    """A problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
         self.plugin, self.problem = plugin, problem
         self.tolerance = tolerance or Tolerance()
         self._gram = open_gram(problem)
         self._workspace: SolverWorkspace = self._call(lambda: plugin.open(problem, self.tolerance))
-        # whether the plugin has removal paths of its own
-        self.removes = isinstance(self._workspace, RemovesExamples)
+        self._remover = self._workspace if isinstance(self._workspace, RemovesExamples) else None
+        self._admitter = self._workspace if isinstance(self._workspace, AdmitsExamples) else None
+
+    @property
+    def removes(self) -> bool:
+        """Whether the plugin has removal paths of its own."""
+        return self._remover is not None
+
+    @property
+    def admits(self) -> bool:
+        """Whether the plugin can let an example in without solving anew."""
+        return self._admitter is not None
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
         """Return the certified canonical optimum within the box."""
         upper = self.problem.upper if upper is None else read_only(upper)
         claim = self._call(lambda: self._workspace.solve(upper, start))
-        self._check_claim(claim, upper)
+        self._check_form(claim, upper)
+        if claim.finished:
+            self._check_feasible(claim.alpha, upper)
         if self.removes:
-            return self.certified(Solution(claim.alpha, upper, claim.handle))
+            return self._certified(claim.alpha, upper, claim.handle)
         solution = self._polished(claim, upper)
         if claim.finished:
             self._check_shortfall(claim, solution)
         return solution
 
-    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal:
-        """Start a removal path of the plugin; its answers still have to be certified."""
-        if not self.removes:
-            raise SolverBroken(f"solver {self.plugin.name!r} has no removal paths; use solve()")
-        return cast(RemovesExamples, self._workspace).remove(parent, example, upper)
+    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Solution]:
+        """Start shrinking the box of one example: along the plugin's path, or by a bound and a solve on demand."""
+        if self._remover is None:
+            return SolveOnDemand(self, parent, example, upper)
+        return CertifiedRemoval(self, self._remover, parent, example, upper)
 
-    def certified(self, solution: Solution) -> Solution:
-        """Return the solution with its certificate, or refuse it by the plugin's name."""
-        alpha, upper = solution.alpha, solution.upper
+    def admit(self, parent: Solution, example: int, upper: float) -> Solution:
+        """Return an optimum once a left-out example is let in; among ties it need not be the canonical one."""
+        admitter = self._admitter
+        if admitter is None:
+            raise SolverBroken(f"solver {self.plugin.name!r} admits no examples; use solve()")
+        return self.proven(self.named(lambda: admitter.admit(parent, example, upper)), parent.box_with(example, upper))
+
+    def proven(self, claim: Claim, upper: FloatArray) -> Solution:
+        """Return what a path of the plugin claims as a solution, or refuse it by the plugin's name."""
+        self._check_form(claim, upper)
+        return self._certified(claim.alpha, upper, claim.handle)
+
+    def named(self, work: Callable[[], T]) -> T:
+        """Run a plugin's code; what it raises and is not ours becomes an error with its name."""
+        try:
+            return work()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin raises
+            self._reraise(error)
+
+    def _certified(self, alpha: FloatArray, upper: FloatArray, handle: object) -> Solution:
         certificate, slack = self.problem.judge(alpha, upper, self._gram.product(alpha))
         if not self._is_proof(certificate):
             certificate, slack = sharpened(self.problem, self._gram, alpha, upper, certificate)
@@ -69,7 +98,7 @@ class CertifiedWorkspace:
                 f"gave an answer that is not a proven optimum: relative gap {certificate.relative_gap:.2g}, "
                 f"allowed {self.tolerance.gap:.2g}; {ADVICE}"
             )
-        return Solution(alpha, upper, solution.handle, certificate.moved(self._gram.bias_offset(alpha)), slack)
+        return Solution(alpha, upper, certificate.moved(self._gram.bias_offset(alpha)), slack, handle)
 
     def _is_proof(self, certificate: Certificate) -> bool:
         """Tell whether the gap is within the tolerance, on either side of 0, and the answer within its box."""
@@ -106,7 +135,7 @@ class CertifiedWorkspace:
             raise error
         raise SolverBroken(f"solver {self.plugin.name!r} failed: {type(error).__name__}: {error}") from error
 
-    def _check_claim(self, claim: Solution, upper: FloatArray) -> None:
+    def _check_form(self, claim: Claim, upper: FloatArray) -> None:
         """Refuse what is not even an answer to the problem posed."""
         alpha = getattr(claim, "alpha", None)
         if not isinstance(alpha, np.ndarray) or alpha.dtype.kind != "f" or alpha.shape != upper.shape:
@@ -114,8 +143,6 @@ class CertifiedWorkspace:
         is_finite = np.isfinite(alpha)
         if not is_finite.all():
             self._refuse(f"returned a number that is not finite, first for example {is_finite.argmin()}")
-        if claim.finished:
-            self._check_feasible(alpha, upper)
 
     def _check_feasible(self, alpha: FloatArray, upper: FloatArray) -> None:
         scale, feasibility = float(self.problem.upper.max()), self.tolerance.feasibility
@@ -127,7 +154,7 @@ class CertifiedWorkspace:
         if imbalance > limit:
             self._refuse(f"broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
 
-    def _check_shortfall(self, claim: Solution, solution: Solution) -> None:
+    def _check_shortfall(self, claim: Claim, solution: Solution) -> None:
         """Refuse a plugin whose own answer was far from the optimum, even though polish repaired it."""
         best = self.problem.objective(solution.alpha)
         short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
@@ -137,7 +164,7 @@ class CertifiedWorkspace:
                 f"allowed {100 * self.tolerance.claim:g} %"
             )
 
-    def _polished(self, claim: Solution, upper: FloatArray) -> Solution:
+    def _polished(self, claim: Claim, upper: FloatArray) -> Solution:
         """Polish the claim, or start from scratch if that leads astray: a bad guess makes no bad answer."""
         try:
             return self._polished_from(np.clip(claim.alpha, 0.0, upper), claim, upper)
@@ -148,6 +175,50 @@ class CertifiedWorkspace:
         except PathStuck:
             self._refuse(f"gave an answer that could not be polished to a proven optimum; {ADVICE}")
 
-    def _polished_from(self, guess: FloatArray | None, claim: Solution, upper: FloatArray) -> Solution:
+    def _polished_from(self, guess: FloatArray | None, claim: Claim, upper: FloatArray) -> Solution:
         state = optimal_state(self._gram, self.problem, upper, guess)
-        return self.certified(Solution(read_only(state.answer()), upper, claim.handle))
+        return self._certified(state.answer(), upper, claim.handle)
+
+
+class CertifiedRemoval:
+    """A plugin's removal path, with a proven answer at its end."""
+
+    __slots__ = ("_box", "_removal", "_workspace")
+
+    def __init__(
+        self, workspace: CertifiedWorkspace, remover: RemovesExamples, parent: Solution, example: int, upper: float
+    ) -> None:
+        self._workspace, self._box = workspace, (parent, example, upper)  # made into a vector when it is needed
+        self._removal = workspace.named(lambda: remover.remove(parent, example, upper))
+
+    @property
+    def bound(self) -> float:
+        """The plugin's upper bound on the child's objective."""
+        return self._removal.bound
+
+    def tighten(self, below: float) -> Solution | None:
+        """Follow the path until the child is solved and proven, or until its bound is under `below` (None)."""
+        claim = self._workspace.named(lambda: self._removal.tighten(below))
+        if claim is None:
+            return None
+        parent, example, upper = self._box
+        return self._workspace.proven(claim, parent.box_with(example, upper))
+
+
+class SolveOnDemand:
+    """A removal for workspaces without paths: the weak-duality bound first, one solve when it is asked for."""
+
+    __slots__ = ("_parent", "_upper", "_workspace", "bound")
+
+    def __init__(self, workspace: CertifiedWorkspace, parent: Solution, example: int, upper: float) -> None:
+        self._workspace, self._parent, self._upper = workspace, parent, parent.box_with(example, upper)
+        # What the slack of the example no longer costs is lost.
+        self.bound = parent.certificate.bound - float((parent.upper[example] - upper) * parent.slack[example])
+
+    def tighten(self, below: float) -> Solution | None:
+        """Solve the child, unless its bound is already too low."""
+        if self.bound < below:
+            return None
+        solution = self._workspace.solve(self._upper, self._parent)
+        self.bound = min(self.bound, solution.certificate.objective)
+        return solution

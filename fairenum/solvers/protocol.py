@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
-
-import numpy as np
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from fairenum.errors import ProblemError
-from fairenum.problem import Certificate, FloatArray, IntArray, SvmProblem
+from fairenum.problem import Claim, FloatArray, Solution, SvmProblem
+
+__all__ = [
+    "AdmitsExamples",
+    "Claim",
+    "Removal",
+    "RemovesExamples",
+    "Solution",
+    "SolverPlugin",
+    "SolverWorkspace",
+    "Tolerance",
+]
+
+# What a removal ends with: a plugin's claim, or a solution once it is proven.
+Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +51,21 @@ class Tolerance:
                 raise ProblemError(f"tolerance {name} must be positive, not {getattr(self, name)!r}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Solution:
-    """An answer within a box.
-
-    A plugin fills ``alpha`` and ``upper``, may keep what it needs to go on from here in ``handle``, and says
-    with ``finished=False`` that it stopped at a limit of its own: such an answer is a guess, not a claim. The
-    core adds the certificate and the slack, by how much each example misses its margin.
-    """
-
-    alpha: FloatArray
-    upper: FloatArray
-    handle: object = None
-    certificate: Certificate | None = None
-    slack: FloatArray | None = None
-    finished: bool = True
-
-    @property
-    def support(self) -> IntArray:
-        """The examples with ``alpha > 0``, sorted."""
-        return np.flatnonzero(self.alpha)
-
-
 class SolverWorkspace(Protocol):
     """One problem opened in one solver, solved again and again on shrinking boxes."""
 
-    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Solve within ``0 <= alpha <= upper``; an example is left out by ``upper[i] = 0``."""
 
 
-class Removal(Protocol):
+class Removal(Protocol[Answer_co]):
     """A child on its way: an upper bound on its objective that only ever falls."""
 
     @property
     def bound(self) -> float:
-        """The smallest proven upper bound so far."""
+        """The smallest upper bound so far."""
 
-    def tighten(self, below: float) -> Solution | None:
+    def tighten(self, below: float) -> Answer_co | None:
         """Work until the child is solved, or until the bound is under `below` (None)."""
 
 
@@ -87,8 +77,19 @@ class RemovesExamples(Protocol):
     polished.
     """
 
-    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal:
-        """Start shrinking the box of one example of a solved parent."""
+    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Claim]:
+        """Start shrinking the box of one example, of which the parent uses more than that."""
+
+
+@runtime_checkable
+class AdmitsExamples(Protocol):
+    """A workspace that can do better than `solve` when an example that was left out is let in.
+
+    Its answers must be exact to rounding: they are certified, not polished. Among tied answers any will do.
+    """
+
+    def admit(self, parent: Solution, example: int, upper: float) -> Claim:
+        """Solve the parent's box with an example let in that has no room there."""
 
 
 class SolverPlugin(Protocol):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -33,7 +33,7 @@ def test_shares_that_sum_to_one_give_a_partition_with_both_labels_in_train(datas
     try:
         parts = split(dataset, shares, seed)
     except SplitImpossible:
-        return
+        reject()
     joined = np.concatenate([parts.train, parts.selection, parts.holdout])
     assert sorted(joined) == list(range(len(dataset)))
     assert set(dataset.y[parts.train]) == {0, 1}
@@ -48,7 +48,7 @@ def test_every_part_has_its_share_of_every_label(dataset, seed):
     try:
         parts = split(dataset, (0.5, 0.25, 0.25), seed)
     except SplitImpossible:
-        return
+        reject()
     for label in (0, 1):
         total = np.count_nonzero(dataset.y == label)
         for rows, share in ((parts.train, 0.5), (parts.selection, 0.25), (parts.holdout, 0.25)):
@@ -64,7 +64,7 @@ def test_counts_give_disjoint_parts_of_exactly_these_sizes(dataset, data):
     try:
         parts = split(dataset, (train, selection, holdout), 5)
     except SplitImpossible:
-        return
+        reject()
     sizes = [len(parts.train), len(parts.selection), len(parts.holdout)]
     assert sizes == [train, selection, holdout]
     assert len({*parts.train, *parts.selection, *parts.holdout}) == sum(sizes)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.problem import FloatArray, SvmProblem
-from fairenum.solvers.protocol import Solution, Tolerance
+from fairenum.solvers.protocol import Claim, Solution, Tolerance
 
 
 class LiarSolver:
@@ -22,8 +22,8 @@ class LiarSolver:
         self._y = problem.y
         return self
 
-    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Spread the same total over both classes."""
         room = {label: max(float(upper[self._y == label].sum()), 1e-300) for label in (-1.0, 1.0)}
         share = min(room.values()) / np.where(self._y > 0, room[1.0], room[-1.0])
-        return Solution(0.5 * upper * share, upper)
+        return Claim(0.5 * upper * share)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.problem import FloatArray, SvmProblem
-from fairenum.solvers.protocol import Solution, Tolerance
+from fairenum.solvers.protocol import Claim, Solution, Tolerance
 
 GOOD_GAP = 1e-2  # the core polishes the rest
 
@@ -43,13 +43,13 @@ class SampleWorkspace:
         self._Q[np.diag_indices_from(self._Q)] += problem.ridge
         self._step = 1.0 / max(float(np.linalg.eigvalsh(self._Q)[-1]), 1e-300)
 
-    def solve(self, upper: FloatArray, start: Solution | None = None) -> Solution:
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Walk uphill until the certificate is good."""
         alpha = self._project(np.zeros(len(upper)) if start is None else start.alpha, upper)
         ahead, momentum = alpha, 1.0
         for step in range(self._max_iter):
             if step % 50 == 0 and self._problem.certify(alpha, upper).relative_gap <= GOOD_GAP:
-                return Solution(alpha, upper)
+                return Claim(alpha)
             uphill = self._problem.linear - self._Q @ ahead
             moved = self._project(ahead + self._step * uphill, upper)
             grown = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
@@ -57,7 +57,7 @@ class SampleWorkspace:
             if uphill @ (moved - alpha) < 0:  # the momentum leads downhill: forget it
                 ahead, grown = moved, 1.0
             alpha, momentum = moved, grown
-        return Solution(alpha, upper, finished=False)
+        return Claim(alpha, finished=False)
 
     def _project(self, point: FloatArray, upper: FloatArray) -> FloatArray:
         """Return the nearest balanced point of the box, by bisection on the price of the balance."""

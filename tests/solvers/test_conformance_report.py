@@ -3,12 +3,11 @@
 import importlib.util
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from fairenum.solvers import conformance
 from fairenum.solvers.conformance import check_case, check_solver, conformance_cases
-from fairenum.solvers.protocol import Solution
+from fairenum.solvers.protocol import Claim
 from fairenum.solvers.registry import load_solver
 
 SOURCE = Path(__file__).parents[1] / "plugins" / "fairenum-liar" / "fairenum_liar.py"
@@ -44,9 +43,9 @@ def test_a_liar_fails_in_every_case(liar, capsys, monkeypatch):
 
 def test_every_case_catches_the_liar(liar):
     report = check_solver(liar, sizes=(2, 40), seed=1, thorough=True)
-    assert len(report.failures) == len(report.outcomes) == 98
-    for outcome in report.failures:
-        assert "claimed an optimum that misses the proven one by" in outcome.failure
+    assert len(report.failures) == len(report.results) == 98
+    for result in report.failures:
+        assert "claimed an optimum that misses the proven one by" in result.failure
 
 
 def test_an_unknown_solver_is_bad_usage(capsys):
@@ -56,22 +55,25 @@ def test_an_unknown_solver_is_bad_usage(capsys):
     assert "did you mean 'path'?" in capsys.readouterr().err
 
 
-class Removing:
-    """The path solver, with one thing changed about its removal paths."""
+class Changed:
+    """The path solver, with one thing changed about its paths."""
 
-    name, requires, install = "removing", (), ""
+    name, requires, install = "changed", (), ""
 
-    def __init__(self, change):
-        self.change, self.path = change, load_solver("path")
+    def __init__(self, removal=lambda inner: inner, admitted=lambda claim: claim):
+        self.removal, self.admitted, self.path = removal, admitted, load_solver("path")
 
     def open(self, problem, tolerance):
-        workspace, change = self.path.open(problem, tolerance), self.change
+        workspace, plugin = self.path.open(problem, tolerance), self
 
         class Workspace:
             solve = workspace.solve
 
             def remove(self, parent, example, upper=0.0):
-                return change(workspace.remove(parent, example, upper))
+                return plugin.removal(workspace.remove(parent, example, upper))
+
+            def admit(self, parent, example, upper):
+                return plugin.admitted(workspace.admit(parent, example, upper))
 
         return Workspace()
 
@@ -79,7 +81,7 @@ class Removing:
 class Removal:
     """A removal path that ends with a given answer and a given bound."""
 
-    def __init__(self, inner, answer, shift=0.0):
+    def __init__(self, inner, answer=lambda claim: claim, shift=0.0):
         self.inner, self.answer, self.shift = inner, answer, shift
 
     @property
@@ -90,26 +92,33 @@ class Removal:
         return self.answer(self.inner.tighten(below))
 
 
-def wrong_box(solution):
-    return Solution(solution.alpha, np.ones_like(solution.upper) * 9.0, solution.handle)
+def doubled(claim):
+    return Claim(2.0 * claim.alpha, claim.handle)
 
 
 CASE = next(case for case in conformance_cases(sizes=(40,)) if case.name == "random-40-linear-1")
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("removal", "words"),
     [
-        (lambda inner: Removal(inner, lambda solution: solution, -1e9), "the bound is below the child's objective"),
-        (lambda inner: Removal(inner, lambda solution: solution, 1e-3), "the bound at the end is not the child's"),
-        (lambda inner: Removal(inner, lambda solution: None), "gave up"),
-        (lambda inner: Removal(inner, wrong_box), "the path ended in another box than asked for"),
+        (lambda inner: Removal(inner, shift=-1e9), "the bound is below the child's objective"),
+        (lambda inner: Removal(inner, shift=1e-3), "the bound at the end is not the child's"),
+        (lambda inner: Removal(inner, lambda claim: None), "gave up"),
+        (lambda inner: Removal(inner, doubled), "not a proven optimum"),
     ],
-    ids=["low bound", "high bound", "no answer", "another box"],
+    ids=["low bound", "high bound", "no answer", "another answer"],
 )
-def test_the_suite_examines_removal_paths(change, words):
-    with pytest.raises(AssertionError, match=f"'removing' on random-40-linear-1: removal paths arrive: .*{words}"):
-        check_case(Removing(change), CASE)
+def test_the_suite_examines_removal_paths(removal, words):
+    with pytest.raises(AssertionError, match=f"'changed' on random-40-linear-1: removal paths arrive: .*{words}"):
+        check_case(Changed(removal), CASE)
+
+
+def test_the_suite_examines_how_examples_are_admitted():
+    words = "admitted examples come back: .*not a proven optimum"
+    with pytest.raises(AssertionError, match=f"'changed' on random-40-linear-1: {words}"):
+        check_case(Changed(admitted=doubled), CASE)
+    check_case(Changed(), CASE)
 
 
 def test_a_solver_that_fails_is_no_witness_against_another(monkeypatch):

@@ -24,7 +24,8 @@ def place(tmp_path_factory):
 
 
 def run(place, *command):
-    environment = {**os.environ, "PYTHONPATH": str(place), "OMP_NUM_THREADS": "1"}
+    places = os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 

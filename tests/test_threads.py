@@ -1,9 +1,9 @@
 """Results do not depend on how many processors there are."""
 
+from fairenum.audit import AuditResult
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairenum import audit
-from fairenum.audit import AuditResult
 from fairenum.threads import one_thread
 
 

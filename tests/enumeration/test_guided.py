@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import expit
-
 from fairenum.audit.config import AuditConfig
 from fairenum.audit.listing import watched_rows
 from fairenum.audit.preparation import load, pose, prepare
+from scipy.optimize import minimize
+from scipy.special import expit
+
 from fairenum.enumeration.core import smallest_core
-from fairenum.enumeration.guided import ROUNDING_DIGITS, Bounds, GuidedSearch, pareto_front
+from fairenum.enumeration.guided import ROUNDING_DIGITS, Bounds, GuidedSearch
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.problem import Kernel, SvmProblem
 from fairenum.scoring import Groups
 from fairenum.selection import Tolerances, search_fairest
-from fairenum.solvers.protocol import Solution
 from fairenum.solvers.registry import open_workspace
 
 METRICS = (
@@ -102,9 +101,7 @@ def test_the_influence_is_the_derivative_of_the_smoothed_machine():
 
     theta = fit(problem.upper)
     values = problem.X @ theta[:-1] + theta[-1]
-    effects = Influence(problem, watched.X).of_leaving_out(
-        Solution(np.zeros(problem.size), problem.upper), values, slope
-    )
+    effects = Influence(problem, watched.X).of_leaving_out(problem.upper, values, slope)
     violated = np.flatnonzero(1.0 - problem.y * values > 0.6)[:5]
     assert len(violated) == 5
     for example in violated:
@@ -120,11 +117,11 @@ def test_with_enough_landmarks_a_kernel_is_ranked_as_if_it_had_features(kernel):
     solution = open_workspace("path", problem).solve()
     slope = np.random.default_rng(0).normal(size=len(watched.labels))
     values = problem.decide(problem.X, solution.support, (problem.y * solution.alpha)[solution.support])
-    effects = Influence(problem, watched.X).of_leaving_out(solution, values, slope)
+    effects = Influence(problem, watched.X).of_leaving_out(solution.upper, values, slope)
     assert np.isfinite(effects).all()
     if kernel.name == "poly":
         mapped = SvmProblem(_squares(problem.X), problem.y, 1.0)
-        expected = Influence(mapped, _squares(watched.X)).of_leaving_out(solution, values, slope)
+        expected = Influence(mapped, _squares(watched.X)).of_leaving_out(solution.upper, values, slope)
         np.testing.assert_allclose(effects, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
@@ -225,12 +222,13 @@ def test_a_box_without_a_proven_answer_is_passed_over(monkeypatch):
 
 
 def test_the_front_is_what_no_other_beats():
-    found = list(search())
+    guided = search()
+    found = list(guided)
 
     def mark(one):  # objectives that differ by rounding are equal
         return tuple(round(value, ROUNDING_DIGITS) for value in (-one.model.objective, one.gap, -one.accuracy))
 
-    front = pareto_front(found)
+    front = guided.front
     for mine in map(mark, front):
         rivals = [other for other in map(mark, found) if other != mine]
         assert not any(all(a <= b for a, b in zip(other, mine, strict=True)) for other in rivals)

@@ -1,0 +1,87 @@
+"""Which examples to leave out of a model's box, or to put back into it, most promising first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairenum.enumeration.influence import Influence
+from fairenum.enumeration.model import Model
+from fairenum.enumeration.unfairness import Watched
+from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem
+from fairenum.scoring.ties import NOISE, tied_ranks
+
+SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
+LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Examples to leave out (sign -1) or to put back (+1), most promising first, and how many copies of each."""
+
+    examples: IntArray
+    copies: IntArray
+    sign: int
+
+    @property
+    def size(self) -> int:
+        """Number of copies, all examples together."""
+        return int(self.copies.sum())
+
+    def box(self, upper: FloatArray, cost: FloatArray, batch: int) -> FloatArray:
+        """Return the box with the first `batch` copies left out or put back."""
+        taken = np.diff(np.minimum(np.cumsum(self.copies), batch), prepend=0)
+        counts = np.rint(upper / cost)
+        counts[self.examples] += self.sign * taken
+        return np.asarray(counts * cost)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Orders:
+    """What to leave out of the box, what to put back, and what to leave out of the whole box instead."""
+
+    leave_out: Order
+    put_back: Order
+    choose_anew: Order
+
+
+class Ranking:
+    """Ranks the examples of a problem by what they do to watched rows, for the objective that they cost."""
+
+    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray) -> None:
+        self._problem, self._watched = problem, watched
+        self._influence = Influence(problem, watched.rows.X)
+        self._softness = SOFTNESS * float(first_values.std()) or 1.0
+
+    def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> Orders:
+        """Rank by the first-order effect on the smoothed gap.
+
+        Parameters
+        ----------
+        solution, model
+            The answer to go on from, and its model.
+        values
+            The model's decision values on the watched rows.
+        price
+            Of accuracy, in units of gap.
+        """
+        problem = self._problem
+        slope = self._watched.slope(values, self._softness, price)
+        decided = model.decision_function(problem.X)
+        effect = self._influence.of_leaving_out(solution.upper, decided, slope)
+        slack = np.maximum(0.0, problem.linear - problem.y * decided)
+        inside = np.rint(solution.upper / problem.cost).astype(np.intp)
+        worth, helps = effect / (slack + LEAST_SLACK), effect < -NOISE * np.abs(effect).max()
+        return Orders(
+            leave_out=_order(worth, helps & (solution.alpha > 0.0), inside, -1),
+            put_back=_order(-effect, ~helps, problem.copies - inside, 1),
+            choose_anew=_order(worth, helps & (slack > NOISE), problem.copies, -1),
+        )
+
+
+def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> Order:
+    """Sort the useful examples by their key, the least first."""
+    examples = np.flatnonzero(useful & (copies > 0))
+    examples = examples[np.argsort(tied_ranks(key[examples]), kind="stable")]
+    return Order(examples, copies[examples], sign)

@@ -1,0 +1,80 @@
+"""One problem opened in the native solver: interior point for a cold start, then exact paths between optima.
+
+Leaving an example out follows the optimum while its box shrinks, letting one in while its linear term rises; see
+`fairenum.qp.path`.
+"""
+
+from __future__ import annotations
+
+from fairenum.errors import SolverBroken
+from fairenum.problem import Claim, FloatArray, Solution, SvmProblem
+from fairenum.qp.activeset import ActiveSet
+from fairenum.qp.gram import open_gram
+from fairenum.qp.path import PathStuck, RemovalPath, admitted
+from fairenum.qp.polish import optimal_state, warm_up
+
+
+class PathWorkspace:
+    """One problem, solved from scratch, from a start, or along a path from a parent; answers carry their state."""
+
+    def __init__(self, problem: SvmProblem) -> None:
+        warm_up()
+        self.problem, self._gram = problem, open_gram(problem)
+
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
+        """Return the canonical optimum within the box."""
+        guess = None if start is None else start.alpha.clip(0.0, upper)
+        try:
+            return _claim(optimal_state(self._gram, self.problem, upper, guess))
+        except PathStuck as stuck:
+            raise SolverBroken(
+                "solver 'path' lost its way in rounding errors; standardise the features or use a smaller cost"
+            ) from stuck
+
+    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> PathRemoval:
+        """Start a removal path from the parent's optimum."""
+        return PathRemoval(self, parent, RemovalPath(self._state(parent), parent.certificate.objective, example, upper))
+
+    def admit(self, parent: Solution, example: int, upper: float) -> Claim:
+        """Follow the parent's optimum while an example comes in; among ties the answer need not be canonical."""
+        try:
+            return _claim(admitted(self._state(parent), example, upper))
+        except PathStuck:
+            return self.solve(parent.box_with(example, upper))
+
+    def _state(self, parent: Solution) -> ActiveSet:
+        """Return the parent's state, made again if another solver answered."""
+        state = parent.handle
+        if isinstance(state, ActiveSet):
+            return state
+        return optimal_state(self._gram, self.problem, parent.upper, parent.alpha)
+
+
+class PathRemoval:
+    """A removal path as the search knows it."""
+
+    __slots__ = ("_parent", "_path", "_workspace", "bound")
+
+    def __init__(self, workspace: PathWorkspace, parent: Solution, path: RemovalPath) -> None:
+        self._workspace, self._parent, self._path = workspace, parent, path
+        self.bound = path.bound
+
+    def tighten(self, below: float) -> Claim | None:
+        """Follow the path until the child is solved, or until its bound is under `below` (None)."""
+        path = self._path
+        try:
+            arrived = path.advance(below)
+        except PathStuck:
+            return self._solved_anew()
+        self.bound = path.bound
+        return _claim(path.state) if arrived and path.state else None
+
+    def _solved_anew(self) -> Claim:
+        """Solve the child from scratch: rounding led the path astray."""
+        claim = self._workspace.solve(self._parent.box_with(self._path.example, self._path.target))
+        self.bound = min(self.bound, self._workspace.problem.objective(claim.alpha))
+        return claim
+
+
+def _claim(state: ActiveSet) -> Claim:
+    return Claim(state.answer(), handle=state)

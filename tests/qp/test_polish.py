@@ -1,0 +1,47 @@
+"""From interior point to exact optimum, where the properties do not reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles import BruteForce
+from strategies import labels, posed, table
+
+from fairenum.problem import Kernel, SvmProblem
+from fairenum.qp.gram import open_gram
+from fairenum.qp.interior import interior_point
+from fairenum.qp.polish import optimal_state
+
+
+@pytest.mark.parametrize("cost", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("kernel", [Kernel("linear"), Kernel("rbf", 0.2)])
+def test_interior_point_is_nearly_optimal_by_itself(cost, kernel):
+    problem = posed(120, 4, cost=cost, kernel=kernel)
+    point = interior_point(open_gram(problem), problem.y, problem.upper, problem.linear)
+    assert ((point.alpha > 0) & (point.alpha < problem.upper)).all()
+    assert problem.certify(point.alpha).relative_gap < 1e-7
+
+
+@pytest.mark.parametrize("kind", ["continuous", "hypercube", "grid"])
+@pytest.mark.parametrize("cost", [1e-4, 0.01, 1.0, 100.0, 1e6])
+def test_optimum_is_exact_at_realistic_size(kind, cost):
+    rng = np.random.default_rng(3)
+    problem = SvmProblem(table(kind, rng, 300, 6), labels(rng, 300), cost)
+    state = optimal_state(open_gram(problem), problem, problem.upper)
+    assert problem.certify(state.alpha).relative_gap <= 1e-9
+    assert state.violation() <= 1e-8
+
+
+def test_nobody_is_left_when_one_class_is():
+    problem = posed(20, 2)
+    state = optimal_state(open_gram(problem), problem, np.where(problem.y > 0, 1.0, 0.0))
+    assert not state.alpha.any()
+    assert state.violation() <= 0.0
+    assert not optimal_state(open_gram(problem), problem, np.zeros(20)).alpha.any()
+
+
+def test_a_general_linear_term_is_honoured():
+    rng = np.random.default_rng(2)
+    problem = SvmProblem(rng.normal(size=(7, 2)), labels(rng, 7), 2.0, linear=rng.uniform(0.2, 2.0, 7))
+    state = optimal_state(open_gram(problem), problem, problem.upper)
+    np.testing.assert_allclose(state.alpha, BruteForce(problem).canonical(127), atol=1e-7)

@@ -1,0 +1,64 @@
+"""The native solver as a workspace: paths that leave examples out and let them in, and paths that get lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from strategies import posed
+
+from fairenum.errors import SolverBroken
+from fairenum.qp import workspace as module
+from fairenum.qp.path import PathStuck
+from fairenum.solvers.registry import open_workspace
+
+PROBLEM = posed(50, kind="grid")
+
+
+def stuck(*_):
+    raise PathStuck
+
+
+@pytest.mark.parametrize("kind", ["continuous", "grid", "hypercube"])
+def test_an_example_that_is_let_in_leads_to_the_optimum_with_it(kind):
+    problem = posed(50, kind=kind)
+    workspace = open_workspace("path", problem)
+    best = workspace.solve()
+    for example in range(problem.size):
+        without = workspace.solve(best.box_with(example, 0.0))
+        back = workspace.admit(without, example, float(problem.upper[example]))
+        np.testing.assert_array_equal(back.upper, problem.upper)
+        assert back.certificate.objective == pytest.approx(best.certificate.objective, rel=1e-11)
+        half = workspace.admit(without, example, 0.5 * float(problem.upper[example]))
+        expected = workspace.solve(half.upper)
+        assert half.certificate.objective == pytest.approx(expected.certificate.objective, rel=1e-11)
+
+
+def test_an_answer_of_another_solver_is_a_parent_too():
+    workspace, foreign = open_workspace("path", PROBLEM), open_workspace("piqp", PROBLEM).solve()
+    example = int(foreign.support[0])
+    child = workspace.remove(foreign, example).tighten(-np.inf)
+    np.testing.assert_allclose(child.alpha, workspace.solve(child.upper).alpha, atol=1e-10)
+    without = open_workspace("piqp", PROBLEM).solve(child.upper)
+    back = workspace.admit(without, example, float(PROBLEM.upper[example]))
+    assert back.certificate.objective == pytest.approx(foreign.certificate.objective, rel=1e-11)
+
+
+def test_a_lost_path_is_solved_anew(monkeypatch):
+    workspace = open_workspace("path", PROBLEM)
+    best = workspace.solve()
+    example = int(best.support[0])
+    child = workspace.solve(best.box_with(example, 0.0))
+    monkeypatch.setattr(module.RemovalPath, "advance", stuck)
+    removal = workspace.remove(best, example)
+    assert removal.tighten(-np.inf).alpha.tobytes() == child.alpha.tobytes()
+    assert removal.bound == pytest.approx(child.certificate.objective, rel=1e-12)
+    monkeypatch.setattr(module, "admitted", stuck)
+    again = workspace.admit(child, example, float(PROBLEM.upper[example]))
+    assert again.alpha.tobytes() == best.alpha.tobytes()
+
+
+def test_a_solve_that_is_lost_says_what_to_do(monkeypatch):
+    workspace = open_workspace("path", PROBLEM)
+    monkeypatch.setattr(module, "optimal_state", stuck)
+    with pytest.raises(SolverBroken, match="solver 'path' lost its way in rounding errors; standardise the features"):
+        workspace.solve()
