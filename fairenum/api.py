@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions
@@ -106,6 +106,17 @@ class AuditResult:
 
             raise ResultError(f"no model was selected: {reason_words(self.document)}; name a rank")
         return rank
+
+    def attacked(
+        self, *, jobs: int = 1, cluster: str | None = None, progress: Progress = silent, **options: Any
+    ) -> Self:
+        """Add what label flips do to draws of the audited table; see `fairenum.auditing.robustness.attacked`."""
+        from fairenum.auditing.robustness import attacked
+
+        if self.live is None:
+            raise ResultError("a saved result holds no rows to flip labels of; run the audit again")
+        document = attacked(self.document, self.live, jobs=jobs, cluster=cluster, progress=progress, **options)
+        return type(self)(document, self.live)
 
     def redacted(self) -> Self:
         """Leave out what the document holds of single training rows: their numbers, labels, groups and values."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from numba import njit
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def inner(function: Function, fastmath: bool | set[str] = False) -> Function:
@@ -33,7 +33,7 @@ def entry(signature: str | None = None) -> Callable[[Function], Function]:
         compiled = njit(signature, cache=True)(function)
 
         @wraps(function)
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: object) -> object:
             try:
                 return compiled(*arguments)
             except SystemError as error:

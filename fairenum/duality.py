@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fairenum.compiling import entry, inner
 
-Array = np.ndarray[Any, Any]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
 
 LEVEL = 1e-12  # the share of all weights below which a slope is flat
 
@@ -19,7 +20,7 @@ _COUNTS = "Array(intp, 1, 'C', readonly=True)"
 
 
 @inner
-def bias_interval(kinks: Array, weights: Array, target: float) -> tuple[float, float]:
+def bias_interval(kinks: FloatArray, weights: FloatArray, target: float) -> tuple[float, float]:
     """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
 
     The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``.
@@ -48,8 +49,8 @@ def middle(low: float, high: float) -> float:
 
 @entry(f"Tuple((float64, float64, float64, float64, float64[::1]))({', '.join([_VECTOR] * 5)})")
 def judged(
-    y: Array, linear: Array, alpha: Array, upper: Array, product: Array
-) -> tuple[float, float, float, float, Array]:
+    y: FloatArray, linear: FloatArray, alpha: FloatArray, upper: FloatArray, product: FloatArray
+) -> tuple[float, float, float, float, FloatArray]:
     """Return objective, bound, the ends of the bias interval, and the slack of every example.
 
     An answer outside its box can seem better than the optimum: it proves nothing, so its objective is -inf.
@@ -75,9 +76,9 @@ def judged(
     f"Tuple((intp[::1], intp[::1], float64[::1]))({_COUNTS}, {_COUNTS}, {', '.join([_VECTOR] * 4)}, {'float64, ' * 3})"
 )
 def child_bounds(
-    used: Array, floor: Array, cost: Array, alpha: Array, upper: Array, slack: Array, bound: float, best: float,
-    tie: float,
-) -> tuple[Array, Array, Array]:  # fmt: skip
+    used: IntArray, floor: IntArray, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
+    bound: float, best: float, tie: float,
+) -> tuple[IntArray, IntArray, FloatArray]:  # fmt: skip
     """Return the examples of which a copy may be left out, the copies used of each, and a bound on the optimum then.
 
     The bound of a child is its parent's less what the slack no longer costs. Best first; among ties the smaller alpha.

@@ -9,6 +9,7 @@ from typing import Any
 import rich_click as click
 
 from fairenum.cli.config import use_config
+from fairenum.cli.delivery import Delivery, audit_output_options, check_target
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
@@ -24,7 +25,6 @@ from fairenum.cli.options import (
     table,
     table_options,
 )
-from fairenum.cli.outputs import Outputs, check_target, output_options
 from fairenum.cli.progress import shown_progress
 
 HELP = """List the near-optimal models of DATA, a bundled name or a file, and select the fairest.
@@ -40,7 +40,7 @@ Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the
 ATTACK = {"strategies": "strategy", "flips": "flips", "trials": "trials", "defences": "defence", "jobs": "jobs"}
 
 statistic = partial(click.option, panel="Selection and statistics", show_default=True)
-lie = partial(click.option, panel="Attack")
+flips = partial(click.option, panel="Attack")
 output = partial(click.option, panel="Output", callback=check_target)
 
 
@@ -81,15 +81,15 @@ output = partial(click.option, panel="Output", callback=check_target)
 @statistic("--confidence", type=float, default=0.95, help="Of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
 @statistic("--replications", type=int, default=1000, help="Of the bootstrap.")
-@lie("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
-@lie("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
-@lie("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
-@lie("--trials", type=int, help="Draws of the table.  [default: 20]")
-@lie("--defence", "defences", multiple=True, metavar="NAME", help="Defence to measure beside; repeatable.")
-@lie("--jobs", type=int, help="Processes; -1 for all processors.  [default: 1]")
+@flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
+@flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
+@flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
+@flips("--trials", type=int, help="Draws of the table.  [default: 20]")
+@flips("--defence", "defences", multiple=True, metavar="NAME", help="Defence to measure beside; repeatable.")
+@flips("--jobs", type=int, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
-@output_options
+@audit_output_options
 @click.option(
     "--config",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -100,17 +100,17 @@ output = partial(click.option, panel="Output", callback=check_target)
 )
 def audit(data: str, label: str | None, favourable: str | None, sensitive: tuple[str, ...], **options: Any) -> Exit:
     """Run an audit and deliver its result."""
-    outputs = Outputs.taken_from(options, inputs=(data,))
+    delivery = Delivery.taken_from(options, inputs=(data,))
     bands, attack = merged_bands(options.pop("bands")), _attack_options(options)
-    from fairenum.audit import AuditConfig, attacked
-    from fairenum.audit import audit as run_audit
+    from fairenum.api import audit as run_audit
+    from fairenum.document.audit_config import AuditConfig
 
-    config = AuditConfig(bands=bands, **options)
-    with shown_progress(outputs.quiet) as progress:
+    config = AuditConfig().but(bands=bands, **options)
+    with shown_progress(delivery.quiet) as progress:
         result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
         if attack is not None and not result.is_partial:
-            result = attacked(result, progress=progress, **attack)
-    return outputs.deliver(result, saves=True)
+            result = result.attacked(progress=progress, **attack)
+    return delivery.deliver(result.document, is_fresh=True, export=result.export)
 
 
 def _attack_options(options: dict[str, Any]) -> dict[str, Any] | None:
@@ -121,7 +121,8 @@ def _attack_options(options: dict[str, Any]) -> dict[str, Any] | None:
         if given:
             raise click.UsageError(f"--{ATTACK[next(iter(given))]} is about label flips; add --attack")
         return None
-    from fairenum.attack import AttackConfig
+    from fairenum.attack.simulate import check_names
+    from fairenum.document.attack_config import AttackConfig
 
-    AttackConfig(**{name: value for name, value in given.items() if name != "jobs"})
+    check_names(AttackConfig(**{name: value for name, value in given.items() if name != "jobs"}))
     return given

@@ -1,36 +1,35 @@
-"""fairenum report: show saved runs again, one or several side by side; no data is needed."""
+"""fairenum report: show saved runs again, one of any kind or several audits side by side; no data is needed."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
+from fairenum.cli.delivery import Delivery, audit_output_options
 from fairenum.cli.exit import Exit
-from fairenum.cli.outputs import STDOUT, Outputs, output_options
 
-if TYPE_CHECKING:
-    from fairenum.audit import AuditResult
-
-ALONE = ("rules", "json", "markdown", "junit", "profile")
+ALONE = {"rules": "fail-on", "json": "json", "junit": "junit", "profile": "profile"}
 
 
 @click.command()
 @click.argument("runs", type=click.Path(dir_okay=False), nargs=-1, required=True)
-@output_options
+@audit_output_options
 def report(runs: tuple[str, ...], **options: Any) -> Exit:
-    """Show the saved audit RUN again, in any form, and judge it by rules; several RUNS are compared side by side."""
-    outputs = Outputs.taken_from(options, inputs=runs)
-    from fairenum.audit import AuditResult
+    """Show the saved RUN again, in any form; judge an audit by rules; compare several audits side by side.
 
+    A run is what --json saved of any command: an audit, a simulated attack, a benchmark, a reproduction.
+    """
+    delivery = Delivery.taken_from(options, inputs=runs)
     if len(runs) == 1:
-        return outputs.deliver(AuditResult.load(runs[0]), saves=False)
-    for name in ALONE:
-        if getattr(outputs, name):
-            raise click.UsageError(f"--{'fail-on' if name == 'rules' else name} is for one run; give one, or --html")
-    results = {name: AuditResult.load(path) for name, path in _names(runs).items()}
-    return _compare(results, outputs)
+        from fairenum.document.files import load
+
+        return delivery.deliver(load(runs[0]))
+    for name, spelling in ALONE.items():
+        if getattr(delivery, name):
+            raise click.UsageError(f"--{spelling} is for one run; give one, or --html or --markdown")
+    return _compare(_names(runs), delivery)
 
 
 def _names(runs: tuple[str, ...]) -> dict[str, str]:
@@ -41,22 +40,12 @@ def _names(runs: tuple[str, ...]) -> dict[str, str]:
     return dict(zip(stems if len(set(stems)) == len(runs) else runs, runs, strict=True))
 
 
-def _compare(results: dict[str, AuditResult], outputs: Outputs) -> Exit:
-    from rich.console import Console
+def _compare(paths: dict[str, str], delivery: Delivery) -> Exit:
+    from fairenum.document.audit import AuditDocument
+    from fairenum.document.files import load_as
+    from fairenum.report import compare
 
-    from fairenum.audit.result import write_atomically
-    from fairenum.report.comparison import compare, runs, summary
-    from fairenum.report.html import render
-    from fairenum.report.terminal import print_table
-
-    documents = {name: (one.redacted() if outputs.redact else one).document for name, one in results.items()}
-    page = compare(documents)
-    if outputs.html == STDOUT:
-        click.echo(render(page), nl=False)
-        return Exit.DONE
-    if outputs.html:
-        write_atomically(outputs.html, render(page).encode())
-    if not outputs.quiet:
-        files = [("html", outputs.html)] if outputs.html else []
-        print_table(page.headline, page.findings, summary(runs(documents)), files, Console())
-    return Exit.DONE
+    documents = {name: load_as(AuditDocument, path) for name, path in paths.items()}
+    if delivery.redact:
+        documents = {name: document.redacted() for name, document in documents.items()}
+    return delivery.deliver_page(compare(documents))

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from fairenum.cli.delivery import Delivery, audit_output_options, check_target
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import METRIC_HELP, METRICS, complete_data
-from fairenum.cli.outputs import Outputs, check_target, output_options
 from fairenum.cli.progress import shown_progress
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
-    from fairenum.audit import AuditResult
+    from fairenum.api import AuditResult
+    from fairenum.document.audit import AuditDocument
 
 HELP = """Choose the fairest near-optimal model of the saved audit RUN again, under other tolerances.
 
@@ -31,33 +32,35 @@ output = partial(click.option, panel="Output", callback=check_target)
 @tolerance("--metric", type=click.Choice(METRICS), metavar="GAP", help=METRIC_HELP)
 @tolerance("--eps", type=float, help="Largest relative loss of objective.")
 @tolerance("--max-accuracy-drop", type=float, help="Largest loss of accuracy.")
+@tolerance("--rank", type=int, help="Take this model instead of the fairest.")
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
-@output_options
+@audit_output_options
 def select(run: str, data: str | None, **options: Any) -> Exit:
     """Choose again and deliver the result."""
-    outputs = Outputs.taken_from(options, inputs=(run,) if data is None else (run, data))
-    if outputs.export and data is None:
+    delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
+    if delivery.export and data is None:
         raise click.UsageError("a saved run holds no models; name its data, too: --data DATA")
-    from fairenum.audit import AuditResult
-    from fairenum.audit import select as choose
+    from fairenum.api import AuditResult
+    from fairenum.api import select as choose
 
     result = AuditResult.load(run)
     if data is not None:
-        result = _repeated(result, data, outputs.quiet)
-    return outputs.deliver(choose(result, **options), saves=False)
+        result = _repeated(result.document, data, delivery.quiet)
+    chosen = choose(result, **options)
+    return delivery.deliver(chosen.document, export=chosen.export)
 
 
-def _repeated(saved: AuditResult, data: str, quiet: bool) -> AuditResult:
+def _repeated(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
     """List the models of a saved run again; refuse data that is not the run's."""
-    from fairenum.audit import AuditConfig, audit
+    from fairenum.api import audit
 
-    settings = dict(saved.document["config"])
-    label, favourable, sensitive = (settings.pop(name) for name in ("label", "favourable", "sensitive"))
-    del settings["requested"]
+    table = saved.dataset
     with shown_progress(quiet) as progress:
-        fresh = audit(data, label, favourable, sensitive, config=AuditConfig(**settings), progress=progress)
-    if fresh.document["environment"]["fingerprint"] != saved.document["environment"]["fingerprint"]:
+        fresh = audit(
+            data, table.label, table.favourable, table.sensitive_columns, config=saved.config, progress=progress
+        )
+    if fresh.document.dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
     return fresh

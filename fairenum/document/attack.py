@@ -291,3 +291,8 @@ class AttackDocument(Document, frozen=True, tag="attack"):
     dataset: DrawnTable
     attack: Attack
     trials: tuple[TrialRecord, ...]
+
+    @property
+    def name(self) -> str:
+        """What the run is called: after its table."""
+        return f"attack-{self.dataset.name}"

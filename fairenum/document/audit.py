@@ -89,6 +89,11 @@ class AuditDocument(Document, frozen=True, tag="audit"):
     is_redacted: bool = False
 
     @property
+    def name(self) -> str:
+        """What the run is called: as its table."""
+        return self.dataset.name
+
+    @property
     def first(self) -> AuditedModel:
         """Model 1, the best by its objective."""
         return self.models[0]

@@ -104,6 +104,11 @@ class BenchDocument(Document, frozen=True, tag="bench"):
     growth: tuple[GrowthSeries, ...]
 
     @property
+    def name(self) -> str:
+        """What the run is called: after its table."""
+        return f"bench-{self.data.name}"
+
+    @property
     def paper(self) -> RaceResult:
         """What the paper's algorithm did."""
         return next((one for one in self.standings if one.name == PAPER_ALGORITHM), RaceResult(PAPER_ALGORITHM))

@@ -72,6 +72,11 @@ class Document(Value, frozen=True, kw_only=True, tag_field=KIND):
     timings: dict[str, float] = field(default_factory=dict)
 
     @property
+    def name(self) -> str:
+        """What the run is called, as a file or beside others."""
+        return self.title
+
+    @property
     def is_partial(self) -> bool:
         """Whether the run was interrupted."""
         return self.status == "interrupted"

@@ -1,11 +1,11 @@
 """The optimality conditions as a moving state: who is at which bound, who is on the margin, and how all that moves.
 
-With ``g = Q alpha + y b - p`` an answer is optimal when every example is
+With the reduced costs ``g = Q alpha + y b - p`` (the gradient) an answer is optimal when every example is
 
 * at 0 with ``g >= 0``  (side +1),
 * at its upper bound with ``g <= 0``  (side -1),
 * on the margin, ``0 <= alpha <= upper`` with ``g = 0``  (side 0), or
-* fixed: left out, or being driven by a path  (side 0, not in the margin set).
+* fixed: left out, or being moved by a path  (side 0, not in the margin set).
 
 The margin set S stays affinely independent, so its bordered matrix ``[[0, y_S'], [y_S, Q_SS]]`` is invertible; the
 inverse is updated in O(m^2) when an example enters or leaves (Cauwenberghs and Poggio).
@@ -34,16 +34,16 @@ class ActiveSet:
 
     __slots__ = (
         "alpha",
+        "alpha_tolerance",
         "bias",
         "data",
         "gradient",
+        "gradient_tolerance",
         "gram",
         "inverse",
         "linear",
         "margin",
-        "noise",
         "side",
-        "slip",
         "upper",
     )
 
@@ -56,7 +56,7 @@ class ActiveSet:
         self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
         self.gradient: FloatArray = np.empty_like(alpha)
         self.inverse: FloatArray = np.empty((0, 0))
-        self._measure()
+        self._set_tolerances()
         self.factorise()
 
     def copy(self) -> ActiveSet:
@@ -71,9 +71,8 @@ class ActiveSet:
     ) -> ActiveSet:  # fmt: skip
         """Return another state of the same problem."""
         state = object.__new__(ActiveSet)
-        state.gram, state.data, state.linear, state.noise, state.slip = (
-            self.gram, self.data, self.linear, self.noise, self.slip,
-        )  # fmt: skip
+        state.gram, state.data, state.linear = self.gram, self.data, self.linear
+        state.gradient_tolerance, state.alpha_tolerance = self.gradient_tolerance, self.alpha_tolerance
         state.upper, state.alpha, state.gradient, state.side = upper, alpha, gradient, side
         state.margin, state.inverse, state.bias = margin, inverse, bias
         return state
@@ -91,21 +90,23 @@ class ActiveSet:
 
     def vectors(self) -> kernel.Vectors:
         """Return what the compiled loop changes in place."""
-        return kernel.Vectors(self.upper, self.linear, self.alpha, self.gradient, self.side, self.noise, self.slip)
+        return kernel.Vectors(
+            self.upper, self.linear, self.alpha, self.gradient, self.side, self.gradient_tolerance, self.alpha_tolerance
+        )
 
     def margin_set(self) -> kernel.Margin:
         """Return the margin set as the compiled loop takes it."""
         return kernel.Margin(self.margin, len(self.margin), self.inverse)
 
-    def settle(self) -> None:
+    def recompute(self) -> None:
         """Recompute margin, bias and gradient from the sides alone, to rounding."""
-        self.bias, _ = kernel.settle_down(self.data, self.vectors(), self.margin_set(), self.bias)
+        self.bias, _ = kernel.recompute(self.data, self.vectors(), self.margin_set(), self.bias)
 
-    def _measure(self) -> None:
-        """Set the sizes below which a gradient (noise) and a distance of alpha from a bound (slip) are rounding."""
+    def _set_tolerances(self) -> None:
+        """Say how far from 0 a gradient, and from a bound an alpha, may be by rounding."""
         spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest
-        self.noise = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
-        self.slip = kernel.BOX * float(self.alpha.max(initial=0.0))
+        self.gradient_tolerance = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
+        self.alpha_tolerance = kernel.ON_BOUND * float(self.alpha.max(initial=0.0))
 
     def violation(self) -> float:
         """Return by how much the worst example at a bound is on the wrong side of the margin."""

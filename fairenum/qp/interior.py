@@ -8,7 +8,7 @@ hundred examples its many short vector operations would cost ten times their ari
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,72 +16,70 @@ from fairenum.compiling import entry, inner
 from fairenum.problem import FloatArray
 from fairenum.qp.gram import Gram
 
-Array = np.ndarray[Any, Any]
-
 MAX_ITERATIONS = 80
 START = 100.0
 SHORTEST = 1e-10  # a step below this gets nowhere
-# Below this complementarity, relative to the objective, further steps only stir rounding errors.
+# Below this complementarity, relative to the objective, further steps only move rounding errors about.
 TARGET = 1e-11
 SOLVED = -1.0
 
 
 @dataclass(frozen=True, slots=True)
 class InteriorPoint:
-    """An answer strictly inside the box: ``alpha``, the bias, and the prices of the two bounds."""
+    """An answer strictly inside the box: ``alpha``, the bias, and the multipliers of the two bounds."""
 
     alpha: FloatArray
     bias: float
-    lower_price: FloatArray
-    upper_price: FloatArray
+    lower_multiplier: FloatArray
+    upper_multiplier: FloatArray
 
 
 class Programme(NamedTuple):
     """What is solved: Q (as signed features, or itself if `is_matrix`) and the terms of the programme."""
 
-    table: Array
+    table: FloatArray
     is_matrix: bool
     ridge: float
-    y: Array
-    linear: Array
+    y: FloatArray
+    linear: FloatArray
     total: float
 
 
 class Point(NamedTuple):
-    """What moves, in place: alpha, its distance from the upper bound, the prices of both bounds, the bias.
+    """What moves, in place: alpha, its distance from the upper bound, the multipliers of both bounds, the bias.
 
     The distance is kept apart: near the bound the difference would round to 0.
     """
 
-    a: Array
-    z: Array
-    s: Array
-    q: Array
-    b: Array
+    a: FloatArray
+    z: FloatArray
+    s: FloatArray
+    q: FloatArray
+    b: FloatArray
 
 
 class Newton(NamedTuple):
     """The Newton matrix ``Q + diag(shift)``, factorised, and its answer to ``y``: the bias is eliminated."""
 
-    factor: Array
-    inverse: Array
-    scaled: Array
-    along_y: Array
+    factor: FloatArray
+    inverse: FloatArray
+    scaled: FloatArray
+    along_y: FloatArray
     pivot: float
 
 
 @inner
-def product(programme: Programme, a: Array) -> Array:
+def product(programme: Programme, a: FloatArray) -> FloatArray:
     """Return ``Q a``."""
     table = programme.table
-    result: Array = np.dot(table, a if programme.is_matrix else np.dot(a, table))
+    result: FloatArray = np.dot(table, a if programme.is_matrix else np.dot(a, table))
     if not programme.is_matrix:
         result += programme.ridge * a
     return result
 
 
 @inner
-def substituted(factor: Array, right: Array) -> Array:
+def substituted(factor: FloatArray, right: FloatArray) -> FloatArray:
     """Return the solution of ``L L' x = right``, L by rows."""
     x = right.copy()
     for i in range(len(x)):
@@ -93,17 +91,17 @@ def substituted(factor: Array, right: Array) -> Array:
 
 
 @inner
-def solved(programme: Programme, newton: Newton, right: Array) -> Array:
+def solved(programme: Programme, newton: Newton, right: FloatArray) -> FloatArray:
     """Return the solution of the Newton system, by Woodbury's identity in d dimensions for a linear kernel."""
     if programme.is_matrix:
         return substituted(newton.factor, right)
     core = substituted(newton.factor, np.dot(right, newton.scaled))
-    result: Array = newton.inverse * (right - np.dot(programme.table, core))
+    result: FloatArray = newton.inverse * (right - np.dot(programme.table, core))
     return result
 
 
 @inner
-def factorised(programme: Programme, shift: Array) -> Newton:
+def factorised(programme: Programme, shift: FloatArray) -> Newton:
     """Factorise the Newton matrix."""
     table = programme.table
     inverse, scaled = shift, table
@@ -123,19 +121,20 @@ def factorised(programme: Programme, shift: Array) -> Newton:
 
 
 @inner
-def direction(
-    programme: Programme, newton: Newton, point: Point, residual: Array, missing: float, lower: Array, upper: Array
-) -> tuple[Array, float, Array, Array]:
+def newton_step(
+    programme: Programme, newton: Newton, point: Point, residual: FloatArray, imbalance: float, lower: FloatArray,
+    upper: FloatArray,
+) -> tuple[FloatArray, float, FloatArray, FloatArray]:  # fmt: skip
     """Return the Newton step towards ``a s = lower``, ``z q = upper``."""
     a, z, s, q = point.a, point.z, point.s, point.q
     free = solved(programme, newton, lower / a - s - upper / z + q - residual)
-    db = (np.dot(programme.y, free) - missing) / newton.pivot
+    db = (np.dot(programme.y, free) - imbalance) / newton.pivot
     da = free - db * newton.along_y
     return da, db, (lower - s * da) / a - s, (upper + q * da) / z - q
 
 
 @inner
-def longest_step(point: Point, da: Array, ds: Array, dq: Array) -> float:
+def longest_step(point: Point, da: FloatArray, ds: FloatArray, dq: FloatArray) -> float:
     """Return the longest step that keeps everything non-negative."""
     fastest = 0.0
     for i in range(len(da)):
@@ -155,14 +154,14 @@ def step(programme: Programme, point: Point) -> float:
     if double * mu <= TARGET * (abs(np.dot(programme.linear, a)) + 0.5 * np.dot(a, reached)):
         return SOLVED
     residual = reached - programme.linear + y * point.b[0] - s + q
-    missing = programme.total - np.dot(y, a)
+    imbalance = programme.total - np.dot(y, a)
     newton = factorised(programme, s / a + q / z)
     nothing = np.zeros_like(a)
-    da, db, ds, dq = direction(programme, newton, point, residual, missing, nothing, nothing)
-    ahead = min(1.0, longest_step(point, da, ds, dq))
-    foreseen = np.dot(a + ahead * da, s + ahead * ds) + np.dot(z - ahead * da, q + ahead * dq)
-    aim = mu * (foreseen / double / mu) ** 3
-    da, db, ds, dq = direction(programme, newton, point, residual, missing, aim - da * ds, aim + da * dq)
+    da, db, ds, dq = newton_step(programme, newton, point, residual, imbalance, nothing, nothing)
+    predicted = min(1.0, longest_step(point, da, ds, dq))
+    left = np.dot(a + predicted * da, s + predicted * ds) + np.dot(z - predicted * da, q + predicted * dq)
+    centring = mu * (left / double / mu) ** 3
+    da, db, ds, dq = newton_step(programme, newton, point, residual, imbalance, centring - da * ds, centring + da * dq)
     length = min(1.0, 0.995 * longest_step(point, da, ds, dq))
     a += length * da
     z -= length * da

@@ -9,80 +9,79 @@ whose parts had changed in another.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from fairenum.compiling import entry as way_in
-from fairenum.compiling import in_any_order, inner
+from fairenum.compiling import entry, in_any_order, inner
+from fairenum.problem import FloatArray, IntArray
 
-Array = np.ndarray[Any, Any]
-
-ARRIVED, PARKED, STUCK, STAYED = 0, 1, 2, 3
+ARRIVED, PAUSED, STUCK, NOT_STARTED = 0, 1, 2, 3
 END, ENTERS, FALLS, RISES = 0, 1, 2, 3
 
 # Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
-STILL = 1e-12
+LEAST_RATE = 1e-12
 DEPENDENCE = 1e-11
 PIVOT = 1e-7
-BOX = 1e-10
+ON_BOUND = 1e-10  # the share of its box within which an alpha is on a bound
 PRECISE = 1e-10  # the share of the objective that rounding may cost before sums are made in doubled precision
-CORRECTIONS = 3
+REFINEMENTS = 3
 SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
-MOST_IDLE = 100  # steps without any length, besides two for each margin example, after which a path goes in circles
+MOST_DEGENERATE = 100  # steps of length 0, besides two for each margin example, after which a path goes in circles
 
 
 class Data(NamedTuple):
     """What never moves: Q (as signed features, or itself if `is_matrix`), labels, tie weights."""
 
-    table: Array
+    table: FloatArray
     is_matrix: bool
     ridge: float
     longest: float
-    y: Array
-    weights: Array
+    y: FloatArray
+    weights: FloatArray
 
 
 class Vectors(NamedTuple):
-    """What moves, one number per example, in place; and the sizes below which a gradient or an alpha is rounding."""
+    """What moves, one number per example, in place; and how far a gradient or an alpha may be from 0 by rounding."""
 
-    upper: Array
-    linear: Array
-    alpha: Array
-    gradient: Array
-    side: Array
-    noise: float
-    slip: float
+    upper: FloatArray
+    linear: FloatArray
+    alpha: FloatArray
+    gradient: FloatArray
+    side: FloatArray
+    gradient_tolerance: float
+    alpha_tolerance: float
 
 
 class Margin(NamedTuple):
     """The margin set: its examples and the inverse of its bordered matrix, bias first; buffers that may be longer."""
 
-    examples: Array
+    examples: IntArray
     size: int
-    inverse: Array
+    inverse: FloatArray
 
 
-class Drive(NamedTuple):
-    """What is driven: an example's alpha down to a target, or (example < 0) the linear term along ``-shift``."""
+class Goal(NamedTuple):
+    """Where a path leads: an example's alpha down to a target, or (example < 0) the linear term along ``-shift``."""
 
     example: int
     target: float
-    shift: Array
+    shift: FloatArray
 
 
-class Motion(NamedTuple):
-    """Rates per unit of length: bias, margin examples (by position), gradient; and which rates are still."""
+class Direction(NamedTuple):
+    """Rates per unit of length: bias, margin examples (by position), gradient; and the least rates that are not 0."""
 
     bias: float
-    margin: Array
-    gradient: Array
-    still: float
-    still_margin: float
+    margin: FloatArray
+    gradient: FloatArray
+    least_rate: float
+    least_margin_rate: float
 
 
 @in_any_order
-def dot(left: Array, right: Array) -> float:
+def dot(left: FloatArray, right: FloatArray) -> float:
     """Return the inner product of short vectors, sooner than a library is called."""
     total = 0.0
     for k in range(len(right)):
@@ -91,7 +90,7 @@ def dot(left: Array, right: Array) -> float:
 
 
 @inner
-def entry(data: Data, i: int, j: int) -> float:
+def gram_entry(data: Data, i: int, j: int) -> float:
     """Return ``Q_ij``."""
     if data.is_matrix:
         return float(data.table[i, j])
@@ -99,17 +98,17 @@ def entry(data: Data, i: int, j: int) -> float:
 
 
 @inner
-def border(data: Data, margin: Margin, i: int) -> Array:
+def border(data: Data, margin: Margin, i: int) -> FloatArray:
     """Return ``[y_i, Q_Si]``."""
     edge = np.empty(margin.size + 1)
     edge[0] = data.y[i]
     for p in range(margin.size):
-        edge[p + 1] = entry(data, margin.examples[p], i)
+        edge[p + 1] = gram_entry(data, margin.examples[p], i)
     return edge
 
 
 @inner
-def combined(data: Data, margin: Margin, weights: Array) -> Array:
+def combined(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
     """Return the sum of the margin examples' rows of the table, weighted."""
     result = np.zeros(data.table.shape[1])
     for p in range(margin.size):
@@ -120,7 +119,7 @@ def combined(data: Data, margin: Margin, weights: Array) -> Array:
 
 
 @inner
-def applied(margin: Margin, right: Array) -> Array:
+def applied(margin: Margin, right: FloatArray) -> FloatArray:
     """Return the inverse of the bordered matrix, as it has been kept up to date, times a vector."""
     result = np.empty(len(right))
     for p in range(len(right)):
@@ -129,8 +128,8 @@ def applied(margin: Margin, right: Array) -> Array:
 
 
 @inner
-def missed(data: Data, margin: Margin, right: Array, answer: Array) -> Array:
-    """Return what the bordered matrix times an answer misses of the right side."""
+def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArray) -> FloatArray:
+    """Return the right side minus the bordered matrix times an answer."""
     result, m = right.copy(), margin.size
     plane = np.empty(0)
     if not data.is_matrix:
@@ -148,14 +147,14 @@ def missed(data: Data, margin: Margin, right: Array, answer: Array) -> Array:
 
 
 @inner
-def solved(data: Data, margin: Margin, right: Array) -> Array:
+def solved(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
     """Return the solution of the bordered system of the margin set.
 
     On discrete data the matrix is ill-conditioned and its inverse, updated a dozen times, holds seven digits: too few
-    to tell tied events from others. One correction brings them back.
+    to tell tied breakpoints from others. One step of iterative refinement brings them back.
     """
     answer = applied(margin, right)
-    answer += applied(margin, missed(data, margin, right, answer))
+    answer += applied(margin, residual_of(data, margin, right, answer))
     return answer
 
 
@@ -167,7 +166,7 @@ def copied(margin: Margin) -> Margin:
 
 
 @inner
-def with_room(margin: Margin) -> Margin:
+def with_capacity(margin: Margin) -> Margin:
     """Return the margin set with room for one more example."""
     m = margin.size
     if m + 2 <= margin.inverse.shape[0] and m + 1 <= len(margin.examples):
@@ -185,9 +184,9 @@ def with_room(margin: Margin) -> Margin:
 @inner
 def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, Margin]:
     """Put example i on the margin; False if it is in the affine hull of the margin set."""
-    margin = with_room(margin)
+    margin = with_capacity(margin)
     m, inverse = margin.size, margin.inverse
-    diagonal = entry(data, i, i)
+    diagonal = gram_entry(data, i, i)
     if m == 0:
         inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, data.y[i], data.y[i], 0.0
     else:
@@ -229,7 +228,7 @@ def leave(margin: Margin, position: int) -> Margin:
 
 @inner
 def released(vectors: Vectors, margin: Margin, example: int) -> Margin:
-    """Take an example out of the conditions: from now on it is driven."""
+    """Take an example out of the optimality conditions: from now on the path moves it."""
     vectors.side[example] = 0.0
     for p in range(margin.size):
         if margin.examples[p] == example:
@@ -238,110 +237,109 @@ def released(vectors: Vectors, margin: Margin, example: int) -> Margin:
 
 
 @inner
-def settle(vectors: Vectors, i: int, falls: bool) -> None:
+def put_on_bound(vectors: Vectors, i: int, falls: bool) -> None:
     """Put an example on the bound that it has reached."""
     vectors.side[i] = 1.0 if falls else -1.0
     vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
 
 
 @inner
-def margin_room(vectors: Vectors, i: int, rate: float) -> float:
+def distance_to_bound(vectors: Vectors, i: int, rate: float) -> float:
     """Return how far a margin example is from the bound that it moves to."""
     return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
 
 
 @inner
-def slip(vectors: Vectors, i: int) -> float:
+def bound_tolerance(vectors: Vectors, i: int) -> float:
     """Return the distance from its bounds below which an alpha is on them."""
-    return float(min(BOX * vectors.upper[i], vectors.slip))
+    return float(min(ON_BOUND * vectors.upper[i], vectors.alpha_tolerance))
 
 
 @inner
-def counts(room: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
-    """Tell whether an example counts on this path: always, or only if it would clearly pass its bound by the end."""
-    return not stops_short or room - length * speed < -close
+def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
+    """Tell whether an example on its way to a bound may end a step: always, or only if it would clearly pass."""
+    return not stops_short or distance - length * speed < -close
 
 
 @inner
-def shortest(vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool) -> float:
-    """Return the distance to the first event within the length."""
-    first, side, gradient, rate = length, vectors.side, vectors.gradient, motion.gradient
+def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool) -> float:
+    """Return the step length: the distance to the first breakpoint, or all of the length (the ratio test)."""
+    first, side, gradient, rate = length, vectors.side, vectors.gradient, direction.gradient
     for i in range(len(rate)):
         speed = -side[i] * rate[i]
-        if speed > motion.still:
-            room = max(side[i] * gradient[i], 0.0)
-            if room < first * speed and counts(room, speed, length, vectors.noise, stops_short):
-                first = room / speed
+        if speed > direction.least_rate:
+            distance, close = max(side[i] * gradient[i], 0.0), vectors.gradient_tolerance
+            if distance < first * speed and is_blocking(distance, speed, length, close, stops_short):
+                first = distance / speed
     for p in range(margin.size):
-        speed = abs(motion.margin[p])
-        if speed > motion.still_margin:
+        speed = abs(direction.margin[p])
+        if speed > direction.least_margin_rate:
             i = margin.examples[p]
-            room = margin_room(vectors, i, motion.margin[p])
-            if room < first * speed and counts(room, speed, length, slip(vectors, i), stops_short):
-                first = room / speed
+            distance, close = distance_to_bound(vectors, i, direction.margin[p]), bound_tolerance(vectors, i)
+            if distance < first * speed and is_blocking(distance, speed, length, close, stops_short):
+                first = distance / speed
     return first
 
 
 @inner
-def events_at(
-    vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool, first: float
-) -> Array:
-    """Return the events at this distance: example i for one that enters, n + position for one that leaves."""
-    count, side, gradient, rate = 0, vectors.side, vectors.gradient, motion.gradient
+def breakpoints_at(
+    vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool, first: float
+) -> npt.NDArray[np.int64]:
+    """Return the codes of the breakpoints at this distance: i if example i enters, n + p if position p leaves."""
+    count, side, gradient, rate = 0, vectors.side, vectors.gradient, direction.gradient
     n = len(rate)
-    events = np.empty(n + margin.size, np.int64)
+    breakpoints = np.empty(n + margin.size, np.int64)
     for i in range(n):
         speed = -side[i] * rate[i]
-        if speed > motion.still:
-            room = max(side[i] * gradient[i], 0.0)
-            if room - first * speed <= vectors.noise and counts(room, speed, length, vectors.noise, stops_short):
-                events[count] = i
+        if speed > direction.least_rate:
+            distance, close = max(side[i] * gradient[i], 0.0), vectors.gradient_tolerance
+            if distance - first * speed <= close and is_blocking(distance, speed, length, close, stops_short):
+                breakpoints[count] = i
                 count += 1
     for p in range(margin.size):
-        speed = abs(motion.margin[p])
-        if speed > motion.still_margin:
+        speed = abs(direction.margin[p])
+        if speed > direction.least_margin_rate:
             i = margin.examples[p]
-            room = margin_room(vectors, i, motion.margin[p])
-            close = slip(vectors, i)
-            if room - first * speed <= close and counts(room, speed, length, close, stops_short):
-                events[count] = n + p
+            distance, close = distance_to_bound(vectors, i, direction.margin[p]), bound_tolerance(vectors, i)
+            if distance - first * speed <= close and is_blocking(distance, speed, length, close, stops_short):
+                breakpoints[count] = n + p
                 count += 1
-    return events[:count]
+    return breakpoints[:count]
 
 
 @inner
-def first_event(
-    data: Data, vectors: Vectors, margin: Margin, motion: Motion, length: float, stops_short: bool
+def first_breakpoint(
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool
 ) -> tuple[float, int, int]:
-    """Return length, kind and index of the first event; ties go by the infinitesimal tie weights.
+    """Return step length, kind and index of the first breakpoint; ties go by the infinitesimal tie weights.
 
     With `stops_short` only examples that would be clearly past their bound at the end count, and nothing ties with the
-    end. Otherwise the end takes part in the tie like any other event.
+    end. Otherwise the end takes part in the tie like any breakpoint.
     """
-    first = shortest(vectors, margin, motion, length, stops_short)
+    first = step_length(vectors, margin, direction, length, stops_short)
     if stops_short and first == length:
         return first, END, -1
-    events = events_at(vectors, margin, motion, length, stops_short, first)
+    breakpoints = breakpoints_at(vectors, margin, direction, length, stops_short, first)
     ends = not stops_short and first >= length * (1.0 - 1e-12)
     winner, earliest = -1, 0.0
-    if len(events) == 1 and not ends:
-        winner = events[0]
-    elif len(events) > 0:
+    if len(breakpoints) == 1 and not ends:
+        winner = breakpoints[0]
+    elif len(breakpoints) > 0:
         tie, plane = tie_answer(data, margin)
-        for event in events:
-            delay = event_delay(data, motion, tie, plane, event)
+        for code in breakpoints:
+            delay = breakpoint_delay(data, direction, tie, plane, code)
             if delay < earliest or (winner < 0 and not ends):
-                winner, earliest = event, delay
-    n = len(motion.gradient)
+                winner, earliest = code, delay
+    n = len(direction.gradient)
     if winner < 0:
         return first, END, -1
     if winner < n:
         return first, ENTERS, winner
-    return first, FALLS if motion.margin[winner - n] < 0.0 else RISES, winner - n
+    return first, FALLS if direction.margin[winner - n] < 0.0 else RISES, winner - n
 
 
 @inner
-def tie_answer(data: Data, margin: Margin) -> tuple[Array, Array]:
+def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
     """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps, and their plane."""
     tie = np.zeros(1)
     if margin.size > 0:
@@ -353,18 +351,18 @@ def tie_answer(data: Data, margin: Margin) -> tuple[Array, Array]:
 
 
 @inner
-def event_delay(data: Data, motion: Motion, tie: Array, plane: Array, event: int) -> float:
-    """Return by how many eps an event comes later than its tied real place."""
-    n = len(motion.gradient)
-    if event >= n:
-        return float(-tie[event - n + 1] / motion.margin[event - n])
-    gradient = tie[0] * data.y[event] + data.weights[event]
-    gradient += plane[event] if data.is_matrix else dot(data.table[event], plane)
-    return float(-gradient / motion.gradient[event])
+def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: FloatArray, code: int) -> float:
+    """Return by how many eps a breakpoint comes later than its tied real place."""
+    n = len(direction.gradient)
+    if code >= n:
+        return float(-tie[code - n + 1] / direction.margin[code - n])
+    gradient = tie[0] * data.y[code] + data.weights[code]
+    gradient += plane[code] if data.is_matrix else dot(data.table[code], plane)
+    return float(-gradient / direction.gradient[code])
 
 
 @inner
-def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: int) -> tuple[bool, Margin]:
+def exchange(data: Data, vectors: Vectors, margin: Margin, direction: Direction, i: int) -> tuple[bool, Margin]:
     """Let an example in the affine hull of the margin set trade places with one of the set.
 
     Moving along the dependence changes neither the separating plane nor the objective; it ends where a margin example
@@ -373,64 +371,66 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, motion: Motion, i: in
     upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
     change = -toward * solved(data, margin, border(data, margin, i))[1:]
     tie, plane = tie_answer(data, margin)
-    passed = event_delay(data, motion, tie, plane, i)
+    passed = breakpoint_delay(data, direction, tie, plane, i)
     length, later, position = upper[i], 0.0, -1
     for p in range(margin.size):
         k, speed = margin.examples[p], abs(change[p])
         if speed > PIVOT:
-            distance = margin_room(vectors, k, change[p]) / speed
-            delay = (tie[p + 1] + passed * motion.margin[p]) / -change[p]
-            close = slip(vectors, i) + slip(vectors, k) / speed
-            if distance < length - close or (distance <= length + close and delay < later):
-                length, later, position = distance, delay, p
+            step = distance_to_bound(vectors, k, change[p]) / speed
+            delay = (tie[p + 1] + passed * direction.margin[p]) / -change[p]
+            close = bound_tolerance(vectors, i) + bound_tolerance(vectors, k) / speed
+            if step < length - close or (step <= length + close and delay < later):
+                length, later, position = step, delay, p
     for p in range(margin.size):
         alpha[margin.examples[p]] += length * change[p]
     vectors.gradient[i] = 0.0
     if position < 0:
-        settle(vectors, i, toward < 0.0)
+        put_on_bound(vectors, i, toward < 0.0)
         return True, margin
     alpha[i] += toward * length
-    settle(vectors, margin.examples[position], change[position] < 0.0)
+    put_on_bound(vectors, margin.examples[position], change[position] < 0.0)
     return enter(data, vectors, leave(margin, position), i)
 
 
 @inner
-def crossed(data: Data, vectors: Vectors, margin: Margin, motion: Motion, kind: int, index: int) -> tuple[bool, Margin]:
-    """Let the example of an event enter or leave the margin set; False if rounding forbids it."""
+def pivoted(
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int
+) -> tuple[bool, Margin]:
+    """Let the example of a breakpoint enter or leave the margin set; False if rounding forbids it."""
     if kind == ENTERS:
         done, margin = enter(data, vectors, margin, index)
-        return (True, margin) if done else exchange(data, vectors, margin, motion, index)
+        return (True, margin) if done else exchange(data, vectors, margin, direction, index)
     if kind != END:
-        settle(vectors, margin.examples[index], kind == FALLS)
+        put_on_bound(vectors, margin.examples[index], kind == FALLS)
         margin = leave(margin, index)
     return True, margin
 
 
 @inner
-def gradient_rates(data: Data, margin: Margin, drive: Drive, bias: float, rates: Array) -> Array:
-    """Return how the gradient moves with the margin, the bias and what is driven."""
-    table, example = data.table, drive.example
+def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: FloatArray) -> FloatArray:
+    """Return how the gradient moves with the margin, the bias and what the path moves."""
+    table, example = data.table, goal.example
     plane = combined(data, margin, rates)
     if example >= 0:
         plane -= table[example]
     result = plane if data.is_matrix else np.dot(table, plane)
     result += bias * data.y
     if example < 0:
-        result += drive.shift
+        result += goal.shift
     elif not data.is_matrix:
         result[example] -= data.ridge
     return result
 
 
 @inner
-def direction(data: Data, margin: Margin, drive: Drive) -> Motion:
+def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
     """Return the rates that keep the margin set on the margin.
 
-    With nobody there to make up for a driven example only the bias moves, towards those who can.
+    With nobody there to make up for the example that the path moves only the bias moves, towards those who can.
     """
-    m, example, nobody = margin.size, drive.example, np.empty(0)
+    m, example, nobody = margin.size, goal.example, np.empty(0)
     if m == 0 and example >= 0:
-        return Motion(-data.y[example], nobody, -data.y[example] * data.y, 0.5, STILL)
+        return Direction(-data.y[example], nobody, -data.y[example] * data.y, 0.5, LEAST_RATE)
     solution = np.zeros(1)
     if m > 0:
         right = np.zeros(m + 1)
@@ -438,24 +438,24 @@ def direction(data: Data, margin: Margin, drive: Drive) -> Motion:
             right = border(data, margin, example)
         else:
             for p in range(m):
-                right[p + 1] = -drive.shift[margin.examples[p]]
+                right[p + 1] = -goal.shift[margin.examples[p]]
         solution = solved(data, margin, right)
     rates = solution[1:]
     scale = abs(solution[0]) + data.longest * data.longest * (1.0 + np.abs(rates).sum())
-    gradient = gradient_rates(data, margin, drive, solution[0], rates)
-    return Motion(solution[0], rates, gradient, STILL * scale, STILL)
+    gradient = gradient_rates(data, margin, goal, solution[0], rates)
+    return Direction(solution[0], rates, gradient, LEAST_RATE * scale, LEAST_RATE)
 
 
 @inner
-def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: Drive) -> float:
+def first_bound(data: Data, vectors: Vectors, margin: Margin, value: float, goal: Goal) -> float:
     """Return the bound of a removal path at its first breakpoint, leaving the state as it was."""
-    example, was = drive.example, vectors.side[drive.example]
+    example, was = goal.example, vectors.side[goal.example]
     margin = released(vectors, copied(margin) if was == 0.0 else margin, example)
-    left, slides = vectors.alpha[example] - drive.target, margin.size == 0
-    motion = direction(data, margin, drive)
-    length, _, _ = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
+    left, slides = vectors.alpha[example] - goal.target, margin.size == 0
+    direction = search_direction(data, margin, goal)
+    length, _, _ = first_breakpoint(data, vectors, margin, direction, np.inf if slides else left, example < 0)
     vectors.side[example] = was
-    slope, bend = vectors.gradient[example], motion.gradient[example]
+    slope, bend = vectors.gradient[example], direction.gradient[example]
     if length == np.inf:
         return value
     if not slides:
@@ -466,47 +466,49 @@ def glimpse(data: Data, vectors: Vectors, margin: Margin, value: float, drive: D
 
 @inner
 def followed(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
     """Follow a path until it arrives, until the bound on its end is under `below`, or until the limit is used up.
 
     Returns the status, the margin set, bias, value, and what is left of the limit of breakpoints.
     """
-    alpha, gradient, example, left = vectors.alpha, vectors.gradient, drive.example, 1.0
-    idle = 0
+    alpha, gradient, example, left = vectors.alpha, vectors.gradient, goal.example, 1.0
+    degenerate = 0
     while True:
         if example >= 0:
-            left = alpha[example] - drive.target
+            left = alpha[example] - goal.target
             if left <= 0.0:
                 return ARRIVED, margin, bias, value, limit
             if value + left * min(gradient[example], 0.0) < below:
-                return PARKED, margin, bias, value, limit
+                return PAUSED, margin, bias, value, limit
         slides = margin.size == 0 and example >= 0
-        motion = direction(data, margin, drive)
-        length, kind, index = first_event(data, vectors, margin, motion, np.inf if slides else left, example < 0)
+        direction = search_direction(data, margin, goal)
+        length, kind, index = first_breakpoint(
+            data, vectors, margin, direction, np.inf if slides else left, example < 0
+        )
         # Exact ties cannot cycle; ties that rounding has disordered can, and then no step has any length.
-        idle = idle + 1 if example >= 0 and left - length == left else 0
-        if limit <= 0 or length == np.inf or idle > MOST_IDLE + 2 * margin.size:
+        degenerate = degenerate + 1 if example >= 0 and left - length == left else 0
+        if limit <= 0 or length == np.inf or degenerate > MOST_DEGENERATE + 2 * margin.size:
             return STUCK, margin, bias, value, limit
         limit -= 1
         left -= length
-        bias += length * motion.bias
+        bias += length * direction.bias
         for p in range(margin.size):
-            alpha[margin.examples[p]] += length * motion.margin[p]
+            alpha[margin.examples[p]] += length * direction.margin[p]
         if example >= 0 and not slides:
-            value += length * (gradient[example] + 0.5 * length * motion.gradient[example])
-            alpha[example] = drive.target if kind == END else alpha[example] - length
+            value += length * (gradient[example] + 0.5 * length * direction.gradient[example])
+            alpha[example] = goal.target if kind == END else alpha[example] - length
         for i in range(len(gradient)):
-            gradient[i] += length * motion.gradient[i]
+            gradient[i] += length * direction.gradient[i]
         if kind == END and example < 0:
             return ARRIVED, margin, bias, value, limit
-        done, margin = crossed(data, vectors, margin, motion, kind, index)
+        done, margin = pivoted(data, vectors, margin, direction, kind, index)
         if not done:
             return STUCK, margin, bias, value, limit
 
 
 @inner
-def add_product(high: Array, low: Array, weight: float, row: Array) -> None:
+def add_product(high: FloatArray, low: FloatArray, weight: float, row: FloatArray) -> None:
     """Add a weighted row to a sum of doubled precision: what a product and a sum round off is kept apart."""
     weight_head = SPLITTER * weight
     weight_head -= weight_head - weight
@@ -524,7 +526,7 @@ def add_product(high: Array, low: Array, weight: float, row: Array) -> None:
 
 
 @inner
-def spanned(data: Data, alpha: Array, precisely: bool) -> Array:
+def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
     """Return the sum of all rows of the table, weighted by alpha: the plane, or ``Q alpha`` of a matrix."""
     high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
     for i in range(len(alpha)):
@@ -538,7 +540,7 @@ def spanned(data: Data, alpha: Array, precisely: bool) -> Array:
 
 
 @inner
-def reached(data: Data, plane: Array, alpha: Array, i: int) -> float:
+def reached(data: Data, plane: FloatArray, alpha: FloatArray, i: int) -> float:
     """Return ``(Q alpha)_i``."""
     if data.is_matrix:
         return float(plane[i])
@@ -546,10 +548,10 @@ def reached(data: Data, plane: Array, alpha: Array, i: int) -> float:
 
 
 @inner
-def corrected(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
-    """Solve the margin system by correcting its residual; alpha moves in place, the bias is returned."""
+def refined(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
+    """Solve the margin system by iterative refinement; alpha moves in place, the bias is returned."""
     alpha, examples = vectors.alpha, margin.examples[: margin.size]
-    for _ in range(CORRECTIONS):
+    for _ in range(REFINEMENTS):
         plane = spanned(data, alpha, precisely)
         residual = np.empty(margin.size + 1)
         residual[0] = -np.dot(data.y, alpha)
@@ -565,15 +567,15 @@ def corrected(data: Data, vectors: Vectors, margin: Margin, bias: float, precise
 
 
 @inner
-def settled(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+def recomputed(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Recompute margin, bias and gradient from the sides alone, to rounding; return the bias and the objective.
 
     Paths gather rounding errors, answers do not: sums are made in doubled precision where large terms cancel.
     """
     alpha, linear = vectors.alpha, vectors.linear
-    precisely = vectors.noise * vectors.upper.sum() > PRECISE * abs(np.dot(linear, alpha))
+    precisely = vectors.gradient_tolerance * vectors.upper.sum() > PRECISE * abs(np.dot(linear, alpha))
     if margin.size > 0:
-        bias = corrected(data, vectors, margin, bias, precisely)
+        bias = refined(data, vectors, margin, bias, precisely)
     plane, value = spanned(data, alpha, precisely), 0.0
     for i in range(len(alpha)):
         product = reached(data, plane, alpha, i)
@@ -586,62 +588,64 @@ def settled(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[
 
 @inner
 def removed(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
-    """Follow a removal; one that arrives is settled."""
-    example = drive.example
+    """Follow a removal; recompute the answer if it arrives."""
+    example = goal.example
     margin = released(vectors, margin, example)
-    status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
+    status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, goal, below, limit)
     if status == ARRIVED:
-        vectors.alpha[example] = vectors.upper[example] = drive.target
-        vectors.side[example] = -1.0 if drive.target > 0.0 else 0.0
-        bias, value = settled(data, vectors, margin, bias)
+        vectors.alpha[example] = vectors.upper[example] = goal.target
+        vectors.side[example] = -1.0 if goal.target > 0.0 else 0.0
+        bias, value = recomputed(data, vectors, margin, bias)
     return status, margin, bias, value, limit
 
 
-@way_in()
-def set_out(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
-) -> tuple[int, float, tuple[Array, Array, Array, Array], Array, int, Array, float, float, int]:
-    """Start a removal on a copy of the state, unless a glimpse shows that its bound is under `below` (STAYED).
+@entry()
+def start_removal(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
+) -> tuple[
+    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
+]:
+    """Start a removal on a copy of the state, unless its first bound is under `below` (NOT_STARTED).
 
-    Returns the status, the bound after the glimpse, the moved vectors, and what else `walk` returns.
+    Returns the status, the first bound, the moved vectors, and what else `follow` returns.
     """
-    bound = glimpse(data, vectors, margin, value, drive)
+    bound = first_bound(data, vectors, margin, value, goal)
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
-    status = STAYED
+    status = NOT_STARTED
     if bound >= below:
         upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
-        own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.noise, vectors.slip)
-        status, margin, bias, value, limit = removed(data, own, copied(margin), bias, value, drive, below, limit)
+        own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.gradient_tolerance, vectors.alpha_tolerance)
+        status, margin, bias, value, limit = removed(data, own, copied(margin), bias, value, goal, below, limit)
     moved = (upper, alpha, gradient, side)
     return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 
-@way_in()
-def walk(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, drive: Drive, below: float, limit: int
-) -> tuple[int, Array, int, Array, float, float, int]:
+@entry()
+def follow(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
+) -> tuple[int, IntArray, int, FloatArray, float, float, int]:
     """Move a state in place; return the status, the parts of its margin set, bias, value, and what is left to go."""
-    if drive.example >= 0:
-        status, margin, bias, value, limit = removed(data, vectors, margin, bias, value, drive, below, limit)
+    if goal.example >= 0:
+        status, margin, bias, value, limit = removed(data, vectors, margin, bias, value, goal, below, limit)
     else:
-        status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, drive, below, limit)
+        status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, goal, below, limit)
     return status, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 
-@way_in()
-def settle_down(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
-    """Return what `settled` does."""
-    return settled(data, vectors, margin, bias)
+@entry()
+def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+    """Do what `recomputed` does, for Python."""
+    return recomputed(data, vectors, margin, bias)
 
 
-@way_in()
-def rounded(vectors: Vectors) -> Array:
+@entry()
+def rounded(vectors: Vectors) -> FloatArray:
     """Return alpha with the values within rounding of a bound on it."""
     result = vectors.alpha.copy()
     for i in range(len(result)):
-        close = slip(vectors, i)
+        close = bound_tolerance(vectors, i)
         if result[i] <= close:
             result[i] = 0.0
         elif result[i] >= vectors.upper[i] - close:

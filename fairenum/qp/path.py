@@ -1,6 +1,6 @@
-"""Parametric paths: drive one thing of an optimal state and keep all other optimality conditions.
+"""Parametric paths: move one thing of an optimal state and keep all other optimality conditions.
 
-Two things can be driven: one ``alpha_j`` towards a smaller box (`RemovalPath`: leaving an example out), or the linear
+Two things can be moved: one ``alpha_j`` towards a smaller box (`RemovalPath`: leaving an example out), or the linear
 term along a vector (`shift_linear`: crossing from an approximate answer to the exact one). With the margin set S and
 the length s of the path::
 
@@ -8,7 +8,8 @@ the length s of the path::
     [ y_S Q_SS ] [ da_S ] = [ Q_Sj ] ds     or      [ -shift_S ] ds
 
 and the gradient moves with them. Between breakpoints everything is linear; a breakpoint is an example reaching a bound
-or the margin. With nobody on the margin the bias slides until an example arrives there.
+or the margin, and a pivot takes it out of the margin set or into it. With nobody on the margin the bias slides until an
+example arrives there.
 
 Tied breakpoints are the normal case on discrete data. They are ordered as if the linear term were ``p - eps * weights``
 with an infinitesimal eps (`SvmProblem.tie_weights`): the second component of a lexicographic ratio test. It depends
@@ -37,10 +38,10 @@ def breakpoint_limit(state: ActiveSet) -> int:
     return 1000 + 10 * len(state.alpha)
 
 
-def _walk(state: ActiveSet, value: float, drive: kernel.Drive, below: float, limit: int) -> tuple[int, float, int]:
+def _follow(state: ActiveSet, value: float, goal: kernel.Goal, below: float, limit: int) -> tuple[int, float, int]:
     """Run the compiled loop on a state, in place; return its status, the value, and what is left of the limit."""
-    status, examples, size, state.inverse, state.bias, value, limit = kernel.walk(
-        state.data, state.vectors(), state.margin_set(), state.bias, value, drive, below, limit
+    status, examples, size, state.inverse, state.bias, value, limit = kernel.follow(
+        state.data, state.vectors(), state.margin_set(), state.bias, value, goal, below, limit
     )
     state.margin = examples[:size]
     return status, value, limit
@@ -51,23 +52,23 @@ class RemovalPath:
 
     The optimal value given ``alpha_j = t`` is concave in t with slope ``-g_j``; so at every point of the path the value
     at the end is at most ``value + (t - target) g_j``, and the bound is exact when the path arrives. Most paths are
-    given up after a glimpse at their first breakpoint, which needs no state of their own.
+    given up for their bound at the first breakpoint, which needs no state of their own.
     """
 
-    __slots__ = ("_drive", "_limit", "_parent", "bound", "example", "state", "target", "value")
+    __slots__ = ("_goal", "_limit", "_parent", "bound", "example", "state", "target", "value")
 
     def __init__(self, parent: ActiveSet, objective: float, example: int, target: float) -> None:
         self.value, self.example, self.target = objective, example, target
         self.state: ActiveSet | None = None
         self._parent, self._limit = parent, breakpoint_limit(parent)
-        self._drive = kernel.Drive(example, target, NO_SHIFT)
+        self._goal = kernel.Goal(example, target, NO_SHIFT)
         self.bound = objective
 
     def advance(self, below: float) -> bool:
-        """Walk until the path arrives (True) or its bound is under `below` (False)."""
+        """Go on until the path arrives (True) or its bound is under `below` (False)."""
         if self.bound < below:
             return False
-        status = self._set_out(below) if self.state is None else self._go_on(self.state, below)
+        status = self._start(below) if self.state is None else self._resume(self.state, below)
         if status == kernel.STUCK:
             raise PathStuck
         if self.state is not None:
@@ -75,19 +76,19 @@ class RemovalPath:
             self.bound = min(self.bound, self.value + (float(self.state.alpha[self.example]) - self.target) * slope)
         return status == kernel.ARRIVED
 
-    def _set_out(self, below: float) -> int:
-        """Leave the parent, unless a glimpse says that this is not worth a state of its own."""
+    def _start(self, below: float) -> int:
+        """Leave the parent, unless the bound at the first breakpoint says that a state of its own is not worth it."""
         parent = self._parent
-        status, bound, moved, examples, size, inverse, bias, value, self._limit = kernel.set_out(
-            parent.data, parent.vectors(), parent.margin_set(), parent.bias, self.value, self._drive, below, self._limit
+        status, bound, moved, examples, size, inverse, bias, value, self._limit = kernel.start_removal(
+            parent.data, parent.vectors(), parent.margin_set(), parent.bias, self.value, self._goal, below, self._limit
         )
         self.bound = min(self.bound, bound)
-        if status != kernel.STAYED:
+        if status != kernel.NOT_STARTED:
             self.value, self.state = value, parent.moved(*moved, examples[:size], inverse, bias)
         return status
 
-    def _go_on(self, state: ActiveSet, below: float) -> int:
-        status, self.value, self._limit = _walk(state, self.value, self._drive, below, self._limit)
+    def _resume(self, state: ActiveSet, below: float) -> int:
+        status, self.value, self._limit = _follow(state, self.value, self._goal, below, self._limit)
         return status
 
 
@@ -97,18 +98,18 @@ def shift_linear(state: ActiveSet, target: FloatArray) -> None:
     Ties exactly at the end are left as they are: the state stays the optimum of the problem just before its end, which
     is what makes the canonical answer canonical.
     """
-    drive = kernel.Drive(-1, 0.0, state.linear - target)
-    status, _, _ = _walk(state, 0.0, drive, -math.inf, breakpoint_limit(state))
+    goal = kernel.Goal(-1, 0.0, state.linear - target)
+    status, _, _ = _follow(state, 0.0, goal, -math.inf, breakpoint_limit(state))
     if status == kernel.STUCK:
         raise PathStuck
     state.linear = target.copy()
-    state.settle()
+    state.recompute()
 
 
 def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:
     """Return the optimum once an example that was left out is allowed, given an optimal state without it.
 
-    The example enters with a linear term so low that it is content with ``alpha = 0``; the term is then walked to its
+    The example enters with a linear term so low that it is content with ``alpha = 0``; the term is then moved to its
     place. Among tied answers the one found need not be the canonical one.
     """
     state, goal = state.copy(), state.linear

@@ -22,8 +22,8 @@ MARGIN_OF_SAFETY = 1e-14
 def sharpened(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, certificate: Certificate
 ) -> tuple[Certificate, FloatArray]:
-    """Return the certificate with the bound of the mended plane, and the slack that this plane leaves."""
-    reached, quadratic = _mended(problem, gram, alpha, upper, certificate.bias)
+    """Return the certificate with the bound of the refined plane, and the slack that this plane leaves."""
+    reached, quadratic = _refined(problem, gram, alpha, upper, certificate.bias)
     slack = np.maximum(0.0, problem.linear - reached)
     rounding = (upper > 0) & (slack > 0) & (slack < ROUNDING * np.abs(problem.linear))
     stretch = MARGIN_OF_SAFETY + float(np.max(problem.linear[rounding] / reached[rounding], initial=1.0))
@@ -32,7 +32,7 @@ def sharpened(
     return replace(certificate, bound=bound), slack
 
 
-def _mended(
+def _refined(
     problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, bias: float
 ) -> tuple[FloatArray, float]:
     """Return ``Q alpha + y b`` and ``1/2 alpha'Q alpha`` of the plane moved onto the free support vectors."""

@@ -1,10 +1,11 @@
 """From an approximate answer, or none, to the canonical optimal answer, exact to rounding.
 
-1. Solve a slightly shifted problem, ``p - SHIFT * tie weights``, by interior point, over the examples whose place is in
-   doubt (all of them without a guess). The shift is generic: no ties, so the answer is a clear vertex.
-2. Round it to a vertex; what the rounding cost is written into the linear term, so that the state is exactly optimal
-   for a linear term close to the one wanted.
-3. Walk the linear term to the shifted one, then back to ``p`` itself: a few exact breakpoints. The last stretch comes
+1. Solve a slightly shifted problem, ``p - SHIFT * tie weights``, by interior point, over a working set: the examples
+   whose bound a guess does not tell (all of them without a guess). The shift is generic: no ties, so the answer is a
+   clear vertex.
+2. Cross over to that vertex; what the rounding cost is written into the linear term, so that the state is exactly
+   optimal for a linear term close to the one wanted.
+3. Move the linear term to the shifted one, then back to ``p`` itself: a few exact breakpoints. The last stretch comes
    in along the tie weights, which makes the answer the canonical one.
 """
 
@@ -25,7 +26,7 @@ from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
 
 SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
 LAST_LEG = 1e-3  # of the shift
-DOUBT = 10.0  # a guess is trusted where its gradient is this many shifts away from 0
+CLEAR = 10.0  # an example is on a clear bound where the gradient of a guess is this many shifts away from 0
 WORTHWHILE = 1e-2  # a guess with a larger relative gap helps less than none
 INDEPENDENT = 1e-9
 
@@ -35,26 +36,26 @@ def optimal_state(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: Flo
     if len(np.unique(problem.y[upper > 0])) < 2:
         return _nothing(gram, problem, upper)
     if guess is None or problem.certify(guess, upper).relative_gap > WORTHWHILE:
-        return _crossed(gram, problem, upper, None)
+        return _crossed_over(gram, problem, upper, None)
     try:
-        return _crossed(gram, problem, upper, guess)
+        return _crossed_over(gram, problem, upper, guess)
     except PathStuck:
-        return _crossed(gram, problem, upper, None)
+        return _crossed_over(gram, problem, upper, None)
 
 
-def _crossed(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None) -> ActiveSet:
-    """Solve the shifted problem, round it to a vertex, and walk to the problem itself."""
+def _crossed_over(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None) -> ActiveSet:
+    """Solve the shifted problem, cross over to a vertex, and move on to the problem itself."""
     data, allowed = constant_data(gram, problem), upper > 0
     size = SHIFT * float(np.abs(problem.linear).mean())
     shifted = problem.linear - size * data.weights
-    alpha, doubtful = np.zeros(problem.size), allowed
+    alpha, works = np.zeros(problem.size), allowed
     if guess is not None:
-        alpha, gradient = _trusted(problem, upper, guess)
-        doubtful = allowed & ((np.abs(gradient) <= DOUBT * size) | ((alpha > 0) & (alpha < upper)))
-        if not _is_balanced(problem.y, upper, alpha, doubtful):
-            doubtful = allowed
-    state = _vertex(gram, data, upper, shifted, alpha, np.flatnonzero(doubtful), allowed)
-    # Rounding gathers along a leg and is settled at its end; the last one is short, so that its ties stay ties.
+        alpha, gradient = _on_clear_bounds(problem, upper, guess)
+        works = allowed & ((np.abs(gradient) <= CLEAR * size) | ((alpha > 0) & (alpha < upper)))
+        if not _is_balanced(problem.y, upper, alpha, works):
+            works = allowed
+    state = _vertex(gram, data, upper, shifted, alpha, np.flatnonzero(works), allowed)
+    # Rounding gathers along a leg and is put right at its end; the last one is short, so that its ties stay ties.
     for left in (1.0, LAST_LEG, 0.0):
         shift_linear(state, problem.linear - left * size * data.weights)
     return state
@@ -68,11 +69,11 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
     side = np.where(allowed, AT_LOWER, 0.0)
     data, nobody = constant_data(gram, problem), np.empty(0, np.intp)
     state = ActiveSet(gram, data, problem.linear, upper, np.zeros(problem.size), bias, side, nobody)
-    state.settle()
+    state.recompute()
     return state
 
 
-def _trusted(problem: SvmProblem, upper: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _on_clear_bounds(problem: SvmProblem, upper: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the guess with clear examples put on their bound, and its gradient at the best bias."""
     alpha = np.clip(guess, 0.0, upper)
     bias = problem.certify(alpha, upper).bias
@@ -82,33 +83,33 @@ def _trusted(problem: SvmProblem, upper: FloatArray, guess: FloatArray) -> tuple
     return alpha, gradient
 
 
-def _is_balanced(y: FloatArray, upper: FloatArray, alpha: FloatArray, doubtful: np.ndarray) -> bool:
-    """Tell whether the examples in doubt can make up for the label balance of the trusted ones."""
-    total = -float(y[~doubtful] @ alpha[~doubtful])
-    capacity = upper[doubtful]
-    most = float(capacity[y[doubtful] > 0].sum())
-    least = -float(capacity[y[doubtful] < 0].sum())
+def _is_balanced(y: FloatArray, upper: FloatArray, alpha: FloatArray, works: np.ndarray) -> bool:
+    """Tell whether the working set can make up for the label balance of the other examples."""
+    total = -float(y[~works] @ alpha[~works])
+    capacity = upper[works]
+    most = float(capacity[y[works] > 0].sum())
+    least = -float(capacity[y[works] < 0].sum())
     return bool(least < total < most)
 
 
 def _vertex(
-    gram: Gram, data: Data, upper: FloatArray, linear: FloatArray, trusted: FloatArray, doubtful: IntArray,
+    gram: Gram, data: Data, upper: FloatArray, linear: FloatArray, on_bounds: FloatArray, working: IntArray,
     allowed: np.ndarray,
 ) -> ActiveSet:  # fmt: skip
-    """Solve for the examples in doubt and round to a state that is optimal for some linear term near `linear`."""
-    alpha, y = trusted.copy(), data.y
-    alpha[doubtful] = 0.0
+    """Solve for the working set and round to a state that is optimal for some linear term near `linear`."""
+    alpha, y = on_bounds.copy(), data.y
+    alpha[working] = 0.0
     fixed = gram.product(alpha)
     total = -float(y @ alpha)
-    inner = gram if len(doubtful) == len(y) else gram.restrict(doubtful)
-    box = upper[doubtful]
-    point = interior_point(inner, y[doubtful], box, (linear - fixed)[doubtful], total)
+    inner = gram if len(working) == len(y) else gram.restrict(working)
+    box = upper[working]
+    point = interior_point(inner, y[working], box, (linear - fixed)[working], total)
     share = point.alpha / box
     scale = float(np.abs(linear).mean())
-    low, high = point.lower_price / scale > share, point.upper_price / scale > 1.0 - share
-    margin = _independent(gram, y, doubtful[~(low | high)])
-    alpha[doubtful] = np.clip(point.alpha, 0.0, box)
-    bound = np.setdiff1d(doubtful, margin, assume_unique=True)
+    low, high = point.lower_multiplier / scale > share, point.upper_multiplier / scale > 1.0 - share
+    margin = _independent(gram, y, working[~(low | high)])
+    alpha[working] = np.clip(point.alpha, 0.0, box)
+    bound = np.setdiff1d(working, margin, assume_unique=True)
     alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
     alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
     if abs(float(y @ alpha)) > 1e-9 * float(alpha.sum()):

@@ -54,20 +54,19 @@ class SparseForm:
         positive, negative = (float(alpha[y == label].sum()) for label in (1.0, -1.0))
         if positive != negative:  # shrink the heavier class
             alpha[y == np.sign(positive - negative)] *= min(positive, negative) / max(positive, negative)
-        feasible: FloatArray = read_only(alpha)
-        return feasible
+        return read_only(alpha)
 
     def certify(self, alpha: FloatArray, upper: FloatArray) -> Certificate:
         """Prove how far an answer is from the optimum, its biases as seen through the centred features."""
         return self.problem.judge(alpha, upper, self.gram.product(alpha))[0]
 
     def warm_start(self, alpha: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the variables that stand for an answer, and the prices of the box and of the equations there."""
+        """Return the variables that stand for an answer, and the multipliers of the box and of the equations there."""
         share = alpha / self.scale
         plane = self.equations[1:, : self.size] @ share
         bias = self.certify(alpha, upper).bias
-        reduced = self.problem.linear - self.gram.product(alpha) - self.problem.y * bias
-        return np.concatenate([share, plane]), np.concatenate([reduced, [bias], plane])
+        reduced_cost = self.problem.linear - self.gram.product(alpha) - self.problem.y * bias
+        return np.concatenate([share, plane]), np.concatenate([reduced_cost, [bias], plane])
 
 
 def sparse_form(problem: SvmProblem) -> SparseForm:

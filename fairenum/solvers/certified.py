@@ -58,7 +58,7 @@ class CertifiedWorkspace:
         if claim.finished:
             self._check_feasible(claim.alpha, upper)
         if self.removes:
-            return self._certified(claim.alpha, upper, claim.handle)
+            return self._certified(read_only(claim.alpha), upper, claim.handle)
         solution = self._polished(claim, upper)
         if claim.finished:
             self._check_shortfall(claim, solution)
@@ -80,7 +80,7 @@ class CertifiedWorkspace:
     def proven(self, claim: Claim, upper: FloatArray) -> Solution:
         """Return what a path of the plugin claims as a solution, or refuse it by the plugin's name."""
         self._check_form(claim, upper)
-        return self._certified(claim.alpha, upper, claim.handle)
+        return self._certified(read_only(claim.alpha), upper, claim.handle)
 
     def named(self, work: Callable[[], T]) -> T:
         """Run a plugin's code; what it raises and is not ours becomes an error with its name."""

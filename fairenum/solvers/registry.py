@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairenum.document.header import SolverVersion
 from fairenum.errors import SolverBroken, SolverConflict, SolverError, SolverNotFound, SolverUnavailable
@@ -107,10 +107,9 @@ def _info(entry: Entry, entries: list[Entry], owners: Mapping[str, list[str]]) -
     return SolverInfo(entry.name, name, version, backends, _missing(plugin), plugin.install)
 
 
-def _built(plugin_class: Any) -> SolverPlugin:
+def _built(plugin_class: Callable[[], SolverPlugin]) -> SolverPlugin:
     """Build a plugin with its defaults."""
-    plugin: SolverPlugin = plugin_class()
-    return plugin
+    return plugin_class()
 
 
 def _defect(plugin: object, name: str) -> str:

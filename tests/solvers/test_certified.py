@@ -55,8 +55,9 @@ def solve(answer, plugin=Fake, **tolerance):
     return CertifiedWorkspace(plugin(answer), PROBLEM, Tolerance(**tolerance)).solve()
 
 
-def test_an_honest_answer_is_proven():
-    solution = solve(lambda alpha, upper: alpha)
+@pytest.mark.parametrize("plugin", [Fake, FakeWithPaths])
+def test_an_honest_answer_is_proven_and_kept_from_changes(plugin):
+    solution = solve(lambda alpha, upper: alpha.copy(), plugin)
     assert solution.certificate.relative_gap <= 1e-12
     assert solution.support.tolist() == BEST.support.tolist()
     assert not solution.alpha.flags.writeable

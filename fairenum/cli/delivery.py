@@ -1,0 +1,260 @@
+"""Where a document goes: files, and one thing on stdout; what it is judged by, and how the program ends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import rich_click as click
+
+from fairenum.cli.exit import Exit
+from fairenum.rendering.text import file_name
+
+if TYPE_CHECKING:
+    from fairenum.document.kinds import AnyDocument
+    from fairenum.rendering.page import Page
+    from fairenum.report.rules import Judgement, Rule
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Forms = Mapping[str, Callable[[], str]]
+
+STDOUT = "-"
+PROFILES = ("lda", "ll144")
+FAIL_ON = (
+    "Limit for the selected model on the holdout, such as 'demographic_parity_difference<=0.1'; repeatable. "
+    "Exit code 1 if the whole interval is beyond it, 3 if the data leave it open."
+)
+
+
+def check_target(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    """Refuse a place that cannot be written to before anything is computed."""
+    if target in (None, STDOUT):
+        return target
+    path = Path(str(target))
+    folder = path if str(target).endswith(("/", os.sep)) else path.parent
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {str(folder)!r}; make it first", context, parameter)
+    if path.is_dir() and parameter.name != "output":
+        raise click.BadParameter(f"{target!r} is a folder; name a file", context, parameter)
+    return target
+
+
+def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
+    """Read the rules before anything is computed."""
+    if not texts:
+        return ()
+    from fairenum.report.rules import parse_rules
+
+    return parse_rules(texts)
+
+
+option = partial(click.option, panel="Output")
+EVERY_KIND = (
+    option("--quiet", "-q", is_flag=True, help="Print neither report nor progress."),
+    option("--html", metavar="PATH|-", callback=check_target, help="Write a page for people; - prints it alone."),
+    option("--markdown", metavar="PATH|-", callback=check_target, help="Write Markdown; - prints it alone."),
+    option("--json", metavar="PATH|-", callback=check_target, help="Write the run; - prints it alone."),
+)
+AUDITS = (
+    option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
+    option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
+    option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
+    option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Date of a profile's page.  [default: today]"),
+    option("--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."),
+    option("--junit", metavar="PATH", callback=check_target, help="Write the rules as JUnit test cases."),
+)
+
+
+def output_options(command: Command) -> Command:
+    """Add the options that say where a document of any kind goes."""
+    for add in EVERY_KIND:
+        command = add(command)
+    return command
+
+
+def audit_output_options(command: Command) -> Command:
+    """Add the options that say where an audit goes and what it is judged by."""
+    for add in (*EVERY_KIND[:1], *AUDITS, *EVERY_KIND[1:]):
+        command = add(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where a document goes, and what it is judged by.
+
+    Attributes
+    ----------
+    json, markdown, html, junit
+        Paths; ``-`` is stdout.
+    rules
+        Limits to judge an audit by.
+    profile, day
+        Whom the page is arranged for, and the date it bears.
+    redact
+        Leave out what concerns single training rows.
+    output
+        File or folder for the run.
+    export
+        File for the selected model.
+    all_models
+        Show every model.
+    quiet
+        Show nothing.
+    inputs
+        Files that are read, and must not be written over.
+    """
+
+    json: str | None = None
+    markdown: str | None = None
+    html: str | None = None
+    junit: str | None = None
+    rules: tuple[Rule, ...] = ()
+    profile: str | None = None
+    day: datetime | None = None
+    redact: bool = False
+    output: str | None = None
+    export: str | None = None
+    all_models: bool = False
+    quiet: bool = False
+    inputs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        paths = [path for path in (*self._places.values(), self.output, self.export) if path]
+        if (self.profile or self.day) and not self.html:
+            raise click.UsageError("--profile and --date shape the page; say where it goes with --html")
+        for path in paths:
+            if paths.count(path) > 1:
+                raise click.UsageError(f"two outputs go to {path!r}; give each a place of its own")
+            if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
+                raise click.UsageError(f"{path!r} is the input; give the output another name")
+
+    @property
+    def _places(self) -> dict[str, str | None]:
+        return {"json": self.json, "html": self.html, "markdown": self.markdown, "junit": self.junit}
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
+        """Take what concerns outputs out of a command's options."""
+        names = [field.name for field in fields(cls) if field.name in options]
+        return cls(**{name: options.pop(name) for name in names}, inputs=inputs)
+
+    def deliver(
+        self, document: AnyDocument, *, is_fresh: bool = False, export: Callable[[str], None] | None = None
+    ) -> Exit:
+        """Write and print a document, and say how the program ends.
+
+        Parameters
+        ----------
+        document
+            Of any kind.
+        is_fresh
+            Whether the run was made just now, and is saved under its own name where no place is given.
+        export
+            Writes the selected model to a file.
+        """
+        from fairenum.document.audit import AuditDocument
+        from fairenum.document.files import to_json
+        from fairenum.report import page
+        from fairenum.report.rules import judged
+
+        if isinstance(document, AuditDocument):
+            document = document.redacted() if self.redact else document
+        else:
+            self._refuse_what_is_for_audits(document)
+        judgements = judged(document, self.rules)
+        brief = page(document, rules=self.rules, brief=True, all_models=self.all_models)
+        full = partial(page, document, rules=self.rules, profile=self.profile, day=self.day.date() if self.day else None)
+        forms = {"json": partial(to_json, document), **_forms(brief, full, judgements, is_partial=document.is_partial)}
+        files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms)]
+        self._print(forms, brief, files, judgements)
+        return _exit_code(judgements, is_partial=document.is_partial)
+
+    def deliver_page(self, page: Page) -> Exit:
+        """Write and print a page that stands for no document of its own."""
+        forms = _forms(page, lambda: page, (), is_partial=False)
+        self._print(forms, page, list(self._written(forms)), ())
+        return Exit.DONE
+
+    def _refuse_what_is_for_audits(self, document: AnyDocument) -> None:
+        for given, name in ((self.rules, "fail-on"), (self.junit, "junit"), (self.profile, "profile")):
+            if given:
+                raise click.UsageError(f"--{name} is for audits, and this is a {document.title}")
+
+    def _saved(self, document: AnyDocument, *, is_fresh: bool) -> Iterator[tuple[str, str]]:
+        """Save the run where it was asked for or, if nowhere and it is fresh, under its own name."""
+        from fairenum.document.files import save
+
+        if self.output or (is_fresh and not self.json):
+            place = Path(self.output or ".")
+            path = str(place / file_name(document.name, "json") if place.is_dir() else place)
+            save(document, path)
+            yield "run", path
+
+    def _exported(self, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
+        if self.export and export:
+            export(self.export)
+            yield "model", self.export
+
+    def _written(self, forms: Forms) -> Iterator[tuple[str, str]]:
+        """Write every form that was asked for, and say where it is."""
+        from fairenum.document.files import write_atomically
+
+        for kind, path in self._places.items():
+            if path and path != STDOUT and kind in forms:
+                write_atomically(path, forms[kind]().encode())
+                yield "run" if kind == "json" else kind, path
+
+    def _print(
+        self, forms: Forms, page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]
+    ) -> None:
+        """Print one thing on stdout; what it does not say about the rules goes to stderr."""
+        printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in forms]
+        if not printed and not self.quiet:
+            from rich.console import Console
+
+            from fairenum.rendering.terminal import print_page
+
+            return print_page(page, Console(), files)
+        if printed:
+            click.echo(forms[printed[0]](), nl=False)
+        return _print_failures(judgements)
+
+
+def _forms(
+    brief: Page, full: Callable[[], Page], judgements: tuple[Judgement, ...], *, is_partial: bool
+) -> dict[str, Callable[[], str]]:
+    """Return what writes each form; nothing is written that nobody asked for."""
+    from fairenum.rendering.html import to_html
+    from fairenum.rendering.markdown import to_markdown
+    from fairenum.report.junit import to_junit
+
+    return {
+        "html": lambda: to_html(full()),
+        "markdown": partial(to_markdown, brief),
+        "junit": partial(to_junit, brief, judgements, is_partial=is_partial),
+    }
+
+
+def _print_failures(judgements: tuple[Judgement, ...]) -> None:
+    from fairenum.report.rules import RuleOutcome
+
+    for judgement in judgements:
+        if judgement.outcome is not RuleOutcome.HOLDS:
+            click.echo(f"{judgement.outcome.value}: {judgement.rule}: {judgement.reason}", err=True)
+
+
+def _exit_code(judgements: tuple[Judgement, ...], *, is_partial: bool) -> Exit:
+    from fairenum.report.rules import RuleOutcome
+
+    outcomes = {judgement.outcome for judgement in judgements}
+    if is_partial:
+        return Exit.PARTIAL
+    if RuleOutcome.VIOLATED in outcomes:
+        return Exit.VIOLATED
+    return Exit.INCONCLUSIVE if RuleOutcome.OPEN in outcomes else Exit.DONE
