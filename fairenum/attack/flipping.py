@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairenum.attack.scene import BoolArray, Scene
+from fairenum.attack.scene import Scene
 from fairenum.enumeration.model import Model
 from fairenum.errors import AnswerRefused
+from fairenum.experiment import kernel_for
 from fairenum.problem import FloatArray, SvmProblem, read_only
 from fairenum.qp.activeset import ActiveSet
 from fairenum.qp.path import PathStuck, RemovalPath, admitted
+from fairenum.scoring.counts import BoolArray
 from fairenum.solvers.protocol import Solution
 from fairenum.solvers.registry import open_workspace
 
@@ -24,7 +26,9 @@ class FlippableSvm:
     def __init__(self, scene: Scene) -> None:
         X, y, machine = scene.train.X, scene.train.y, scene.machine
         self.rows = len(y)
-        self.problem = SvmProblem(np.vstack([X, X]), np.concatenate([y, -y]), machine.C, kernel=machine.kernel_for(X))
+        self.problem = SvmProblem(
+            np.vstack([X, X]), np.concatenate([y, -y]), machine.cost, kernel=kernel_for(machine, X)
+        )
         self._workspace = open_workspace(machine.solver, self.problem)
 
     def solve(self, flipped: BoolArray) -> Solution:
