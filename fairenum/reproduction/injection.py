@@ -11,7 +11,6 @@ import numpy as np
 from fairenum.attack.scene import Scene
 from fairenum.attack.simulate import draws, resolved
 from fairenum.attack.strategies import paper
-from fairenum.attack.trial import parts
 from fairenum.dataset import Dataset, load_dataset
 from fairenum.document.attack_config import AttackConfig
 from fairenum.document.machine import Machine
@@ -172,7 +171,7 @@ class InjectedDraw:
         sizes = (TRAINED, 0, len(compas()) - TRAINED)
         asked = AttackConfig(machine=Machine(rows=True), sizes=sizes, trials=1, seed=seed, standardise=standardise)
         config = resolved(asked, compas())
-        train, _, others = parts(next(draws(compas(), config)))
+        train, _, others = next(draws(compas(), config)).encoded()
         target = train.groups.names.index(str(config.group))
         scene = Scene(train, train, target, 0, config.metric, config.machine, seed)
         untouched = np.ones(TRAINED, dtype=np.bool_)
