@@ -10,10 +10,12 @@ import math
 
 import numpy as np
 
-from fairenum.attack.scene import BoolArray, Scene
+from fairenum.attack.scene import Scene
 from fairenum.enumeration.model import Model
 from fairenum.errors import SolverError
+from fairenum.experiment import kernel_for
 from fairenum.problem import FloatArray, Solution, SvmProblem
+from fairenum.scoring.counts import BoolArray
 from fairenum.solvers.registry import open_workspace
 
 
@@ -23,7 +25,9 @@ class FlippableSvm:
     def __init__(self, scene: Scene) -> None:
         X, y, machine = scene.train.X, scene.train.y, scene.machine
         self.rows = len(y)
-        self.problem = SvmProblem(np.vstack([X, X]), np.concatenate([y, -y]), machine.C, kernel=machine.kernel_for(X))
+        self.problem = SvmProblem(
+            np.vstack([X, X]), np.concatenate([y, -y]), machine.cost, kernel=kernel_for(machine, X)
+        )
         self._workspace = open_workspace(machine.solver, self.problem)
 
     def solve(self, flipped: BoolArray) -> Solution:

@@ -1,20 +1,19 @@
-"""Whether the models listed under an attack make good for it, and whether what they leave out gives it away."""
+"""Whether the models listed under an attack make up for it, and whether what they leave out gives it away."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from fairenum.attack.scene import BoolArray, Part
 from fairenum.dataset import merge_identical
-from fairenum.dataset.columns import IntArray
+from fairenum.document.attack import RecoveryRanks, TrialDetection
 from fairenum.enumeration.model import Model
-from fairenum.problem import FloatArray
+from fairenum.experiment import EncodedRows
+from fairenum.problem import FloatArray, IntArray
+from fairenum.scoring.counts import BoolArray
 from fairenum.selection import ROUNDING_DIGITS
 
 
-def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> dict[str, Any]:
+def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> RecoveryRanks:
     """Find the first model whose gap is no larger than the clean one, at no more error than model 1.
 
     Parameters
@@ -23,20 +22,14 @@ def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean
         Of the listed models on the holdout; one that decides all rows alike recovers nothing.
     clean_gap
         Of the model that the labels gave before they were flipped.
-
-    Returns
-    -------
-    dict
-        ``rank``: of that model, None if there is none; ``paper_rank``: of the first with a smaller gap *and* less
-        error, which is what the paper reports.
     """
     if clean_gap is None:
-        return {"rank": None, "paper_rank": None}
+        return RecoveryRanks()
     gap, error = np.round(gaps - clean_gap, ROUNDING_DIGITS), np.round(errors - errors[0], ROUNDING_DIGITS)
-    return {
-        "rank": _first(~is_constant & (gap <= 0.0) & (error <= 0.0)),
-        "paper_rank": _first(~is_constant & (gap < 0.0) & (error < 0.0)),
-    }
+    return RecoveryRanks(
+        rank=_first(~is_constant & (gap <= 0.0) & (error <= 0.0)),
+        paper_rank=_first(~is_constant & (gap < 0.0) & (error < 0.0)),
+    )
 
 
 def _first(marks: BoolArray) -> int | None:
@@ -44,8 +37,8 @@ def _first(marks: BoolArray) -> int | None:
 
 
 def detection(
-    models: tuple[Model, ...], gaps: FloatArray, is_constant: BoolArray, train: Part, flipped: IntArray
-) -> dict[str, Any] | None:
+    models: tuple[Model, ...], gaps: FloatArray, is_constant: BoolArray, train: EncodedRows, flipped: IntArray
+) -> TrialDetection | None:
     """Compare the rows that fairer models leave out with those that were flipped.
 
     Which of several identical rows is left out is arbitrary, so each counts as the share of flipped ones among them.
@@ -61,10 +54,8 @@ def detection(
 
     Returns
     -------
-    dict
-        ``precision`` and ``recall`` of the rows that some fairer model leaves out; ``chance``: the precision of any
-        row; ``support_chance``: that of a support vector of model 1, as only such rows are left out. None if no
-        fairer model leaves out any.
+    TrialDetection
+        None if no fairer model leaves out any row.
     """
     is_fairer = ~is_constant & (np.round(gaps - gaps[0], ROUNDING_DIGITS) < 0.0)
     left_out = sorted({row for place in np.flatnonzero(is_fairer) for row in models[place].left_out})
@@ -72,16 +63,16 @@ def detection(
         return None
     guilt = _shares(train, flipped)
     hits = float(guilt[left_out].sum())
-    return {
-        "left_out": len(left_out),
-        "precision": hits / len(left_out),
-        "recall": hits / len(flipped),
-        "chance": len(flipped) / len(train.y),
-        "support_chance": float(guilt[models[0].support].mean()),
-    }
+    return TrialDetection(
+        left_out=len(left_out),
+        precision=hits / len(left_out),
+        recall=hits / len(flipped),
+        chance=len(flipped) / len(train),
+        support_chance=float(guilt[models[0].support].mean()),
+    )
 
 
-def _shares(train: Part, flipped: IntArray) -> FloatArray:
+def _shares(train: EncodedRows, flipped: IntArray) -> FloatArray:
     """Return for each row the share of flipped ones among those identical to it."""
     merged = merge_identical(train.X, train.y)
     counts = np.bincount(merged.inverse[flipped], minlength=len(merged))

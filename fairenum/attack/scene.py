@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import clone
 
-from fairenum.dataset.columns import IntArray
+from fairenum.document.machine import Machine
+from fairenum.document.terms import Gap
 from fairenum.enumeration.model import Model
 from fairenum.errors import BudgetExceeded
 from fairenum.estimator import EnumSVC
-from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Gap, Groups, score
-
-BoolArray = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """Encoded rows with their labels (+1 favourable, -1 unfavourable) and groups."""
-
-    X: FloatArray = field(repr=False)
-    y: FloatArray = field(repr=False)
-    groups: Groups = field(repr=False)
-
-    def decisions(self, values: FloatArray) -> Decisions:
-        """Turn decision values, or signs, of shape (models, rows) into decisions about these rows."""
-        return Decisions((values >= 0.0).astype(np.uint8), (self.y > 0.0).astype(np.uint8), self.groups)
-
-    def gaps(self, values: FloatArray, metric: Gap) -> FloatArray:
-        """Measure the gap of each model, given its decision values on these rows."""
-        return np.asarray(getattr(score(self.decisions(values)).gaps, metric))
+from fairenum.experiment import EncodedRows
+from fairenum.problem import FloatArray, IntArray
+from fairenum.scoring.counts import BoolArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,12 +38,12 @@ class Scene:
         Of whatever is left to chance.
     """
 
-    train: Part
-    watched: Part
+    train: EncodedRows
+    watched: EncodedRows
     target: int
     direction: int
     metric: Gap
-    machine: EnumSVC
+    machine: Machine
     seed: int
 
     @property
@@ -73,7 +54,7 @@ class Scene:
     def flippable(self, direction: int = 0) -> BoolArray:
         """Mark the training rows whose flip leads in the direction asked for, or else in the one given."""
         wanted = self.direction or direction
-        return np.ones(len(self.train.y), dtype=np.bool_) if wanted == 0 else self.train.y == -wanted
+        return np.ones(len(self.train), dtype=np.bool_) if wanted == 0 else self.train.y == -wanted
 
     def candidates(self, allowed: BoolArray, budget: int, what: str) -> IntArray:
         """Return the rows that may be flipped, in random order; refuse a budget that they do not fill."""
@@ -88,5 +69,4 @@ class Scene:
     def fit(self, y: FloatArray | None = None) -> Model:
         """Train the best model, on other labels than those at hand if such are given."""
         labels = self.train.y if y is None else y
-        machine: EnumSVC = clone(self.machine).set_params(n_models=1, distinct="support")
-        return machine.fit(self.train.X, labels).models_[0]
+        return EnumSVC.of(self.machine).fit(self.train.X, labels).models_[0]

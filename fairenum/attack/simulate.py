@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from fairenum.attack.config import AttackConfig, budget
-from fairenum.attack.runners import collected, run_beside, run_here, run_on_cluster
+from fairenum.attack.strategies import STRATEGIES
 from fairenum.attack.summary import summary
-from fairenum.attack.trial import Record, Trial
+from fairenum.attack.trial import Trial, failed, run_trial
 from fairenum.dataset import Dataset, Groups
 from fairenum.dataset.groups import named_groups
 from fairenum.dataset.naming import did_you_mean, quoted
 from fairenum.dataset.splitting import row_counts
+from fairenum.document.attack import Attack, AttackDocument, DrawnTable, TrialRecord
+from fairenum.document.attack_config import AttackConfig, budget
+from fairenum.document.environment import environment
 from fairenum.errors import AttackError, ConfigError
-from fairenum.solvers.registry import load_solver
+from fairenum.mitigation.defences import DEFENCES
+from fairenum.parallel import collected, mapped
+from fairenum.solvers.registry import load_solver, solver_version
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -28,19 +31,36 @@ class Simulation:
 
     Attributes
     ----------
-    block
-        The summary over trials, as plain values that the schema describes.
+    attack
+        The summary over trials.
     records
         One for each trial that was finished, in order.
     """
 
-    block: dict[str, Any]
-    records: tuple[Record, ...]
+    attack: Attack
+    records: tuple[TrialRecord, ...]
 
     @property
     def is_partial(self) -> bool:
         """Whether trials are missing because the user interrupted."""
-        return bool(self.block["status"] == "interrupted")
+        return self.attack.status == "interrupted"
+
+    def document(self, dataset: Dataset, seconds: float) -> AttackDocument:
+        """Return the simulation as one document, given the table and how long it took."""
+        return AttackDocument(
+            environment=environment(solver=solver_version(self.attack.config.machine.solver)),
+            status=self.attack.status,
+            timings={"attack": seconds},
+            dataset=DrawnTable(
+                name=dataset.name,
+                rows=len(dataset),
+                label=dataset.label.column,
+                favourable=dataset.label.favourable,
+                fingerprint=dataset.fingerprint,
+            ),
+            attack=self.attack,
+            trials=self.records,
+        )
 
 
 def simulate(
@@ -50,7 +70,7 @@ def simulate(
     jobs: int = 1,
     cluster: str | None = None,
     progress: Progress = lambda *_: None,
-    **options: Any,
+    **options: object,
 ) -> Simulation:
     """Flip labels in many draws of a table, and measure what that does and what the listed models can do about it.
 
@@ -67,7 +87,7 @@ def simulate(
     progress
         Called with "attack", the number of finished trials, and of how many.
     **options
-        Fields of `AttackConfig`, which win over ``config``.
+        Fields of `AttackConfig` and of its machine, which win over ``config``.
 
     Returns
     -------
@@ -75,20 +95,29 @@ def simulate(
         The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard keeps
         the trials that were finished.
     """
-    if jobs == 0:
-        raise ConfigError("option 'jobs' must be a number of processes, or -1 for all processors, not 0")
     config = resolved((config or AttackConfig()).but(**options), dataset)
-    finished = _runner(draws(dataset, config), jobs, cluster)
+    # a trial records its own failures: one that is lost is the cluster's
+    finished = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
     found, is_partial = collected(finished, lambda done: progress("attack", done, config.trials))
-    records = tuple(sorted(found, key=lambda record: int(record["trial"])))
-    if not any(record["attacks"] for record in records):
+    records = tuple(sorted(found, key=lambda record: record.trial))
+    if not any(record.attacks for record in records):
         raise AttackError(_all_failed(records))
-    return Simulation(summary(records, config, is_partial), records)
+    return Simulation(summary(records, config, is_partial=is_partial), records)
+
+
+def check_names(config: AttackConfig) -> None:
+    """Refuse strategies and defences that do not exist, before anything is computed."""
+    for name in config.strategies:
+        STRATEGIES.load(name)
+    for name in config.defences:
+        if name not in DEFENCES:
+            raise ConfigError(f"no defence is called {name!r}; there are {', '.join(DEFENCES)}")
 
 
 def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
     """Settle what depends on the table: rows of a draw, column and target; refuse what no trial could do."""
-    load_solver(config.solver)
+    check_names(config)
+    load_solver(config.machine.solver)
     train, selection, holdout = row_counts(config.sizes_for(len(dataset)), len(dataset))
     for flips in config.flips:
         if budget(flips, train) > train:
@@ -121,13 +150,7 @@ def _target(dataset: Dataset, groups: Groups, asked: str | None) -> str:
     return asked
 
 
-def _runner(trials: Iterable[Trial], jobs: int, cluster: str | None) -> Iterator[Record]:
-    if cluster is not None:
-        return run_on_cluster(trials, cluster)
-    return run_here(trials) if jobs == 1 else run_beside(trials, jobs)
-
-
-def _all_failed(records: Sequence[Record]) -> str:
+def _all_failed(records: Sequence[TrialRecord]) -> str:
     first = records[0]
     where = "the only trial" if len(records) == 1 else f"all {len(records)} trials"
-    return f"{where} failed; seed {first['seed']}: {first['failures'][0]['message']}"
+    return f"{where} failed; seed {first.seed}: {first.failures[0].message}"

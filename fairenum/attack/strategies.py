@@ -6,17 +6,17 @@ A strategy of one's own is such a function, registered in the entry-point group 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from fairenum.attack.flipping import FlippableSvm
-from fairenum.attack.scene import BoolArray, Scene
+from fairenum.attack.scene import Scene
 from fairenum.dataset import merge_identical
-from fairenum.dataset.columns import IntArray
 from fairenum.errors import StrategyBroken, StrategyConflict, StrategyNotFound
-from fairenum.problem import FloatArray
+from fairenum.problem import FloatArray, IntArray
 from fairenum.registry import Entry, Registry
+from fairenum.scoring.counts import BoolArray
 from fairenum.selection import ROUNDING_DIGITS
 from fairenum.solvers.protocol import Solution
 
@@ -64,7 +64,7 @@ def _by_distance(scene: Scene, budget: int, sign: float) -> IntArray:
 
 def support(scene: Scene, budget: int) -> IntArray:
     """Flip random support vectors of the clean model."""
-    allowed = scene.flippable() & np.isin(np.arange(len(scene.train.y)), scene.fit().support)
+    allowed = scene.flippable() & np.isin(np.arange(len(scene.train)), scene.fit().support)
     return scene.candidates(allowed, budget, "support vectors to flip in that direction")[:budget]
 
 
@@ -88,7 +88,7 @@ def _greedy(
     scene: Scene, svm: FlippableSvm, allowed: BoolArray, budget: int, *, by_gap: bool
 ) -> tuple[BoolArray, list[int]]:
     """Flip the best row again and again: by the gap that it leads to, then by headway, or by headway alone."""
-    flipped = np.zeros(len(scene.train.y), dtype=np.bool_)
+    flipped = np.zeros(len(scene.train), dtype=np.bool_)
     prejudice = _regret(scene, svm, svm.solve(scene.in_target == (scene.train.y > 0)))
     chosen: list[int] = []
     for _ in range(budget):
@@ -125,7 +125,7 @@ def alfa(scene: Scene, budget: int) -> IntArray:
     is flipped wholly or not at all, which solves the linear programme in between exactly.
     """
     rows = np.sort(scene.candidates(scene.flippable(), budget, "rows to flip in that direction"))
-    svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train.y), dtype=np.bool_)
+    svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train), dtype=np.bool_)
     clean = _regret(scene, svm, svm.solve(flipped))
     trained = np.zeros(len(clean))
     for _ in range(MOST_ROUNDS):
@@ -145,9 +145,8 @@ def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
     return np.asarray(np.maximum(0.0, 1.0 + values) - np.maximum(0.0, 1.0 - values))
 
 
-def _function(loaded: Any) -> Strategy:
-    strategy: Strategy = loaded
-    return strategy
+def _function(loaded: object) -> Strategy:
+    return cast(Strategy, loaded)  # what it is, is looked at next
 
 
 def _defect(strategy: object, _name: str) -> str:
@@ -170,6 +169,6 @@ def rows_to_flip(name: str, strategy: Strategy, scene: Scene, budget: int) -> In
     is_rows = answer.ndim == 1 and (answer.dtype.kind in "iu" or answer.size == 0)
     if not is_rows or len(set(answer.tolist())) != budget or len(answer) != budget:
         raise StrategyBroken(f"attack strategy {name!r} must return {budget} different rows; received {answer!r:.80}")
-    if budget and not (answer.min() >= 0 and answer.max() < len(scene.train.y)):
-        raise StrategyBroken(f"attack strategy {name!r} returned a row outside 0..{len(scene.train.y) - 1}")
+    if budget and not (answer.min() >= 0 and answer.max() < len(scene.train)):
+        raise StrategyBroken(f"attack strategy {name!r} returned a row outside 0..{len(scene.train) - 1}")
     return answer.astype(np.intp)

@@ -1,35 +1,37 @@
 """One trial: a draw of a table, its clean model, and what each attack makes of it.
 
-A trial is a function of what it is given, whoever runs it: in this process, in another, or on another machine. Its
-record is plain values. What goes wrong in it is part of the record.
+A trial is a function of what it is given, whoever runs it: in this process, in another, or on another machine. What
+goes wrong in it is part of its record.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
-from fairenum.attack.config import AttackConfig, budget
-from fairenum.attack.defence import DEFENCES, Aftermath
 from fairenum.attack.harm import detection, recovery
-from fairenum.attack.scene import Part, Scene
+from fairenum.attack.scene import Scene
 from fairenum.attack.strategies import STRATEGIES, rows_to_flip
-from fairenum.dataset import Dataset, Encoding
+from fairenum.dataset import Dataset
 from fairenum.dataset.groups import named_groups
+from fairenum.document.attack import Attacked, Defended, Failure, Measured, TrialRecord
+from fairenum.document.attack_config import AttackConfig, budget
+from fairenum.document.machine import Tolerances
+from fairenum.document.terms import Gap
 from fairenum.enumeration.model import Model
-from fairenum.errors import AttackError, FairenumError
+from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
-from fairenum.problem import FloatArray
-from fairenum.scoring import Groups, score
+from fairenum.experiment import EncodedRows, encode
+from fairenum.mitigation.defences import DEFENCES, Aftermath
+from fairenum.problem import FloatArray, IntArray
+from fairenum.scoring import score
 from fairenum.threads import one_thread
 
-Record = dict[str, Any]
-
 TIED = 1e-9  # objectives that differ by less are equal as far as is proven
+SIGNS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,145 +53,123 @@ class Trial:
     table: Dataset = field(repr=False)
     config: AttackConfig
 
+    def encoded(self) -> tuple[EncodedRows, EncodedRows | None, EncodedRows]:
+        """Return the rows to train on, to select by if there are any, and to hold out, encoded without a leak."""
+        ends = np.cumsum(self.config.sizes_for(len(self.table))).astype(int)
+        train, selection, holdout = np.split(np.arange(len(self.table)), ends[:-1])
+        parts = (train, holdout, selection) if selection.size else (train, holdout)
+        groups = named_groups(self.table.columns, self.config.primary)
+        _, encoded = encode(self.table, parts, groups, standardise=self.config.standardise)
+        return encoded[0], encoded[2] if selection.size else None, encoded[1]
+
 
 @one_thread()
-def run_trial(trial: Trial) -> Record:
+def run_trial(trial: Trial) -> TrialRecord:
     """Run one trial; its numbers are the same everywhere."""
     try:
         draw = _Draw.of(trial)
     except Exception as error:  # noqa: BLE001 - one bad draw must not lose the others
         return failed(trial, error)
-    record: Record = {"trial": trial.number, "seed": trial.seed, "clean": draw.clean, "attacks": [], "failures": []}
-    for name in trial.config.strategies:
-        for flips in trial.config.flips:
-            try:
-                record["attacks"].append(draw.attacked(name, flips))
-            except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be anybody's code
-                record["failures"].append(_failure(error, name, flips))
-    return record
+    attacks, failures = [], []
+    for name, flips in product(trial.config.strategies, trial.config.flips):
+        try:
+            attacks.append(draw.attacked(name, flips))
+        except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be anybody's code
+            failures.append(Failure(name, flips, _message(error)))
+    return TrialRecord(trial.number, trial.seed, draw.clean, tuple(attacks), tuple(failures))
 
 
-def failed(trial: Trial, error: BaseException) -> Record:
+def failed(trial: Trial, error: BaseException) -> TrialRecord:
     """Return the record of a trial of which nothing came back."""
-    failures = [_failure(error, None, None)]
-    return {"trial": trial.number, "seed": trial.seed, "clean": None, "attacks": [], "failures": failures}
+    return TrialRecord(trial.number, trial.seed, None, (), (Failure(None, None, _message(error)),))
 
 
-def _failure(error: BaseException, strategy: str | None, flips: float | None) -> Record:
-    message = str(error) if isinstance(error, FairenumError) else f"{type(error).__name__}: {error}"
-    return {"strategy": strategy, "flips": flips, "message": message}
+def _message(error: BaseException) -> str:
+    return str(error) if isinstance(error, FairenumError) else f"{type(error).__name__}: {error}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draw:
-    """A draw, divided and encoded, with its clean model scored."""
+    """The rows of a trial, encoded, and the model that they give before any flip."""
 
     scene: Scene
-    selection: Part | None
-    holdout: Part
+    selection: EncodedRows | None
+    holdout: EncodedRows
     config: AttackConfig
-    clean: Record
+    clean: Measured
 
     @classmethod
     def of(cls, trial: Trial) -> _Draw:
         config = trial.config
-        train, selection, holdout = parts(trial)
-        if train is None or holdout is None:
-            raise AttackError("a draw needs rows to train on and rows to hold out")
+        train, selection, holdout = trial.encoded()
         scene = Scene(
             train=train,
             watched=holdout if config.sees == "audit" else train,
             target=train.groups.names.index(str(config.group)),
-            direction={"unfavourable": -1, "favourable": 1, None: 0}[config.direction],
+            direction=SIGNS[config.direction],
             metric=config.metric,
-            machine=machine(config),
+            machine=config.machine,
             seed=trial.seed,
         )
-        clean = _measured(scene.fit(), train, holdout, config)
-        return cls(scene, selection, holdout, config, clean)
+        model = scene.fit()
+        measures = _gap_and_error(model.decision_function(holdout.X), holdout, config.metric)
+        return cls(scene, selection, holdout, config, Measured(*measures, _train_gap(model, scene)))
 
-    def attacked(self, name: str, flips: float) -> Record:
+    def attacked(self, name: str, flips: float) -> Attacked:
         """Flip labels, list the best models of what is left, and measure what that has done."""
-        scene, config, train = self.scene, self.config, self.scene.train
-        rows = rows_to_flip(name, STRATEGIES.load(name), scene, budget(flips, len(train.y)))
-        y = train.y.copy()
-        y[rows] *= -1.0
-        poisoned = Part(train.X, y, train.groups)
-        audited = np.unique(self.holdout.X, axis=0)
-        models = tuple(machine(config).fit(train.X, y, audited).models_)
-        values = np.array([model.decision_function(self.holdout.X) for model in models])
-        scores = score(self.holdout.decisions(values))
-        gaps, errors = getattr(scores.gaps, config.metric), scores.overall.error
-        after = Aftermath(
-            poisoned, self.selection, self.holdout, models, len(rows), scene.machine, config.metric, scene.seed
+        scene, holdout = self.scene, self.holdout
+        rows = rows_to_flip(name, STRATEGIES.load(name), scene, budget(flips, len(scene.train)))
+        poisoned = _flipped(scene.train, rows)
+        models = self._listed(poisoned)
+        values = np.array([model.decision_function(holdout.X) for model in models])
+        scores = score(holdout.decisions(values))
+        gaps, is_constant = getattr(scores.gaps, scene.metric), scores.is_constant
+        tolerances = Tolerances(scene.metric)
+        after = Aftermath(poisoned, self.selection, holdout, models, len(rows), scene.machine, tolerances, scene.seed)
+        return Attacked(
+            *_gap_and_error(values[0], holdout, scene.metric),
+            _train_gap(models[0], scene),
+            strategy=name,
+            flips=flips,
+            rows=tuple(sorted(rows.tolist())),
+            models=len(models),
+            predictors=len(np.unique(values >= 0.0, axis=0)),
+            tied=sum(model.objective >= (1.0 - TIED) * models[0].objective for model in models),
+            recovery=recovery(gaps, scores.overall.error, is_constant, self.clean.gap),
+            detection=detection(models, gaps, is_constant, poisoned, rows),
+            defences={defence: self._defended(defence, after) for defence in self.config.defences},
         )
-        return {
-            "strategy": name,
-            "flips": flips,
-            "rows": sorted(rows.tolist()),
-            **_measured(models[0], train, self.holdout, config),
-            "models": len(models),
-            "predictors": len(np.unique(values >= 0.0, axis=0)),
-            "tied": sum(model.objective >= (1.0 - TIED) * models[0].objective for model in models),
-            "recovery": recovery(gaps, errors, scores.is_constant, self.clean["gap"]),
-            "detection": detection(models, gaps, scores.is_constant, poisoned, rows),
-            "defences": {defence: self._defended(defence, after) for defence in config.defences},
-        }
 
-    def _defended(self, name: str, after: Aftermath) -> Record:
+    def _listed(self, poisoned: EncodedRows) -> tuple[Model, ...]:
+        """List the best models of the rows that the attack left."""
+        config, audited = self.config, np.unique(self.holdout.X, axis=0)
+        svm = EnumSVC.of(config.machine, config.k, config.distinct, config.min_difference, config.patience)
+        return tuple(svm.fit(poisoned.X, poisoned.y, audited).models_)
+
+    def _defended(self, name: str, after: Aftermath) -> Defended:
         try:
             decided = DEFENCES[name](after)
         except Exception as error:  # noqa: BLE001 - a defence that fails is a row of its own
-            return {"gap": None, "error": None, "failure": _failure(error, None, None)["message"]}
-        return {**_scored(np.where(decided, 1.0, -1.0), self.holdout, self.config), "failure": None}
+            return Defended(failure=_message(error))
+        return Defended(*_gap_and_error(np.where(decided, 1.0, -1.0), self.holdout, self.config.metric))
 
 
-def machine(config: AttackConfig) -> EnumSVC:
-    """Build the machine whose best models are listed."""
-    return EnumSVC(
-        C=config.C,
-        kernel=config.kernel,
-        gamma=config.gamma,
-        degree=config.degree,
-        coef0=config.coef0,
-        solver=config.solver,
-        n_models=config.k,
-        distinct=config.distinct,
-        min_difference=config.min_difference,
-        patience=config.patience,
-        merge_copies=not config.rows,
-    )
+def _flipped(train: EncodedRows, rows: IntArray) -> EncodedRows:
+    y = train.y.copy()
+    y[rows] *= -1.0
+    return replace(train, y=y)
 
 
-def parts(trial: Trial) -> list[Part | None]:
-    """Divide the rows of a draw and encode them; the encoding sees the training rows alone. An empty part is None."""
-    table, config = trial.table, trial.config
-    ends = np.cumsum(config.sizes_for(len(table))).astype(int)
-    encoding = Encoding.fit(table, np.arange(ends[0]), standardise=config.standardise)
-    X, groups = encoding.transform(table), named_groups(table.columns, config.primary)
-    rows = np.split(np.arange(len(table)), ends[:-1])
-    return [
-        Part(X[part], table.signs[part], Groups(groups.codes[part], groups.names)) if part.size else None
-        for part in rows
-    ]
+def _train_gap(model: Model, scene: Scene) -> float | None:
+    """Measure the gap on the training rows, which is what an attacker sees."""
+    return _defined(scene.train.gaps(model.decision_function(scene.train.X)[None], scene.metric)[0])
 
 
-def _measured(model: Model, train: Part, holdout: Part, config: AttackConfig) -> Record:
-    """Measure a model on the holdout, and its gap on the training rows, which is what an attacker sees."""
-    seen = train.gaps(model.decision_function(train.X)[None], config.metric)[0]
-    return {**_scored(model.decision_function(holdout.X), holdout, config), "train_gap": _plain(seen)}
+def _gap_and_error(values: FloatArray, rows: EncodedRows, metric: Gap) -> tuple[float | None, float | None]:
+    """Measure one model, given its decision values, or signs, on some rows."""
+    scores = score(rows.decisions(values[None]))
+    return _defined(getattr(scores.gaps, metric)[0]), _defined(scores.overall.error[0])
 
 
-def _scored(values: FloatArray, holdout: Part, config: AttackConfig) -> Record:
-    scores = score(holdout.decisions(values[None]))
-    gap, error = getattr(scores.gaps, config.metric)[0], scores.overall.error[0]
-    return {"gap": _plain(gap), "error": _plain(error)}
-
-
-def _plain(value: float) -> float | None:
+def _defined(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
-
-
-def measured(record: Mapping[str, Any], name: str) -> float:
-    """Read a number of a record; one that is undefined is NaN."""
-    return math.nan if record[name] is None else float(record[name])

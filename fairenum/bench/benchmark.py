@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
-from typing import Any
 
-from fairenum.bench.baseline import TOL
+from fairenum.bench.algorithm_one import TOL
 from fairenum.bench.contest import (
-    BASELINE,
+    Announce,
     Contestant,
-    Progress,
-    Standing,
-    baseline,
     enumerate_timed,
+    paper_contestant,
     race,
-    solver,
+    solver_contestant,
     svc_fit_seconds,
 )
-from fairenum.bench.growth import Series, measure_growth, random_problem
-from fairenum.dataset import Dataset, Encoding, split
+from fairenum.bench.environment import timed_environment
+from fairenum.bench.growth import measure_growth, random_problem
+from fairenum.dataset import Dataset, split
+from fairenum.document.bench import BenchData, BenchDocument, SvcFit
+from fairenum.document.header import Environment
+from fairenum.document.machine import Machine
 from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError, SolverUnavailable
+from fairenum.experiment import encode, pose
 from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import list_solvers
 from fairenum.threads import one_thread
@@ -34,34 +32,6 @@ SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
 RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
 FULL_POINT_SECONDS = 60.0
 PACKAGES = ("fairenum", "numpy", "scipy", "scikit-learn", "numba")
-
-
-@dataclass(frozen=True, slots=True)
-class BenchResult:
-    """What was measured; the package's documentation says what each part means."""
-
-    data: dict[str, Any]
-    k: int
-    seconds: float | None
-    svc_fit: dict[str, float]
-    first_calls: float
-    standings: tuple[Standing, ...]
-    growth: tuple[Series, ...]
-    environment: dict[str, Any]
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The result as one JSON document."""
-        return {"format": 1, **asdict(self)}
-
-    @property
-    def paper(self) -> Standing:
-        """The standing of the paper's algorithm."""
-        return next(standing for standing in self.standings if standing.name == BASELINE)
-
-    def speedup(self, standing: Standing) -> float | None:
-        """Return how many times faster than the paper's algorithm a contestant is, both in SVC fits."""
-        return self.paper.fits / standing.fits if self.paper.fits and standing.fits else None
 
 
 def bench(
@@ -75,8 +45,8 @@ def bench(
     standardise: bool = True,
     full: bool = False,
     growth: bool = True,
-    progress: Progress = lambda _: None,
-) -> BenchResult:
+    progress: Announce = lambda _: None,
+) -> BenchDocument:
     """Race solvers and the paper's algorithm on a table, one process, one BLAS thread.
 
     Parameters
@@ -103,7 +73,7 @@ def bench(
         Told what is under way.
     """
     names = tuple(dict.fromkeys(solvers)) or _available()
-    contestants = [*map(solver, names), baseline()]
+    contestants = [*map(solver_contestant, names), paper_contestant()]
     problem = draw_problem(dataset, rows, cost, seed, standardise=standardise)
     seconds = None if full else RACE_SECONDS
     with one_thread():
@@ -113,15 +83,15 @@ def bench(
         point_seconds = FULL_POINT_SECONDS if full else POINT_SECONDS
         series = measure_growth(contestants, seed, point_seconds, progress) if growth else ()
         fit = svc_fit_seconds(problem)
-    return BenchResult(
-        _facts(dataset, problem, seed),
-        k,
-        seconds,
-        {"tol": TOL, "seconds": fit},
-        first_calls,
-        standings,
-        series,
-        _environment(names),
+    return BenchDocument(
+        environment=_environment(names),
+        data=_facts(dataset, problem, seed),
+        k=k,
+        seconds=seconds,
+        svc_fit=SvcFit(TOL, fit),
+        first_calls=first_calls,
+        standings=standings,
+        growth=series,
     )
 
 
@@ -137,8 +107,8 @@ def draw_problem(
     if rows is None:
         rows = min(round(SHARE * len(dataset)), MOST_ROWS)
     drawn = split(dataset, (rows, 0, 0), seed).train
-    encoding = Encoding.fit(dataset, drawn, standardise=standardise)
-    return SvmProblem(encoding.transform(dataset, drawn), dataset.signs[drawn], cost=cost)
+    _, (encoded,) = encode(dataset, (drawn,), None, standardise=standardise)
+    return pose(encoded.X, encoded.y, Machine(C=cost, rows=True)).problem
 
 
 def _available() -> tuple[str, ...]:
@@ -159,23 +129,12 @@ def _first_calls(contestants: Iterable[Contestant]) -> float:
     return time.process_time() - started
 
 
-def _facts(dataset: Dataset, problem: SvmProblem, seed: int) -> dict[str, Any]:
+def _facts(dataset: Dataset, problem: SvmProblem, seed: int) -> BenchData:
     rows, features = problem.X.shape
-    return {
-        "name": dataset.name,
-        "rows": rows,
-        "features": features,
-        "cost": float(problem.cost[0]),
-        "seed": seed,
-        "fingerprint": dataset.fingerprint,
-    }
+    return BenchData(dataset.name, rows, features, float(problem.cost[0]), seed, dataset.fingerprint)
 
 
-def _environment(names: Iterable[str]) -> dict[str, Any]:
+def _environment(names: Iterable[str]) -> Environment:
     backends = dict(backend for info in list_solvers() if info.name in names for backend in info.backends)
-    return {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "processors": os.cpu_count(),
-        "packages": {package: version(package) for package in PACKAGES} | backends,
-    }
+    here = timed_environment(PACKAGES)
+    return here.but(packages=here.packages | backends)

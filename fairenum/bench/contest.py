@@ -11,39 +11,39 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean, median
-from typing import Literal, Protocol
+from typing import Protocol
 
-from fairenum.bench.baseline import TOL, AlgorithmOne
+from fairenum.bench.algorithm_one import TOL, AlgorithmOne
+from fairenum.document.bench import PAPER_ALGORITHM, RaceResult
+from fairenum.document.terms import Basis
 from fairenum.enumeration.search import Enumeration, Limits, StopReason
 from fairenum.errors import FairenumError
 from fairenum.problem import IntArray, SvmProblem
 from fairenum.solvers.registry import load_solver, open_workspace
 
-Basis = Literal["measured", "extrapolated", "at least"]
-Progress = Callable[[str], None]
+Announce = Callable[[str], None]
 
 LAPS = 5
 LAP_AGAIN = 5.0  # a contestant that has run for so many seconds runs no further lap
 YARDSTICK_SECONDS = 0.05  # for one measurement
 YARDSTICK_EVERY = 1.0
-BASELINE = "Algorithm 1"
 
 
-class Found(Protocol):
-    """A model, as far as it matters here."""
+class Supported(Protocol):
+    """A model, as far as it matters here: it has support vectors."""
 
     @property
     def support(self) -> IntArray:
         """Sorted indices of the support vectors."""
 
 
-class Search(Protocol):
+class ModelStream(Protocol):
     """An enumeration under way."""
 
     nodes: int
     stopped: StopReason | None
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[Supported]:
         """Go on to the next model."""
 
 
@@ -52,22 +52,22 @@ class Contestant:
     """An enumeration by name."""
 
     name: str
-    search: Callable[[SvmProblem, Limits], Search]
+    search: Callable[[SvmProblem, Limits], ModelStream]
 
 
-def solver(name: str) -> Contestant:
+def solver_contestant(name: str) -> Contestant:
     """Let a solver plugin take part, through the search and its certificates; it is looked up once, here."""
     plugin = load_solver(name)
     return Contestant(name, lambda problem, limits: Enumeration(open_workspace(plugin, problem), limits))
 
 
-def baseline() -> Contestant:
+def paper_contestant() -> Contestant:
     """Let the paper's algorithm take part."""
-    return Contestant(BASELINE, AlgorithmOne)
+    return Contestant(PAPER_ALGORITHM, AlgorithmOne)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TimedRun:
     """The models one contestant found: CPU seconds until each was there, their supports, and the boxes solved."""
 
     seconds: tuple[float, ...]
@@ -75,43 +75,6 @@ class Run:
     nodes: int
     is_cut: bool
     spent: float
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How one contestant did.
-
-    Attributes
-    ----------
-    name
-        The solver, or "Algorithm 1".
-    models
-        Number of models that it found in its time.
-    in_place
-        How many of them are the models of that rank, as proven by a solver.
-    nodes
-        Number of boxes solved for them, beside the first.
-    seconds
-        CPU seconds for all k models.
-    fits
-        The same in SVC fits, the median over the laps.
-    basis
-        Whether these two are "measured", "extrapolated" from a part, or so short a part that it was "at least" that.
-    laps
-        Number of laps.
-    error
-        Why it found nothing.
-    """
-
-    name: str
-    models: int = 0
-    in_place: int = 0
-    nodes: int = 0
-    seconds: float | None = None
-    fits: float | None = None
-    basis: Basis = "measured"
-    laps: int = 0
-    error: str | None = None
 
 
 class Yardstick:
@@ -140,7 +103,7 @@ class Yardstick:
 
 def enumerate_timed(
     contestant: Contestant, problem: SvmProblem, limits: Limits, meanwhile: Callable[[], None] = lambda: None
-) -> Run:
+) -> TimedRun:
     """Enumerate once, with a look at the clock at every model; what is done `meanwhile` does not count."""
     models, seconds = [], []
     started = time.process_time()
@@ -153,7 +116,7 @@ def enumerate_timed(
         started += time.process_time() - paused
     spent = time.process_time() - started
     supports = tuple(model.support.tobytes() for model in models)
-    return Run(tuple(seconds), supports, search.nodes, search.stopped == "time", spent)
+    return TimedRun(tuple(seconds), supports, search.nodes, search.stopped == "time", spent)
 
 
 def svc_fit_seconds(problem: SvmProblem, tol: float = TOL) -> float:
@@ -169,7 +132,7 @@ def svc_fit_seconds(problem: SvmProblem, tol: float = TOL) -> float:
     return median(seconds)
 
 
-def forecast(run: Run, k: int) -> tuple[float, Basis]:
+def forecast(run: TimedRun, k: int) -> tuple[float, Basis]:
     """Return the seconds that k models take; the pace of a cut run is that after its second model.
 
     The second model is the costliest for Algorithm 1, which solves a child for every support vector of the first.
@@ -184,11 +147,11 @@ def forecast(run: Run, k: int) -> tuple[float, Basis]:
 
 
 @dataclass(slots=True, eq=False)
-class _Record:
+class _Laps:
     """The laps of one contestant, each with the SVC fit that it is measured by."""
 
     contestant: Contestant
-    runs: list[Run] = field(default_factory=list)
+    runs: list[TimedRun] = field(default_factory=list)
     yardsticks: list[float] = field(default_factory=list)
     error: str | None = None
 
@@ -196,7 +159,7 @@ class _Record:
     def is_done(self) -> bool:
         return self.error is not None or sum(run.spent for run in self.runs) > LAP_AGAIN
 
-    def run_lap(self, problem: SvmProblem, limits: Limits) -> None:
+    def run_next(self, problem: SvmProblem, limits: Limits) -> None:
         yardstick = Yardstick(problem)
         yardstick.measure()
         try:
@@ -208,13 +171,13 @@ class _Record:
         self.runs.append(run)
         self.yardsticks.append(yardstick.seconds)
 
-    def standing(self, k: int, proven: tuple[bytes, ...]) -> Standing:
+    def result(self, k: int, proven: tuple[bytes, ...]) -> RaceResult:
         name = self.contestant.name
         if self.error is not None:
-            return Standing(name, error=self.error)
+            return RaceResult(name, error=self.error)
         run, forecasts = self.runs[0], [forecast(run, k) for run in self.runs]
         seconds = [lap for lap, _ in forecasts]
-        return Standing(
+        return RaceResult(
             name,
             models=len(run.seconds),
             in_place=sum(mine == true for mine, true in zip(run.supports, proven, strict=False)),
@@ -231,8 +194,8 @@ def race(
     contestants: Iterable[Contestant],
     k: int,
     seconds: float | None,
-    progress: Progress = lambda _: None,
-) -> tuple[Standing, ...]:
+    progress: Announce = lambda _: None,
+) -> tuple[RaceResult, ...]:
     """Let everybody enumerate the best k models, lap by lap.
 
     Parameters
@@ -248,18 +211,18 @@ def race(
     progress
         Told what is under way.
     """
-    records = [_Record(contestant) for contestant in contestants]
+    entries = [_Laps(contestant) for contestant in contestants]
     limits = Limits(models=k, seconds=seconds)
     for lap in range(1, LAPS + 1):
-        for record in records:
-            if not record.is_done:
-                progress(f"{record.contestant.name}: {k} models, lap {lap} of {LAPS}")
-                record.run_lap(problem, limits)
-    proven = _proven_supports(records)
-    return tuple(record.standing(k, proven) for record in records)
+        for laps in entries:
+            if not laps.is_done:
+                progress(f"{laps.contestant.name}: {k} models, lap {lap} of {LAPS}")
+                laps.run_next(problem, limits)
+    proven = _proven_supports(entries)
+    return tuple(laps.result(k, proven) for laps in entries)
 
 
-def _proven_supports(records: list[_Record]) -> tuple[bytes, ...]:
+def _proven_supports(entries: Iterable[_Laps]) -> tuple[bytes, ...]:
     """Return the longest list of models that a solver proved."""
-    lists = [run.supports for record in records if record.contestant.name != BASELINE for run in record.runs]
+    lists = [run.supports for laps in entries if laps.contestant.name != PAPER_ALGORITHM for run in laps.runs]
     return max(lists, key=len, default=())

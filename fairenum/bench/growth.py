@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from fairenum.bench.contest import Contestant, Progress, Run, enumerate_timed, svc_fit_seconds
+from fairenum.bench.contest import Announce, Contestant, TimedRun, enumerate_timed, svc_fit_seconds
+from fairenum.document.bench import GrowthSeries
+from fairenum.document.terms import GrowthAxis
 from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError
 from fairenum.problem import SvmProblem
-
-Axis = Literal["n", "d", "k"]
 
 EXAMPLES = (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
 FEATURES = (2, 4, 8, 16, 32, 64)
 MODELS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 # What the other two are while one grows.
-FIXED: Mapping[Axis, int] = {"n": 200, "d": 10, "k": 10}
+FIXED: Mapping[GrowthAxis, int] = {"n": 200, "d": 10, "k": 10}
 QUICK = 0.1  # below so many seconds the better of two runs counts
 ONE_FIT = "SVC fit"
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """CPU seconds of one contestant over one axis.
-
-    The slope is fitted to the logarithms of the larger half of the points: on the smaller half, fixed costs hide it.
-    """
-
-    name: str
-    axis: Axis
-    sizes: tuple[int, ...]
-    seconds: tuple[float, ...]
-    slope: float | None
 
 
 def random_problem(n: int, d: int, seed: int = 0, cost: float = 1.0) -> SvmProblem:
@@ -47,8 +31,8 @@ def random_problem(n: int, d: int, seed: int = 0, cost: float = 1.0) -> SvmProbl
 
 
 def measure_growth(
-    contestants: Sequence[Contestant], seed: int, seconds: float, progress: Progress = lambda _: None
-) -> tuple[Series, ...]:
+    contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce = lambda _: None
+) -> tuple[GrowthSeries, ...]:
     """Measure everybody over all three axes.
 
     Parameters
@@ -70,13 +54,13 @@ def measure_growth(
 
 
 def _over_data(
-    axis: Axis,
+    axis: GrowthAxis,
     sizes: Iterable[int],
     contestants: Sequence[Contestant],
     seed: int,
     seconds: float,
-    progress: Progress,
-) -> list[Series]:
+    progress: Announce,
+) -> list[GrowthSeries]:
     points: dict[str, dict[int, float]] = {contestant.name: {} for contestant in contestants}
     points[ONE_FIT] = {}
     running = list(contestants)
@@ -93,7 +77,9 @@ def _over_data(
     return [_series(name, axis, measured) for name, measured in points.items()]
 
 
-def _over_models(contestants: Sequence[Contestant], seed: int, seconds: float, progress: Progress) -> list[Series]:
+def _over_models(
+    contestants: Sequence[Contestant], seed: int, seconds: float, progress: Announce
+) -> list[GrowthSeries]:
     """Measure the first models and the thousandth in one run each: the clock is read at every model."""
     problem = random_problem(FIXED["n"], FIXED["d"], seed)
     series = []
@@ -105,7 +91,7 @@ def _over_models(contestants: Sequence[Contestant], seed: int, seconds: float, p
     return series
 
 
-def _quickest(contestant: Contestant, problem: SvmProblem, limits: Limits) -> Run | None:
+def _quickest(contestant: Contestant, problem: SvmProblem, limits: Limits) -> TimedRun | None:
     """Run once, or twice if that is quick; None if the contestant fails."""
     try:
         run = enumerate_timed(contestant, problem, limits)
@@ -116,9 +102,9 @@ def _quickest(contestant: Contestant, problem: SvmProblem, limits: Limits) -> Ru
     return run
 
 
-def _series(name: str, axis: Axis, points: Mapping[int, float]) -> Series:
+def _series(name: str, axis: GrowthAxis, points: Mapping[int, float]) -> GrowthSeries:
     sizes, seconds = tuple(points), tuple(points.values())
-    return Series(name, axis, sizes, seconds, _slope(sizes, seconds))
+    return GrowthSeries(name, axis, sizes, seconds, _slope(sizes, seconds))
 
 
 def _slope(sizes: Sequence[int], seconds: Sequence[float]) -> float | None:

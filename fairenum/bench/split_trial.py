@@ -8,160 +8,107 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
-from fairenum.audit.config import AuditConfig
-from fairenum.audit.listing import rows_of, watched_rows
-from fairenum.audit.preparation import Prepared, load, pose, prepare
-from fairenum.baselines import Outcome, Stage, WeightedSvm, try_mitigations
 from fairenum.bench.contest import svc_fit_seconds
+from fairenum.dataset import load_dataset
+from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.mitigation import Case, MethodScore, SplitTrial
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.enumeration.unfairness import Watched
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.scoring import Decisions
-from fairenum.selection import Tolerances, search_fairest, standing
+from fairenum.experiment import Division, EncodedRows, divide, pose
+from fairenum.mitigation.methods import MitigationOutcome, MitigationTask, try_mitigations
+from fairenum.problem import FloatArray
+from fairenum.selection import fairest, search_fairest
 from fairenum.solvers.registry import open_workspace
 from fairenum.threads import one_thread
 
+MACHINE, TOLERANCES = Machine(), Tolerances()
 LISTED = 50
+FIRST, EXACT, GUIDED = "model_1", "exact", "guided"
 Z = 1.96
-TITLES = {"model_1": "model 1", "exact": f"exact top-{LISTED}", "guided": "guided search"}
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A bundled table, how many of its rows are trained on, and whether the sensitive columns are features, too."""
-
-    data: str
-    rows: int
-    use_sensitive: bool = False
-
-    @property
-    def title(self) -> str:
-        """Name it in a heading."""
-        columns = "with" if self.use_sensitive else "without"
-        return f"{self.data}, {self.rows} training rows, {columns} the sensitive columns"
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What a method does to the holdout of one split."""
-
-    method: str
-    title: str
-    accuracy: float
-    gap: float
-    is_randomised: bool = False
-    needs_groups: bool = False
-    dominates_guided: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One split."""
-
-    case: Case
-    seed: int
-    scores: tuple[Score, ...]
-    guided_fits: float  # time of the guided search in SVC fits on the same rows
-    left_out: int
-    objective_ratio: float
-    errors: tuple[str, ...]
 
 
 @one_thread()
-def run_trial(case: Case, seed: int) -> Trial:
+def run_trial(case: Case, seed: int) -> SplitTrial:
     """Try all methods on one split."""
-    config = AuditConfig(seed=seed, use_sensitive=case.use_sensitive)
-    dataset = load(case.data, None, None, None, config)
-    rest = (len(dataset) - case.rows) // 2
-    config = config.but(sizes=(case.rows, rest, rest))
-    prepared = prepare(dataset, config)
-    training = pose(prepared, config, lambda *_: None)
-    selection, holdout = (watched_rows(prepared, part, config.metric) for part in ("selection", "holdout"))
-    tolerances = Tolerances()
-    listed = list(Enumeration(open_workspace("path", training.problem), Limits(LISTED)))
-    svc_seconds = svc_fit_seconds(_unmerged(prepared, training.C))
+    division = _divided(case, seed)
+    train, selection, holdout = division.train, division.selection, division.holdout
+    problem = pose(train.X, train.y, MACHINE).problem
+    listed = list(Enumeration(open_workspace(MACHINE.solver, problem), Limits(LISTED)))
+    svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(MACHINE, rows=True)).problem)
     started = time.process_time()
-    guided, _ = search_fairest(training.problem, selection, tolerances)
-    guided_fits = (time.process_time() - started) / svc_seconds
-    train = rows_of(prepared, prepared.train, prepared.split.train, config.metric)
-    machine = WeightedSvm(training.C, training.problem.kernel)
-    outcomes = try_mitigations(Stage(machine, listed[0], train, selection, holdout, tolerances))
-    own = {"model_1": listed[0], "exact": _fairest(listed, selection, tolerances), "guided": guided.model}
-    return Trial(
-        case,
-        seed,
-        _scores({name: _bits(model, holdout) for name, model in own.items()}, outcomes, holdout),
-        guided_fits,
-        sum(guided.model.left_out.values()),
-        guided.model.objective / listed[0].objective,
-        tuple(f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error),
+    found, _ = search_fairest(problem, selection, TOLERANCES)
+    guided, guided_seconds = found.model, time.process_time() - started
+    outcomes = try_mitigations(MitigationTask(MACHINE, listed[0], train, selection, holdout, TOLERANCES))
+    own = {FIRST: listed[0], EXACT: fairest(listed, selection, TOLERANCES), GUIDED: guided}
+    return SplitTrial(
+        case=case,
+        seed=seed,
+        scores=_scores({name: _decided(model, holdout) for name, model in own.items()}, outcomes, holdout),
+        guided_fits=guided_seconds / svc_seconds,
+        left_out=sum(guided.left_out.values()),
+        objective_ratio=guided.objective / listed[0].objective,
+        errors=tuple(f"{outcome.name}: {outcome.error}" for outcome in outcomes if outcome.error),
     )
 
 
-def _scores(own: Mapping[str, FloatArray], outcomes: Sequence[Outcome], holdout: Watched) -> tuple[Score, ...]:
-    """Score our own models, then what else was tried."""
-    scores = [Score(name, TITLES[name], *_accuracy_and_gap(bits, holdout)) for name, bits in own.items()]
-    for outcome in outcomes:
-        if outcome.chances is not None:
-            traits, numbers = outcome.mitigation, _accuracy_and_gap(outcome.chances, holdout)
-            is_better = dominates(outcome.chances, own["guided"], holdout)
-            scores.append(
-                Score(outcome.name, traits.title, *numbers, traits.is_randomised, traits.needs_groups, is_better)
-            )
-    return tuple(scores)
+def _divided(case: Case, seed: int) -> Division:
+    dataset = load_dataset(case.data, use_sensitive=case.use_sensitive)
+    rest = (len(dataset) - case.rows) // 2
+    return divide(dataset, (case.rows, rest, rest), seed)
 
 
-def _unmerged(prepared: Prepared, cost: float) -> SvmProblem:
-    return SvmProblem(prepared.train, prepared.dataset.signs[prepared.split.train], cost)
-
-
-def _bits(model: Model, rows: Watched) -> FloatArray:
+def _decided(model: Model, rows: EncodedRows) -> FloatArray:
+    """Return the chance that each row is decided favourably: 0 or 1."""
     return (model.decision_function(rows.X) >= 0.0).astype(np.float64)
 
 
-def _fairest(models: Sequence[Model], rows: Watched, tolerances: Tolerances) -> Model:
-    """Choose among listed models by the rule."""
-    values = np.array([model.decision_function(rows.X) for model in models])
-    decisions = Decisions((values >= 0.0).astype(np.uint8), rows.labels, rows.groups)
-    ratios = np.array([model.objective / models[0].objective for model in models])
-    return models[max(int(standing(decisions, ratios, rows.metric).fairest(tolerances)), 0)]
+def _scores(
+    own: Mapping[str, FloatArray], outcomes: Sequence[MitigationOutcome], holdout: EncodedRows
+) -> tuple[MethodScore, ...]:
+    """Score our own models, then what else was tried."""
+    scores = [MethodScore(name, *_accuracy_and_gap(chance, holdout)) for name, chance in own.items()]
+    for outcome in outcomes:
+        if outcome.chances is not None:
+            numbers, traits = _accuracy_and_gap(outcome.chances, holdout), outcome.mitigation
+            is_better = dominates(outcome.chances, own[GUIDED], holdout)
+            scores.append(MethodScore(outcome.name, *numbers, traits.is_randomised, traits.needs_groups, is_better))
+    return tuple(scores)
 
 
-def _accuracy_and_gap(chance: FloatArray, rows: Watched) -> tuple[float, float]:
+def _accuracy_and_gap(chance: FloatArray, rows: EncodedRows) -> tuple[float, float]:
     rates = _rates(chance, rows)
     return float(_rightness(chance, rows).mean()), float(rates.max() - rates.min())
 
 
-def _rightness(chance: FloatArray, rows: Watched) -> FloatArray:
+def _rightness(chance: FloatArray, rows: EncodedRows) -> FloatArray:
     return np.where(rows.labels == 1, chance, 1.0 - chance)
 
 
-def _rates(chance: FloatArray, rows: Watched) -> FloatArray:
+def _rates(chance: FloatArray, rows: EncodedRows) -> FloatArray:
     sums = np.bincount(rows.groups.codes, chance, len(rows.groups.names))
     return np.asarray(sums[rows.groups.sizes > 0] / rows.groups.sizes[rows.groups.sizes > 0])
 
 
-def dominates(one: FloatArray, other: FloatArray, rows: Watched) -> bool:
-    """Tell whether one method beats another beyond noise on the same rows.
+def dominates(method: FloatArray, rival: FloatArray, rows: EncodedRows) -> bool:
+    """Tell whether the chances of one method beat those of another beyond noise on the same rows.
 
     It is at least as accurate and has at most the same gap, and one of the two differences is beyond its paired 95 %
     interval.
     """
-    (accuracy, gap), (other_accuracy, other_gap) = (_accuracy_and_gap(chance, rows) for chance in (one, other))
-    if accuracy < other_accuracy or gap > other_gap:
+    (accuracy, gap), (rival_accuracy, rival_gap) = (_accuracy_and_gap(chance, rows) for chance in (method, rival))
+    if accuracy < rival_accuracy or gap > rival_gap:
         return False
-    right = _rightness(one, rows) - _rightness(other, rows)
+    right = _rightness(method, rows) - _rightness(rival, rows)
     accuracy_error = float(right.std() / np.sqrt(len(right)))
-    gap_error = float(np.sqrt(np.sum((_gap_parts(one, rows) - _gap_parts(other, rows)) ** 2)))
-    return accuracy - other_accuracy > Z * accuracy_error or other_gap - gap > Z * gap_error
+    gap_error = float(np.sqrt(np.sum((_gap_parts(method, rows) - _gap_parts(rival, rows)) ** 2)))
+    return accuracy - rival_accuracy > Z * accuracy_error or rival_gap - gap > Z * gap_error
 
 
-def _gap_parts(chance: FloatArray, rows: Watched) -> FloatArray:
+def _gap_parts(chance: FloatArray, rows: EncodedRows) -> FloatArray:
     """Return what each row adds to the deviation of the gap, linearised."""
     codes, sizes = rows.groups.codes, rows.groups.sizes
     rates = np.bincount(codes, chance, len(sizes)) / np.maximum(sizes, 1)

@@ -5,17 +5,27 @@ A claim holds if it is true in at least 95 % of them, and does not hold if in at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import islice
+from typing import Generic, TypeVar
 
-from fairenum.attack.summary import share
-from fairenum.reproduction.plan import GERMAN_SPREAD, TABLES, TIED
+from fairenum.document.reproduction import (
+    ClaimPart,
+    Count,
+    DrawLine,
+    InjectionExperiment,
+    JudgedClaim,
+    SplitLine,
+    TableExperiment,
+)
+from fairenum.document.terms import ClaimVerdict
+from fairenum.reproduction.plan import GERMAN_SPREAD, INJECTED, TABLES, TIED
 from fairenum.reproduction.summary import LEVEL
+from fairenum.scoring.trials import share
 
-Line = Mapping[str, Any]
-Blocks = Mapping[str, Mapping[str, Any]]
-Verdict = Literal["holds", "holds sometimes", "does not hold", "not tried"]
+Line = TypeVar("Line", SplitLine, DrawLine)
+Lines = Mapping[str, Mapping[str, Sequence[Line]]]  # by experiment and variant, the main variant first
 
 NEARLY_ALWAYS, HARDLY_EVER = 0.95, 0.05
 # Powers of k that count as linear: twice as many models take 1.7 to 2.3 times as long.
@@ -24,7 +34,7 @@ SEVERAL = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Generic[Line]):
     """A claim: where it is counted, and when it is true of one split or draw.
 
     Attributes
@@ -36,106 +46,79 @@ class Claim:
     """
 
     name: str
-    statement: str
     experiments: tuple[str, ...]
     is_true: Callable[[Line], bool]
     among: Callable[[Line], bool] = lambda _: True
     is_timed: bool = False
 
 
-CLAIMS = (
-    Claim(
-        "german_spread",
-        "On German the objective values of the 50 best models are the same within 6.0e-4.",
-        ("german",),
-        lambda split: split["spread"] <= GERMAN_SPREAD,
-    ),
-    Claim(
-        "lower_loss",
-        "One of the 50 best models, at least, has a smaller test loss than the optimal one.",
-        TABLES,
-        lambda split: split["lower"] > 0,
-    ),
-    Claim(
-        "linear_time",
-        "The total time is almost linear in the number of models, up to 1000.",
-        TABLES,
-        lambda split: split["growth"] is not None and LINEAR[0] <= split["growth"] <= LINEAR[1],
-        is_timed=True,
-    ),
-    Claim(
-        "raised",
-        "The injection raises demographic parity on the test rows.",
-        ("compas",),
-        lambda draw: _is_less(draw["clean_gap"], draw["gap"]),
-    ),
-    Claim(
-        "tied",
-        "All 50 best models on injected COMPAS have the same objective value.",
-        ("compas",),
-        lambda draw: draw["shortfall"] <= TIED,
-    ),
+def _grows_linearly(split: SplitLine) -> bool:
+    return split.growth is not None and LINEAR[0] <= split.growth <= LINEAR[1]
+
+
+def _is_raised(draw: DrawLine) -> bool:
+    return draw.clean_gap is not None and draw.gap is not None and draw.clean_gap < draw.gap
+
+
+SPLIT_CLAIMS: tuple[Claim[SplitLine], ...] = (
+    Claim("german_spread", ("german",), lambda split: split.spread <= GERMAN_SPREAD),
+    Claim("lower_loss", TABLES, lambda split: split.lower > 0),
+    Claim("linear_time", TABLES, _grows_linearly, is_timed=True),
+)
+DRAW_CLAIMS: tuple[Claim[DrawLine], ...] = (
+    Claim("raised", (INJECTED,), _is_raised),
+    Claim("tied", (INJECTED,), lambda draw: draw.shortfall <= TIED),
     Claim(
         "tied_but_different",
-        "Models of the same objective value decide the test rows differently.",
-        ("compas",),
-        lambda draw: draw["tied_predictors"] > 1,
-        among=lambda draw: draw["tied"] > 1,
+        (INJECTED,),
+        lambda draw: draw.tied_predictors > 1,
+        among=lambda draw: draw.tied > 1,
     ),
-    Claim(
-        "fairer",
-        "Several of the 50 best models have a smaller parity gap than the clean reference and less error than model 1.",
-        ("compas",),
-        lambda draw: draw["fairer"] >= SEVERAL,
-    ),
+    Claim("fairer", (INJECTED,), lambda draw: draw.fairer >= SEVERAL),
 )
 
 
-def claims(blocks: Blocks) -> list[dict[str, Any]]:
+def claims(tables: Mapping[str, TableExperiment], injection: InjectionExperiment | None) -> tuple[JudgedClaim, ...]:
     """Count each claim over the splits or draws at hand: in the main variant, and in every other one beside."""
-    return [_judged(claim, blocks) for claim in CLAIMS]
-
-
-def _judged(claim: Claim, blocks: Blocks) -> dict[str, Any]:
-    present = [name for name in claim.experiments if name in blocks]
-    main = [line for name in present for line in _lines(blocks[name], _main(blocks[name]))]
-    counted = _counted(claim, main)
-    parts = [
-        {"experiment": name, "variant": variant, **_counted(claim, _lines(blocks[name], variant))}
-        for name in present
-        for variant in blocks[name]["variants"]
-        if not claim.is_timed or variant == _main(blocks[name])
-    ]
-    return {
-        "name": claim.name,
-        "statement": claim.statement,
-        "verdict": _verdict(counted["share"]["value"]),
-        **counted,
-        "parts": parts,
+    splits = {
+        name: {variant: found.splits for variant, found in experiment.variants.items()}
+        for name, experiment in tables.items()
     }
+    draws = {INJECTED: {variant: found.draws for variant, found in injection.variants.items()}} if injection else {}
+    return (
+        *(_judged(claim, splits) for claim in SPLIT_CLAIMS),
+        *(_judged(claim, draws) for claim in DRAW_CLAIMS),
+    )
 
 
-def _counted(claim: Claim, lines: Sequence[Line]) -> dict[str, Any]:
+def _judged(claim: Claim[Line], lines: Lines[Line]) -> JudgedClaim:
+    present = {name: lines[name] for name in claim.experiments if name in lines}
+    total = _counted(claim, [line for variants in present.values() for line in next(iter(variants.values()))])
+    return JudgedClaim(
+        trials=total.trials,
+        true=total.true,
+        share=total.share,
+        name=claim.name,
+        verdict=_verdict(total.share.value),
+        parts=tuple(part for name, variants in present.items() for part in _parts(claim, name, variants)),
+    )
+
+
+def _parts(claim: Claim[Line], experiment: str, variants: Mapping[str, Sequence[Line]]) -> Iterator[ClaimPart]:
+    """Count a claim in each variant of an experiment; one about time in the main variant alone."""
+    for variant, lines in islice(variants.items(), 1 if claim.is_timed else None):
+        count = _counted(claim, lines)
+        yield ClaimPart(count.trials, count.true, count.share, experiment, variant)
+
+
+def _counted(claim: Claim[Line], lines: Sequence[Line]) -> Count:
     marks = [claim.is_true(line) for line in lines if claim.among(line)]
-    return {"trials": len(marks), "true": sum(marks), "share": share(marks, LEVEL)}
+    return Count(len(marks), sum(marks), share(marks, LEVEL))
 
 
-def _verdict(value: float | None) -> Verdict:
+def _verdict(value: float | None) -> ClaimVerdict:
     if value is None:
         return "not tried"
     if value >= NEARLY_ALWAYS:
         return "holds"
     return "does not hold" if value <= HARDLY_EVER else "holds sometimes"
-
-
-def _main(block: Mapping[str, Any]) -> str:
-    return str(next(iter(block["variants"])))
-
-
-def _lines(block: Mapping[str, Any], variant: str) -> list[Line]:
-    found = block["variants"][variant]
-    return list(found["splits"] if "splits" in found else found["draws"])
-
-
-def _is_less(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and low < high

@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from fairenum.attack import AttackConfig
-from fairenum.attack.scene import BoolArray, Part, Scene
+from fairenum.attack.scene import Scene
 from fairenum.attack.simulate import draws, resolved
 from fairenum.attack.strategies import paper
-from fairenum.attack.trial import machine, parts
 from fairenum.dataset import Dataset, load_dataset
+from fairenum.document.attack_config import AttackConfig
+from fairenum.document.machine import Machine
+from fairenum.document.reproduction import Refusal
 from fairenum.enumeration.model import Model
-from fairenum.errors import AttackError, FairenumError
+from fairenum.errors import FairenumError
+from fairenum.estimator import EnumSVC
+from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
 from fairenum.reproduction.plan import FLIPPED, MODELS, TESTED, TIED, TRAINED
 from fairenum.reproduction.printed import printed_values
 from fairenum.reproduction.tuning import choose_cost
-from fairenum.scoring import Groups, score
+from fairenum.scoring import score
+from fairenum.scoring.counts import BoolArray
 from fairenum.selection import ROUNDING_DIGITS
-
-Record = dict[str, Any]
 
 # The paper says neither how columns are scaled nor what C is here: whether to standardise, and C (None: by folds).
 VARIANTS: Mapping[str, tuple[bool, float | None]] = {
@@ -35,36 +36,121 @@ VARIANTS: Mapping[str, tuple[bool, float | None]] = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelScores:
+    """Parity gap and error of models on some rows; NaN where they are undefined.
+
+    Attributes
+    ----------
+    gaps, errors
+        Of the listed models.
+    clean_gap, clean_error
+        Of the model of the clean labels.
+    untouched_gap
+        Of the model of the rows that were not flipped.
+    """
+
+    gaps: FloatArray
+    errors: FloatArray
+    clean_gap: float
+    clean_error: float
+    untouched_gap: float
+
+    @classmethod
+    def of(cls, rows: EncodedRows, values: FloatArray) -> ModelScores:
+        """Score the decision values of the clean model, of that of the untouched rows, and of the listed models."""
+        scores = score(rows.decisions(values))
+        gaps, errors = scores.gaps.demographic_parity_difference, scores.overall.error
+        return cls(gaps[2:], errors[2:], float(gaps[0]), float(errors[0]), float(gaps[1]))
+
+    @property
+    def fairer(self) -> BoolArray:
+        """Marks the listed models with a smaller gap than the clean model and less error than listed model 1."""
+        return self._fairer_than(self.clean_gap)
+
+    @property
+    def fairer_than_untouched(self) -> BoolArray:
+        """Marks the same against the model of the rows that were not flipped."""
+        return self._fairer_than(self.untouched_gap)
+
+    def _fairer_than(self, reference: float) -> BoolArray:
+        gap = np.round(self.gaps - reference, ROUNDING_DIGITS)
+        error = np.round(self.errors - self.errors[0], ROUNDING_DIGITS)
+        return np.asarray((gap < 0.0) & (error < 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrintedMeasures:
+    """What the paper's own algorithm finds in a draw, in the words of the document's `PrintedDraw`."""
+
+    shortfall: float
+    is_descending: bool
+    predictors: int
+    test: ModelScores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawMeasures:
+    """What is found in a draw, in the words of the document's `DrawLine`.
+
+    Attributes
+    ----------
+    test, rest
+        Scores on the paper's 50 test rows, and on all remaining rows of the table.
+    printed
+        What the paper's own algorithm finds; None where it did not run.
+    """
+
+    C: float
+    shortfall: float
+    tied: int
+    predictors: int
+    tied_predictors: int
+    open_rows: float
+    test: ModelScores
+    rest: ModelScores
+    printed: PrintedMeasures | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawRecord:
+    """One draw, by variant; what could not be proven says why."""
+
+    seed: int
+    variants: Mapping[str, DrawMeasures | Refusal]
+
+
 @cache
 def compas() -> Dataset:
     """Load COMPAS as the paper does: the sensitive columns are features, too."""
     return load_dataset("compas", use_sensitive=True)
 
 
-def run_draw(seed: int, with_printed: bool) -> Record:
+def run_draw(seed: int, with_printed: bool) -> DrawRecord:
     """Run one draw in every variant; the first one also by the paper's own algorithm, if asked for."""
-    main, *others = VARIANTS
-    variants = {main: _variant(seed, *VARIANTS[main], with_printed)}
-    variants |= {name: _variant(seed, *VARIANTS[name], False) for name in others}
-    return {"experiment": "compas", "seed": seed, "variants": variants}
+    main = next(iter(VARIANTS))
+    variants = {
+        name: _variant(seed, standardise, cost, with_printed and name == main)
+        for name, (standardise, cost) in VARIANTS.items()
+    }
+    return DrawRecord(seed, variants)
 
 
-def _variant(seed: int, standardise: bool, cost: float | None, with_printed: bool) -> Record:
+def _variant(seed: int, standardise: bool, cost: float | None, with_printed: bool) -> DrawMeasures | Refusal:
     try:
-        draw = Draw.of(seed, standardise, cost)
-        return {"refused": None, **draw.measured(), "printed": draw.printed() if with_printed else None}
+        return InjectedDraw.of(seed, standardise, cost).measured(with_printed)
     except FairenumError as error:
-        return {"refused": str(error)}
+        return Refusal(seed, str(error))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Draw:
+class InjectedDraw:
     """A draw: 100 rows to train on, as they were and with ten labels flipped, 50 to test, and all others.
 
     Attributes
     ----------
     scene
-        The training rows with their true labels.
+        The training rows with their true labels, and the machine.
     y
         Their labels after the injection.
     untouched
@@ -73,67 +159,60 @@ class Draw:
         The paper's 50 test rows, and all remaining rows of the table, which it does not look at.
     """
 
-    config: AttackConfig
     scene: Scene
     y: FloatArray
     untouched: BoolArray
-    test: Part
-    rest: Part
+    test: EncodedRows
+    rest: EncodedRows
 
     @classmethod
-    def of(cls, seed: int, standardise: bool, cost: float | None) -> Draw:
+    def of(cls, seed: int, standardise: bool, cost: float | None) -> InjectedDraw:
         """Draw rows and flip labels, as `fairenum attack` does with the same seed; choose C if none is given."""
         sizes = (TRAINED, 0, len(compas()) - TRAINED)
-        config = AttackConfig(sizes=sizes, trials=1, k=MODELS, rows=True, seed=seed, standardise=standardise)
-        config = resolved(config, compas())
-        train, _, others = parts(next(draws(compas(), config)))
-        if train is None or others is None:
-            raise AttackError("COMPAS has too few rows for a draw")
+        asked = AttackConfig(machine=Machine(rows=True), sizes=sizes, trials=1, seed=seed, standardise=standardise)
+        config = resolved(asked, compas())
+        train, _, others = next(draws(compas(), config)).encoded()
         target = train.groups.names.index(str(config.group))
-        scene = Scene(train, train, target, 0, config.metric, machine(config), seed)
+        scene = Scene(train, train, target, 0, config.metric, config.machine, seed)
         untouched = np.ones(TRAINED, dtype=np.bool_)
         untouched[paper(scene, FLIPPED)] = False
         y = np.where(untouched, train.y, -train.y)
-        config = config.but(C=choose_cost(train.X, y, seed) if cost is None else cost)
-        scene = replace(scene, machine=machine(config))
-        return cls(config, scene, y, untouched, _rows(others, slice(TESTED)), _rows(others, slice(TESTED, None)))
+        chosen = choose_cost(train.X, y, seed) if cost is None else cost
+        scene = replace(scene, machine=replace(config.machine, C=chosen))
+        return cls(scene, y, untouched, others.take(slice(TESTED)), others.take(slice(TESTED, None)))
 
-    def measured(self) -> Record:
+    def measured(self, with_printed: bool = False) -> DrawMeasures:
         """Enumerate the injected rows, and measure every model on the test rows and on the rest."""
-        train = self.scene.train
-        models = tuple(machine(self.config).fit(train.X, self.y).models_)
-        clean = self.scene.fit()
-        fewer = machine(self.config).fit(train.X[self.untouched], self.y[self.untouched]).models_[0]
-        on_test, on_rest = (_values((clean, fewer, *models), part.X) for part in (self.test, self.rest))
+        X, machine = self.scene.train.X, self.scene.machine
+        models = EnumSVC.of(machine, MODELS).fit(X, self.y).models_
+        fewer = EnumSVC.of(machine).fit(X[self.untouched], self.y[self.untouched]).models_[0]
+        compared = (self.scene.fit(), fewer, *models)
+        on_test, on_rest = (_values(compared, part.X) for part in (self.test, self.rest))
         objectives = np.array([model.objective for model in models])
         is_tied = objectives >= (1.0 - TIED) * objectives[0]
-        return {
-            "C": self.config.C,
-            "shortfall": float(1.0 - objectives[-1] / objectives[0]),
-            "tied": int(is_tied.sum()),
-            "predictors": predictors(on_test[2:]),
-            "tied_predictors": predictors(np.vstack([on_test[2:], on_test[2:3]])[np.append(is_tied, True)]),
-            "open_rows": float(np.mean([model.undetermined(self.test.X).mean() for model in models])),
-            "test": compared(self.test, on_test),
-            "rest": compared(self.rest, on_rest, only_first=True),
-            "holding": holding(self.test, on_test, self.rest, on_rest),
-        }
+        return DrawMeasures(
+            C=machine.cost,
+            shortfall=float(1.0 - objectives[-1] / objectives[0]),
+            tied=int(is_tied.sum()),
+            predictors=predictors(on_test[2:]),
+            tied_predictors=predictors(on_test[2:][is_tied]),
+            open_rows=float(np.mean([model.undetermined(self.test.X).mean() for model in models])),
+            test=ModelScores.of(self.test, on_test),
+            rest=ModelScores.of(self.rest, on_rest),
+            printed=self._printed() if with_printed else None,
+        )
 
-    def printed(self) -> Record:
+    def _printed(self) -> PrintedMeasures:
         """Measure what the paper's own algorithm, on scikit-learn's SVC, finds in the same rows."""
-        train = self.scene.train
-        objectives, values = printed_values(train.X, train.y, self.y, self.untouched, self.config.C, self.test.X)
-        return {
-            "models": len(objectives),
-            "shortfall": float(1.0 - objectives[-1] / objectives[0]),
-            "is_descending": bool((np.diff(objectives) <= TIED * objectives[0]).all()),
-            "predictors": predictors(values[2:]),
-            "test": compared(self.test, values),
-        }
-
-
-def _rows(part: Part, rows: slice) -> Part:
-    return Part(part.X[rows], part.y[rows], Groups(part.groups.codes[rows], part.groups.names))
+        objectives, values = printed_values(
+            self.scene.train, self.y, self.untouched, self.scene.machine.cost, self.test.X
+        )
+        return PrintedMeasures(
+            shortfall=float(1.0 - objectives[-1] / objectives[0]),
+            is_descending=bool((np.diff(objectives) <= TIED * objectives[0]).all()),
+            predictors=predictors(values[2:]),
+            test=ModelScores.of(self.test, values),
+        )
 
 
 def _values(models: tuple[Model, ...], X: FloatArray) -> FloatArray:
@@ -143,56 +222,3 @@ def _values(models: tuple[Model, ...], X: FloatArray) -> FloatArray:
 def predictors(values: FloatArray) -> int:
     """Count the models that decide the rows differently."""
     return len(np.unique(values >= 0.0, axis=0))
-
-
-def compared(part: Part, values: FloatArray, *, only_first: bool = False) -> Record:
-    """Measure models on some rows.
-
-    Parameters
-    ----------
-    part
-        The rows.
-    values
-        Decision values of the clean model, of the one trained on the untouched rows, and of the listed models.
-    only_first
-        Keep of the listed models the first alone.
-
-    Returns
-    -------
-    dict
-        Parity and error; ``fairer``: how many listed models have a smaller gap than the clean model and less error
-        than listed model 1; ``fairer_than_untouched``: the same against the model trained on the untouched rows.
-    """
-    scores = score(part.decisions(values))
-    gaps, errors = scores.gaps.demographic_parity_difference, scores.overall.error
-    shown = slice(2, 3 if only_first else None)
-    return {
-        "clean_gap": plain(gaps[0]),
-        "untouched_gap": plain(gaps[1]),
-        "clean_error": plain(errors[0]),
-        "gaps": [plain(gap) for gap in gaps[shown]],
-        "errors": [plain(error) for error in errors[shown]],
-        "fairer": int(fairer(gaps, errors, gaps[0]).sum()),
-        "fairer_than_untouched": int(fairer(gaps, errors, gaps[1]).sum()),
-    }
-
-
-def fairer(gaps: FloatArray, errors: FloatArray, reference: float) -> BoolArray:
-    """Mark the listed models with a smaller gap than a reference and less error than listed model 1."""
-    gap, error = np.round(gaps[2:] - reference, ROUNDING_DIGITS), np.round(errors[2:] - errors[2], ROUNDING_DIGITS)
-    return np.asarray((gap < 0.0) & (error < 0.0))
-
-
-def holding(test: Part, on_test: FloatArray, rest: Part, on_rest: FloatArray) -> int:
-    """Count the models that are fairer on the test rows and are so on all other rows, too."""
-    marks = []
-    for part, values in ((test, on_test), (rest, on_rest)):
-        scores = score(part.decisions(values))
-        gaps = scores.gaps.demographic_parity_difference
-        marks.append(fairer(gaps, scores.overall.error, gaps[0]))
-    return int((marks[0] & marks[1]).sum())
-
-
-def plain(value: float) -> float | None:
-    """Turn what is undefined into None."""
-    return None if np.isnan(value) else float(value)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.metadata import version
-from typing import Any
 
-from fairenum import __version__
-from fairenum.attack.runners import called_beside, collected
+from fairenum.document.environment import environment
+from fairenum.document.reproduction import InjectionExperiment, Plan, ReproductionDocument, TableExperiment
+from fairenum.parallel import collected, mapped
 from fairenum.reproduction.claims import claims
-from fairenum.reproduction.injection import compas, run_draw
-from fairenum.reproduction.plan import EXPERIMENTS, TABLES, Plan
-from fairenum.reproduction.splits import Record, run_printed, run_split, table
-from fairenum.reproduction.summary import injection_block, splits_block
+from fairenum.reproduction.injection import DrawRecord, compas, run_draw
+from fairenum.reproduction.plan import EXPERIMENTS, INJECTED, TABLES
+from fairenum.reproduction.splits import PrintedRecord, SplitRecord, run_printed, run_split, table
+from fairenum.reproduction.summary import draw_variants, split_variants
 from fairenum.threads import one_thread
 
-FORMAT = "fairenum reproduction 1"
 Progress = Callable[[str, int, int | None], None]
-Document = dict[str, Any]
+Record = SplitRecord | PrintedRecord | DrawRecord
+
+PACKAGES = ("fairenum", "numpy", "scipy", "scikit-learn")
 
 
 def reproduce(
@@ -29,7 +28,7 @@ def reproduce(
     *,
     jobs: int = 1,
     progress: Progress = lambda *_: None,
-) -> Document:
+) -> ReproductionDocument:
     """Run the paper's experiments many times over, and judge what it claims.
 
     Parameters
@@ -45,26 +44,26 @@ def reproduce(
 
     Returns
     -------
-    dict
-        One JSON document: all but its timings is the same for the same plan, whoever runs it. An interrupt from the
-        keyboard keeps what was finished.
+    ReproductionDocument
+        All but its timings, and what the clock decides, is the same for the same plan, whoever runs it. An interrupt
+        from the keyboard keeps what was finished.
     """
     plan = plan or Plan()
     started = time.perf_counter()
     calls = list(_calls(experiments, plan))
-    finished = map(_called, calls) if jobs == 1 else called_beside([partial(_called, call) for call in calls], jobs)
+    finished = mapped(_called, calls, jobs=jobs)
     records, is_partial = collected(finished, lambda done: progress("reproduce", done, len(calls)))
-    records.sort(key=lambda record: (EXPERIMENTS.index(record["experiment"]), "printed" in record, record["seed"]))
-    blocks = {name: block for name in experiments if (block := _block(name, records))}
-    return {
-        "format": FORMAT,
-        "status": "interrupted" if is_partial else "complete",
-        "environment": _environment(),
-        "plan": {name: getattr(plan, name) for name in plan.__slots__},
-        "experiments": blocks,
-        "claims": claims(blocks),
-        "timings": {"total": time.perf_counter() - started},
-    }
+    tables = {name: found for name in experiments if name in TABLES and (found := _table_experiment(name, records))}
+    injection = _injection_experiment(records)
+    return ReproductionDocument(
+        environment=environment(PACKAGES),
+        status="interrupted" if is_partial else "complete",
+        timings={"total": time.perf_counter() - started},
+        plan=plan,
+        tables=tables,
+        injection=injection,
+        claims=claims(tables, injection),
+    )
 
 
 def _calls(experiments: Sequence[str], plan: Plan) -> Iterator[Callable[[], Record]]:
@@ -72,7 +71,7 @@ def _calls(experiments: Sequence[str], plan: Plan) -> Iterator[Callable[[], Reco
     tables = [name for name in TABLES if name in experiments]
     yield from (partial(run_printed, name, plan.seed, plan.printed_seconds) for name in tables if plan.printed_seconds)
     yield from (partial(run_split, name, plan.seed + number) for name in tables for number in range(plan.splits))
-    if "compas" in experiments:
+    if INJECTED in experiments:
         for number in range(plan.draws):
             yield partial(run_draw, plan.seed + number, number < plan.printed_draws)
 
@@ -82,23 +81,30 @@ def _called(call: Callable[[], Record]) -> Record:
     return call()
 
 
-def _block(name: str, records: Sequence[Record]) -> Document | None:
-    mine = [record for record in records if record["experiment"] == name]
-    if name == "compas":
-        return {**_facts(compas()), **injection_block(mine)} if mine else None
-    splits = [record for record in mine if "variants" in record]
-    printed = next((record["printed"] for record in mine if "printed" in record), None)
-    return {**_facts(table(name)), **splits_block(splits), "printed": printed} if splits else None
+def _table_experiment(name: str, records: Sequence[Record]) -> TableExperiment | None:
+    """Sum up the splits of a table; None if none was finished."""
+    splits = [record for record in records if isinstance(record, SplitRecord) and record.table == name]
+    if not splits:
+        return None
+    runs = [record.run for record in records if isinstance(record, PrintedRecord) and record.table == name]
+    dataset = table(name)
+    return TableExperiment(
+        rows=len(dataset),
+        features=len(dataset.features),
+        fingerprint=dataset.fingerprint,
+        variants=split_variants(sorted(splits, key=lambda split: split.seed)),
+        printed=runs[0] if runs else None,
+    )
 
 
-def _facts(dataset: Any) -> Document:
-    return {"rows": len(dataset), "features": len(dataset.features), "fingerprint": dataset.fingerprint}
-
-
-def _environment() -> Document:
-    packages = ("numpy", "scipy", "scikit-learn")
-    return {
-        "fairenum": __version__,
-        "python": platform.python_version(),
-        **{package.replace("-", "_"): version(package) for package in packages},
-    }
+def _injection_experiment(records: Sequence[Record]) -> InjectionExperiment | None:
+    """Sum up the draws of COMPAS; None if none was finished."""
+    draws = [record for record in records if isinstance(record, DrawRecord)]
+    if not draws:
+        return None
+    return InjectionExperiment(
+        rows=len(compas()),
+        features=len(compas().features),
+        fingerprint=compas().fingerprint,
+        variants=draw_variants(sorted(draws, key=lambda draw: draw.seed)),
+    )

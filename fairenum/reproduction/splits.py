@@ -3,34 +3,70 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
-from fairenum.bench import baseline, enumerate_timed
-from fairenum.dataset import Dataset, Encoding, load_dataset, split
+from fairenum.bench.contest import enumerate_timed, paper_contestant
+from fairenum.dataset import Dataset, load_dataset
+from fairenum.document.reproduction import PrintedRun, Refusal
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
+from fairenum.experiment import Division, EncodedRows, divide
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.reproduction.plan import CLOCKED, MODELS, SHARES, TIMED
-from fairenum.reproduction.tuning import choose_cost, solver
-
-Record = dict[str, Any]
+from fairenum.reproduction.tuning import choose_cost, path_solver
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """A split: the encoded rows to train on with their labels, and those to be judged by with theirs."""
+class SplitMeasures:
+    """The best models of a split, by rank.
 
-    X: FloatArray
-    y: FloatArray
-    judged: FloatArray
-    answers: FloatArray
+    Attributes
+    ----------
+    shortfalls
+        How far each objective falls short of the first, as a share of it.
+    losses
+        Test loss over that of model 1.
+    errors
+        Share of test rows decided wrongly.
+    other_half
+        Loss ratio of the model chosen by one half of the test rows, on the other half.
+    seconds
+        CPU seconds until the models at which the clock is looked at; None where time was not taken.
+    undetermined
+        Share of test decisions that the bias leaves open.
+    """
+
+    C: float
+    shortfalls: FloatArray
+    losses: FloatArray
+    errors: FloatArray
+    other_half: float
+    seconds: tuple[float, ...] | None
+    undetermined: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitRecord:
+    """One split of a table, by variant; what could not be proven says why."""
+
+    table: str
+    seed: int
+    variants: Mapping[str, SplitMeasures | Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRecord:
+    """The paper's own algorithm on one split of a table."""
+
+    table: str
+    run: PrintedRun
 
 
 @cache
@@ -39,60 +75,58 @@ def table(name: str) -> Dataset:
     return load_dataset(name, use_sensitive=True, categorical="ordinal")
 
 
-def divided(name: str, seed: int, *, standardise: bool) -> Rows:
-    """Split a table at random, 70 to 30, and encode it; the encoding sees the training rows alone."""
-    dataset = table(name)
-    parts = split(dataset, SHARES, seed)
-    encoding = Encoding.fit(dataset, parts.train, standardise=standardise)
-    encoded = (encoding.transform(dataset, rows) for rows in (parts.train, parts.holdout))
-    X, judged = encoded
-    return Rows(X, dataset.signs[parts.train], judged, dataset.signs[parts.holdout])
+def divided(name: str, seed: int, *, standardise: bool) -> Division:
+    """Split a table at random, 70 to 30; the rows to be judged by are the holdout."""
+    return divide(table(name), SHARES, seed, standardise=standardise)
 
 
-def run_split(name: str, seed: int) -> Record:
+def run_split(name: str, seed: int) -> SplitRecord:
     """Enumerate one split with standardised columns, timed to the thousandth model, and with raw ones."""
     variants = {
-        "standardised": _variant(divided(name, seed, standardise=True), seed, TIMED),
-        "raw": _variant(divided(name, seed, standardise=False), seed, MODELS),
+        "standardised": _variant(divided(name, seed, standardise=True), seed, is_timed=True),
+        "raw": _variant(divided(name, seed, standardise=False), seed, is_timed=False),
     }
-    return {"experiment": name, "seed": seed, "variants": variants}
+    return SplitRecord(name, seed, variants)
 
 
-def _variant(rows: Rows, seed: int, count: int) -> Record:
-    cost = choose_cost(rows.X, rows.y, seed)
+def _variant(division: Division, seed: int, *, is_timed: bool) -> SplitMeasures | Refusal:
+    train, test = division.train, division.holdout
+    cost = choose_cost(train.X, train.y, seed)
     try:
-        models, seconds = _clocked(rows, cost, count)
+        models, seconds = _clocked(train, cost, TIMED if is_timed else MODELS)
     except FairenumError as error:
-        return {"C": cost, "refused": str(error)}
-    values = np.array([model.decision_function(rows.judged) for model in models])
-    losses = np.maximum(0.0, 1.0 - rows.answers * values)
-    errors = ((values >= 0.0) != (rows.answers > 0.0)).mean(1)
-    return {
-        "C": cost,
-        "refused": None,
-        "shortfalls": [1.0 - model.objective / models[0].objective for model in models],
-        "losses": (losses.mean(1) / losses[0].mean()).tolist(),
-        "errors": errors.tolist(),
-        "other_half": _other_half(losses, seed),
-        "seconds": seconds if count == TIMED else None,
-        "undetermined": float(np.mean([model.undetermined(rows.judged).mean() for model in models])),
-    }
+        return Refusal(seed, str(error), cost)
+    values = np.array([model.decision_function(test.X) for model in models])
+    losses = np.maximum(0.0, 1.0 - test.y * values)
+    return SplitMeasures(
+        C=cost,
+        shortfalls=np.array([1.0 - model.objective / models[0].objective for model in models]),
+        losses=losses.mean(1) / losses[0].mean(),
+        errors=((values >= 0.0) != (test.y > 0.0)).mean(1),
+        other_half=other_half(losses, seed),
+        seconds=seconds if is_timed else None,
+        undetermined=float(np.mean([model.undetermined(test.X).mean() for model in models])),
+    )
 
 
-def _clocked(rows: Rows, cost: float, count: int) -> tuple[list[Model], list[float]]:
+def _clocked(train: EncodedRows, cost: float, count: int) -> tuple[list[Model], tuple[float, ...]]:
     """Enumerate models; keep the first fifty, and the CPU seconds until those at which the clock is looked at."""
     models: list[Model] = []
     seconds: list[float] = []
     started = time.process_time()
-    for model in islice(EnumSVC(C=cost, solver=solver()).stream(rows.X, rows.y), count):
+    for model in islice(_proven(train, cost), count):
         if model.rank in CLOCKED:
             seconds.append(time.process_time() - started)
         if model.rank <= MODELS:
             models.append(model)
-    return models, seconds
+    return models, tuple(seconds)
 
 
-def _other_half(losses: FloatArray, seed: int) -> float:
+def _proven(train: EncodedRows, cost: float) -> Iterator[Model]:
+    return EnumSVC(C=cost, solver=path_solver()).stream(train.X, train.y)
+
+
+def other_half(losses: FloatArray, seed: int) -> float:
     """Choose the model of least loss on one half of the test rows, and return its loss ratio on the other half.
 
     That is what is left of a gain once it is not measured on the rows that it was found by; the mean of both ways.
@@ -106,13 +140,12 @@ def _other_half(losses: FloatArray, seed: int) -> float:
     return float(np.mean(ratios))
 
 
-def run_printed(name: str, seed: int, seconds: float) -> Record:
+def run_printed(name: str, seed: int, seconds: float) -> PrintedRecord:
     """Run the paper's own algorithm on one standardised split for some time, beside the proven models."""
-    rows = divided(name, seed, standardise=True)
-    cost = choose_cost(rows.X, rows.y, seed)
-    problem, limits = SvmProblem(rows.X, rows.y, cost=cost), Limits(models=TIMED, seconds=seconds)
-    run = enumerate_timed(baseline(), problem, limits)
-    proven = islice(EnumSVC(C=cost, solver=solver()).stream(rows.X, rows.y), len(run.supports))
+    train = divided(name, seed, standardise=True).train
+    cost = choose_cost(train.X, train.y, seed)
+    problem, limits = SvmProblem(train.X, train.y, cost=cost), Limits(models=TIMED, seconds=seconds)
+    run = enumerate_timed(paper_contestant(), problem, limits)
+    proven = islice(_proven(train, cost), len(run.supports))
     in_place = sum(model.support.tobytes() == theirs for model, theirs in zip(proven, run.supports, strict=True))
-    printed = {"C": cost, "seconds": list(run.seconds), "fits": run.nodes, "in_place": in_place}
-    return {"experiment": name, "seed": seed, "printed": printed}
+    return PrintedRecord(name, PrintedRun(cost, run.seconds, run.nodes, in_place))

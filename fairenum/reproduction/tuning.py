@@ -6,16 +6,16 @@ from functools import cache
 
 import numpy as np
 
-from fairenum.audit.preparation import FOLDS, GRID, best_cost
 from fairenum.enumeration.search import Enumeration
 from fairenum.errors import FairenumError
-from fairenum.problem import FloatArray, SvmProblem
+from fairenum.experiment import FOLDS, GRID, best_cost
+from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import load_solver, open_workspace
 
 
 @cache
-def solver() -> SolverPlugin:
+def path_solver() -> SolverPlugin:
     """Find the solver once: looking it up takes longer than a small fit."""
     return load_solver("path")
 
@@ -43,7 +43,6 @@ def choose_cost(X: FloatArray, y: FloatArray, seed: int) -> float:
     return best_cost(accuracy)
 
 
-def _accuracy(X: FloatArray, y: FloatArray, learnt: np.ndarray, tested: np.ndarray, cost: float) -> float:
-    problem = SvmProblem(X[learnt], y[learnt], cost=cost)
-    best = next(Enumeration(open_workspace(solver(), problem)))
-    return float((best.predict(X[tested]) == y[tested]).mean())
+def _accuracy(X: FloatArray, y: FloatArray, learnt: IntArray, judged: IntArray, cost: float) -> float:
+    best = next(Enumeration(open_workspace(path_solver(), SvmProblem(X[learnt], y[learnt], cost=cost))))
+    return float((best.predict(X[judged]) == y[judged]).mean())

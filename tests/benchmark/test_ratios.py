@@ -13,7 +13,9 @@ from statistics import median
 import pytest
 from threadpoolctl import threadpool_limits
 
-from fairenum.bench import baseline, draw_problem, enumerate_timed, race, random_problem, solver, svc_fit_seconds
+from fairenum.bench.benchmark import draw_problem
+from fairenum.bench.contest import enumerate_timed, paper_contestant, race, solver_contestant, svc_fit_seconds
+from fairenum.bench.growth import random_problem
 from fairenum.dataset import load_dataset
 from fairenum.enumeration.search import Limits
 
@@ -27,7 +29,7 @@ def one_thread():
 @pytest.fixture(autouse=True, scope="module")
 def compiled():
     """Load the inner loop of the paths, or compile it, before any clock runs."""
-    enumerate_timed(solver("path"), random_problem(30, 2), Limits(models=5))
+    enumerate_timed(solver_contestant("path"), random_problem(30, 2), Limits(models=5))
 
 
 def table(name, rows=None, seed=0, standardise=True):
@@ -40,7 +42,7 @@ def laps(problem, models, count=3, name="path"):
     fits, runs = [], []
     for _ in range(count):
         fits.append(svc_fit_seconds(problem))
-        runs.append(enumerate_timed(solver(name), problem, Limits(models=models)))
+        runs.append(enumerate_timed(solver_contestant(name), problem, Limits(models=models)))
     return min(runs, key=lambda run: run.seconds[-1]), median(fits)
 
 
@@ -51,8 +53,8 @@ def pace(run, first, last):
 
 def speedup(*problems, models=50):
     """How many times faster than the paper's algorithm the path solver is, both in SVC fits made beside them."""
-    races = [race(problem, [solver("path"), baseline()], models, None) for problem in problems]
-    assert all(standing.models == models for standings in races for standing in standings)
+    races = [race(problem, [solver_contestant("path"), paper_contestant()], models, None) for problem in problems]
+    assert all(result.models == models for results in races for result in results)
     return sum(paper.fits for _, paper in races) / sum(path.fits for path, _ in races)
 
 
@@ -63,7 +65,7 @@ def small():
 
 def test_five_models_come_far_faster_than_by_the_papers_algorithm(small):
     run, _ = laps(small, 5)
-    paper = enumerate_timed(baseline(), small, Limits(models=5))
+    paper = enumerate_timed(paper_contestant(), small, Limits(models=5))
     assert paper.seconds[-1] >= 50 * run.seconds[-1]  # 170 on a quiet machine
 
 
@@ -142,10 +144,11 @@ def in_a_process_of_its_own(program, **environment):
 
 LARGE = """
 import json, resource
-from fairenum.bench import enumerate_timed, random_problem, solver, svc_fit_seconds
+from fairenum.bench.contest import enumerate_timed, solver_contestant, svc_fit_seconds
+from fairenum.bench.growth import random_problem
 from fairenum.enumeration.search import Limits
 
-path = solver("path")
+path = solver_contestant("path")
 enumerate_timed(path, random_problem(30, 2), Limits(models=5))
 problem = random_problem(20_000, 50)
 run = enumerate_timed(path, problem, Limits(models=20))
@@ -164,11 +167,12 @@ def test_twenty_thousand_examples_take_at_most_two_fits_and_two_gigabytes():
 
 FIRST_RUN = """
 import json, time
-from fairenum.bench import enumerate_timed, random_problem, solver
+from fairenum.bench.contest import enumerate_timed, solver_contestant
+from fairenum.bench.growth import random_problem
 from fairenum.enumeration.search import Limits
 
 started = time.process_time()
-enumerate_timed(solver("path"), random_problem(30, 2), Limits(models=5))
+enumerate_timed(solver_contestant("path"), random_problem(30, 2), Limits(models=5))
 print(json.dumps(time.process_time() - started))
 """
 

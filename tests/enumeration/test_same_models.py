@@ -2,7 +2,8 @@
 
 import pytest
 
-from fairenum.bench import draw_problem, random_problem
+from fairenum.bench.benchmark import draw_problem
+from fairenum.bench.growth import random_problem
 from fairenum.dataset import load_dataset
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.solvers.registry import list_solvers, open_workspace

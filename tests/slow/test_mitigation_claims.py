@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fairenum.bench.mitigation import CASES, SPLITS, run, summary
-from fairenum.bench.split_trial import Case
+from fairenum.bench.mitigation import CASES, run
+from fairenum.document.mitigation import Case, CaseSummary, MethodSummary
 
 pytestmark = pytest.mark.slow
 
@@ -13,19 +13,23 @@ pytestmark = pytest.mark.slow
 COMPAS = [case for case in CASES if case.data == "compas"]
 
 
+def title(case: Case) -> str:
+    return f"{case.data}, {case.rows} rows, {'with' if case.use_sensitive else 'without'} the sensitive columns"
+
+
 @pytest.fixture(scope="module")
-def found() -> dict[Case, dict]:
-    return dict(zip(CASES, summary(run(CASES, SPLITS, jobs=2)), strict=True))
+def found() -> dict[Case, CaseSummary]:
+    return {summary.case: summary for summary in run(jobs=2).cases}
 
 
-def guided(block: dict) -> dict:
-    return next(method for method in block["methods"] if method["method"] == "guided")
+def guided(summary: CaseSummary) -> MethodSummary:
+    return next(method for method in summary.methods if method.method == "guided")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+@pytest.mark.parametrize("case", CASES, ids=title)
 def test_no_other_method_dominates_guided_search_in_most_splits(found, case):
-    print(f"{case.title}: not dominated in {found[case]['not_dominated']:.2f} of the splits")
-    assert found[case]["not_dominated"] >= 0.8
+    print(f"{title(case)}: not dominated in {found[case].not_dominated:.2f} of the splits")
+    assert found[case].not_dominated >= 0.8
 
 
 UNREACHED = pytest.mark.xfail(reason="0.68 and 0.69: without the group, the rows to choose by tell too little")
@@ -33,23 +37,23 @@ UNREACHED = pytest.mark.xfail(reason="0.68 and 0.69: without the group, the rows
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=() if case.use_sensitive else UNREACHED, id=case.title) for case in COMPAS],
+    [pytest.param(case, marks=() if case.use_sensitive else UNREACHED, id=title(case)) for case in COMPAS],
 )
 def test_the_gap_of_compas_falls_by_a_third_for_a_point_of_accuracy(found, case):
     numbers = guided(found[case])
-    print(f"{case.title}: gap {numbers['gap_ratio']}, accuracy {numbers['accuracy_change']}")
-    assert numbers["accuracy_change"]["value"] >= -0.01
-    assert numbers["gap_ratio"]["value"] <= 2 / 3
+    print(f"{title(case)}: gap {numbers.gap_ratio}, accuracy {numbers.accuracy_change}")
+    assert numbers.accuracy_change.value >= -0.01
+    assert numbers.gap_ratio.value <= 2 / 3
 
 
-@pytest.mark.parametrize("case", COMPAS, ids=lambda case: case.title)
+@pytest.mark.parametrize("case", COMPAS, ids=title)
 def test_the_gap_of_compas_falls_by_a_quarter_at_least(found, case):
     numbers = guided(found[case])
-    assert numbers["accuracy_change"]["value"] >= -0.01
-    assert numbers["gap_ratio"]["value"] <= 3 / 4
+    assert numbers.accuracy_change.value >= -0.01
+    assert numbers.gap_ratio.value <= 3 / 4
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.rows == 2000], ids=lambda case: case.title)
+@pytest.mark.parametrize("case", [case for case in CASES if case.rows == 2000], ids=title)
 def test_a_search_takes_at_most_fifty_fits(found, case):
-    print(f"{case.title}: {found[case]['guided_fits']} SVC fits")
-    assert found[case]["guided_fits"]["value"] <= 50
+    print(f"{title(case)}: {found[case].guided_fits} SVC fits")
+    assert found[case].guided_fits.value <= 50

@@ -18,7 +18,7 @@ TOL = 1e-3  # scikit-learn's default
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit:
+class PaperModel:
     """What one SVC fit found, and the examples that it was not shown."""
 
     objective: float
@@ -57,13 +57,13 @@ class AlgorithmOne:
         self.stopped: StopReason | None = None
         self._models = self._search()
 
-    def __iter__(self) -> Iterator[Fit]:
+    def __iter__(self) -> Iterator[PaperModel]:
         return self
 
-    def __next__(self) -> Fit:
+    def __next__(self) -> PaperModel:
         return next(self._models)
 
-    def _search(self) -> Iterator[Fit]:
+    def _search(self) -> Iterator[PaperModel]:
         started, order = time.monotonic(), itertools.count()
         best = self._fit(frozenset())
         heap = [(-best.objective, next(order), best, frozenset[int]())] if best else []
@@ -90,7 +90,7 @@ class AlgorithmOne:
             self.stopped = "time"
         return self.stopped is not None
 
-    def _fit(self, left_out: frozenset[int]) -> Fit | None:
+    def _fit(self, left_out: frozenset[int]) -> PaperModel | None:
         """Train on all other examples; None if only one class is left, which SVC refuses."""
         from sklearn.svm import SVC
 
@@ -102,7 +102,7 @@ class AlgorithmOne:
         machine = SVC(kernel="linear", C=self._cost, tol=self._tol).fit(self._X[rows], y)
         plane = machine.coef_[0]
         objective = float(np.abs(machine.dual_coef_).sum() - 0.5 * plane @ plane)
-        return Fit(objective, np.sort(rows[machine.support_]), left_out)
+        return PaperModel(objective, np.sort(rows[machine.support_]), left_out)
 
 
 def _require_plain(problem: SvmProblem) -> None:

@@ -1,0 +1,1 @@
+"""What else a user would pick against a gap, and what a defender may do about flipped labels."""

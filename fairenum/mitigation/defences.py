@@ -1,0 +1,129 @@
+"""What a defender may do about flipped labels, without knowing which they are.
+
+A defence is a function of what is left of a draw after an attack to decisions about its holdout. All of them train the
+same machine on the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairenum.document.machine import Machine, Tolerances
+from fairenum.enumeration.model import Model
+from fairenum.errors import AttackError
+from fairenum.estimator import EnumSVC
+from fairenum.experiment import EncodedRows, pose
+from fairenum.mitigation.methods import MITIGATIONS, Mitigation, MitigationTask
+from fairenum.problem import FloatArray, IntArray
+from fairenum.scoring.counts import BoolArray
+from fairenum.selection import ROUNDING_DIGITS, fairest, search_fairest
+
+NEIGHBOURS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aftermath:
+    """A draw after an attack, as a defender finds it.
+
+    Attributes
+    ----------
+    train
+        The training rows with the labels that the attack left.
+    selection
+        Rows with sound labels to choose by; None if the draw has none.
+    holdout
+        The rows to decide.
+    models
+        The best models of the training rows, best first.
+    flips
+        How many labels were flipped. A defender does not know it; `loss_removal` is given it all the same.
+    machine
+        What is trained.
+    tolerances
+        The gap to make small, and what a fairer model may cost.
+    seed
+        Of whatever is left to chance.
+    """
+
+    train: EncodedRows
+    selection: EncodedRows | None
+    holdout: EncodedRows
+    models: tuple[Model, ...]
+    flips: int
+    machine: Machine
+    tolerances: Tolerances
+    seed: int
+
+    @property
+    def chosen_by(self) -> EncodedRows:
+        """The rows to choose models by: the selection split or, without one, the training rows as they were left."""
+        return self.train if self.selection is None else self.selection
+
+    def decide(self, model: Model) -> BoolArray:
+        """Decide the holdout by a model."""
+        return model.decision_function(self.holdout.X) >= 0.0
+
+    def refit(self, rows: IntArray, y: FloatArray) -> BoolArray:
+        """Train the machine on some rows with some labels, and decide the holdout."""
+        if len(np.unique(y[rows])) < 2:
+            raise AttackError("one label is left, and a machine needs two")
+        return self.decide(EnumSVC.of(self.machine).fit(self.train.X[rows], y[rows]).models_[0])
+
+
+Defence = Callable[[Aftermath], BoolArray]
+
+
+def knn_relabelling(after: Aftermath) -> BoolArray:
+    """Give each row the label of most of its ten nearest neighbours (Paudice et al., 2018), and train."""
+    from sklearn.neighbors import NearestNeighbors
+
+    X, y = after.train.X, after.train.y
+    neighbours = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(y) - 1), algorithm="brute").fit(X)
+    votes = y[neighbours.kneighbors(return_distance=False)].sum(axis=1)
+    return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
+
+
+def loss_removal(after: Aftermath) -> BoolArray:
+    """Leave out the rows of largest loss, as many as were flipped, and train."""
+    values = after.models[0].decision_function(after.train.X)
+    losses = np.round(np.maximum(0.0, 1.0 - after.train.y * values), ROUNDING_DIGITS)  # ties are no matter of noise
+    kept = np.sort(np.argsort(-losses, kind="stable")[after.flips :])
+    return after.refit(kept, after.train.y)
+
+
+def fairest_listed(after: Aftermath) -> BoolArray:
+    """Take the fairest of the best models, as an audit does."""
+    return after.decide(fairest(after.models, after.chosen_by, after.tolerances))
+
+
+def fairest_guided(after: Aftermath) -> BoolArray:
+    """Take the fairest of the models that a search guided by unfairness finds, as an audit does.
+
+    The search leaves out identical rows copy by copy, also where the listed models count each as an example.
+    """
+    problem = pose(after.train.X, after.train.y, replace(after.machine, rows=False)).problem
+    chosen, _ = search_fairest(problem, after.chosen_by, after.tolerances, solver=after.machine.solver)
+    return after.decide(chosen.model)
+
+
+def _mitigating(mitigation: Mitigation) -> Defence:
+    """Make a defence of a mitigation; what it leaves to chance is drawn."""
+
+    def decide(after: Aftermath) -> BoolArray:
+        rows = (after.train, after.chosen_by, after.holdout)
+        chances = mitigation.chances(MitigationTask(after.machine, after.models[0], *rows, after.tolerances))
+        return np.asarray(np.random.default_rng([after.seed, 2]).random(len(chances)) < chances)
+
+    return decide
+
+
+DEFENCES: Mapping[str, Defence] = {
+    "knn_relabelling": knn_relabelling,
+    "loss_removal": loss_removal,
+    "fairest_listed": fairest_listed,
+    "fairest_guided": fairest_guided,
+    **{name: _mitigating(mitigation) for name, mitigation in MITIGATIONS.items()},
+}

@@ -1,0 +1,213 @@
+"""What else a user would pick against a gap: fairlearn's mitigations and reweighing, on the same machine and rows.
+
+All of them learn on the training rows; what is left to be chosen is chosen on the selection split, by the rule by which
+models are selected. Some decide by chance, and some have to be told the group of whom they decide about: both are
+said, since neither is needed to use a near-optimal model.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.terms import Gap
+from fairenum.enumeration.model import Model
+from fairenum.errors import DataError, FairenumError
+from fairenum.experiment import EncodedRows, kernel_for
+from fairenum.mitigation.estimators import TrainedSvm, WeightedSvm
+from fairenum.problem import FloatArray
+from fairenum.selection import standing
+
+if TYPE_CHECKING:
+    from fairlearn.postprocessing import ThresholdOptimizer
+    from fairlearn.reductions import ExponentiatedGradient
+
+GRID_SIZE = 20  # multipliers that GridSearch tries
+
+
+class Constraint(NamedTuple):
+    """The names by which fairlearn knows a gap: for its reductions, and for its thresholds."""
+
+    reduction: str
+    threshold: str
+
+
+CONSTRAINTS: Mapping[Gap, Constraint] = {
+    "demographic_parity_difference": Constraint("DemographicParity", "demographic_parity"),
+    "equal_opportunity_difference": Constraint("TruePositiveRateParity", "true_positive_rate_parity"),
+    "equalized_odds_difference": Constraint("EqualizedOdds", "equalized_odds"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MitigationTask:
+    """What a mitigation works with.
+
+    Attributes
+    ----------
+    machine
+        What is trained.
+    first
+        Model 1, which is the machine trained on the training rows.
+    train, selection, holdout
+        Rows to learn from, to choose by, and to decide.
+    tolerances
+        The gap to make small, and what that may cost where there is a choice.
+    """
+
+    machine: Machine
+    first: Model
+    train: EncodedRows
+    selection: EncodedRows
+    holdout: EncodedRows
+    tolerances: Tolerances
+
+    @property
+    def svm(self) -> WeightedSvm:
+        """The machine, not trained yet: its gamma is that of all training rows, whichever of them get a weight.
+
+        Identical rows are always one example, as its weight is all that counts.
+        """
+        return WeightedSvm(replace(self.machine, gamma=kernel_for(self.machine, self.train.X).gamma, rows=False))
+
+    @property
+    def constraint(self) -> Constraint:
+        """The gap as fairlearn knows it; refuse one that it does not know."""
+        metric = self.tolerances.metric
+        if metric not in CONSTRAINTS:
+            raise DataError(f"fairlearn has no constraint on {metric}")
+        return CONSTRAINTS[metric]
+
+
+@dataclass(frozen=True, slots=True)
+class Mitigation:
+    """A way to a smaller gap.
+
+    Attributes
+    ----------
+    method
+        Gives the chance of the favourable outcome for each row of the holdout.
+    is_randomised
+        Whether it decides by chance.
+    needs_groups
+        Whether it has to be told the group of whom it decides about.
+    """
+
+    method: Callable[[MitigationTask], FloatArray]
+    is_randomised: bool = False
+    needs_groups: bool = False
+
+    def chances(self, task: MitigationTask) -> FloatArray:
+        """Return the chance of the favourable outcome for each row of the holdout."""
+        # what fairlearn warns of on the way is no business of the reader's: what counts is what it decides
+        with warnings.catch_warnings(action="ignore"):
+            return self.method(task)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MitigationOutcome:
+    """What became of a mitigation: the chances of the holdout's rows, or why there are none."""
+
+    name: str
+    mitigation: Mitigation
+    chances: FloatArray | None = None
+    error: str | None = None
+
+
+def reweighing(task: MitigationTask) -> FloatArray:
+    """Weight rows so that label and group look independent (Kamiran and Calders, 2012), and train."""
+    codes, labels = task.train.groups.codes, task.train.labels
+    counts = np.zeros((len(task.train.groups.names), 2))
+    np.add.at(counts, (codes, labels), 1.0)
+    with np.errstate(divide="ignore"):
+        weights = counts.sum(1, keepdims=True) * counts.sum(0) / (counts.sum() * counts)
+    fitted = task.svm.fit(task.train.X, labels, weights[codes, labels])
+    return fitted.predict(task.holdout.X).astype(np.float64)
+
+
+def grid_search(task: MitigationTask) -> FloatArray:
+    """Train under a grid of multipliers of the constraint, and choose on the selection split as models are chosen."""
+    from fairlearn import reductions
+
+    grid = reductions.GridSearch(task.svm, getattr(reductions, task.constraint.reduction)(), grid_size=GRID_SIZE)
+    grid.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
+    candidates = [task.first, *grid.predictors_]
+    values = np.array([candidate.decision_function(task.selection.X) for candidate in candidates])
+    stands = standing(task.selection.decisions(values), np.ones(len(values)), task.tolerances.metric)
+    chosen = candidates[max(int(stands.fairest(task.tolerances)), 0)]
+    return np.asarray(chosen.decision_function(task.holdout.X) >= 0.0, dtype=np.float64)
+
+
+def exponentiated_gradient(task: MitigationTask) -> FloatArray:
+    """Mix machines under a constraint on the gap."""
+    from fairlearn import reductions
+
+    fairer = reductions.ExponentiatedGradient(task.svm, getattr(reductions, task.constraint.reduction)())
+    fairer.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
+    return mixed_chances(fairer, task.holdout)
+
+
+def mixed_chances(fairer: ExponentiatedGradient, rows: EncodedRows) -> FloatArray:
+    """Return the chance that a machine of the mixture, drawn by its weight, decides favourably."""
+    weights = fairer.weights_
+    decided = np.array([fairer.predictors_[place].predict(rows.X) for place in weights.index], dtype=np.float64)
+    return np.asarray(decided.T @ weights.to_numpy())
+
+
+def threshold_optimizer(task: MitigationTask) -> FloatArray:
+    """Give each group a threshold of its own, by chance between two where needed, learnt on the selection split."""
+    from fairlearn.postprocessing import ThresholdOptimizer
+
+    by, trained = task.selection, TrainedSvm(task.first)
+    if not np.isin(task.holdout.groups.codes, by.groups.codes).all():
+        raise DataError("a group of the holdout is not in the selection split, so it has no threshold")
+    fairer = ThresholdOptimizer(
+        estimator=trained, constraints=task.constraint.threshold, prefit=True, predict_method="decision_function"
+    )
+    fairer.fit(by.X, by.labels, sensitive_features=by.groups.codes)
+    return threshold_chances(fairer, task.holdout)
+
+
+def threshold_chances(fairer: ThresholdOptimizer, rows: EncodedRows) -> FloatArray:
+    """Return the chance that the rule of a row's group, drawn among its two thresholds, decides favourably."""
+    values, chances = fairer.estimator.decision_function(rows.X), np.zeros(len(rows))
+    for code, rule in fairer.interpolated_thresholder_.interpolation_dict.items():
+        chance = rule.p0 * rule.operation0(values) + rule.p1 * rule.operation1(values)
+        if "p_ignore" in rule:
+            chance = rule.p_ignore * rule.prediction_constant + (1.0 - rule.p_ignore) * chance
+        chances = np.where(rows.groups.codes == code, chance, chances)
+    return chances
+
+
+MITIGATIONS: Mapping[str, Mitigation] = {
+    "reweighing": Mitigation(reweighing),
+    "grid_search": Mitigation(grid_search),
+    "exponentiated_gradient": Mitigation(exponentiated_gradient, is_randomised=True),
+    "threshold_optimizer": Mitigation(threshold_optimizer, is_randomised=True, needs_groups=True),
+}
+
+
+def try_mitigations(
+    task: MitigationTask, progress: Callable[[int, int], None] = lambda *_: None
+) -> list[MitigationOutcome]:
+    """Try all mitigations; one that fails says why, and the others go on."""
+    outcomes = []
+    for done, (name, mitigation) in enumerate(MITIGATIONS.items()):
+        progress(done, len(MITIGATIONS))
+        outcomes.append(_tried(name, mitigation, task))
+    progress(len(MITIGATIONS), len(MITIGATIONS))
+    return outcomes
+
+
+def _tried(name: str, mitigation: Mitigation, task: MitigationTask) -> MitigationOutcome:
+    try:
+        return MitigationOutcome(name, mitigation, mitigation.chances(task))
+    except FairenumError as error:
+        return MitigationOutcome(name, mitigation, error=str(error))
+    except Exception as error:  # noqa: BLE001 - a foreign library failed: that is a row of the table, not the end
+        return MitigationOutcome(name, mitigation, error=f"{type(error).__name__}: {error}"[:200])
