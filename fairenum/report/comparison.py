@@ -1,196 +1,189 @@
-"""Several runs side by side: before and after a mitigation, two solvers, clean and poisoned data."""
+"""Several audits side by side: before and after a mitigation, two solvers, clean and poisoned data."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
-from fairenum.report import figures, scatter, sections
-from fairenum.report.embedded import several_embedded
-from fairenum.report.numbers import UNDEFINED, counted, estimate
-from fairenum.report.page import Block, Figure, Grid, Items, Page, Paragraph, Section
-from fairenum.report.tables import METRICS, NAME_WIDTH, Document, Table
-from fairenum.report.text import sentence_list, shortened
-from fairenum.report.view import View, view
+from fairenum.document.audit import AuditDocument
+from fairenum.document.terms import Gap, Measure
+from fairenum.document.value import Estimate
+from fairenum.rendering.numbers import UNDEFINED, counted, estimate
+from fairenum.rendering.page import Block, Figure, Items, Page, Paragraph, Section, Table
+from fairenum.rendering.text import sentence_list, shortened
+from fairenum.report import groups, model_plots
+from fairenum.report.audit import options
+from fairenum.report.embedded import copy_of_all
+from fairenum.report.wording import GAPS, MEASURES, TITLE_WIDTH, cautions, short
+from fairenum.report.wording import audit as wording
 
-RUN_WIDTH = 32
-DIFFERENT_ROWS = (
-    "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "
-    "does not tell the gaps apart"
-)
-SAME_ROWS = (
-    "the runs judge the same rows, which their intervals make no use of: where two overlap, a paired comparison might "
-    "still tell the gaps apart"
-)
+FACT_WIDTH = 70
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A document and what it is called beside others."""
+    """An audit and what it is called beside others."""
 
     name: str
-    document: Document
-    view: View
+    document: AuditDocument
 
     @property
     def rank(self) -> int:
         """The rank of the model that the run ends with."""
-        rank: int = self.document["selection"]["rank"] or 1
-        return rank
+        return self.document.selection.rank or 1
 
-    def measure(self, name: str, rank: int) -> Mapping[str, Any]:
+    @property
+    def metric(self) -> Gap:
+        """The gap that the run reduces."""
+        return self.document.selection.tolerances.metric
+
+    @property
+    def gap(self) -> Estimate:
+        """The gap that the run ends with."""
+        return self.measured(self.metric, self.rank)
+
+    def measured(self, measure: Measure, rank: int) -> Estimate:
         """Return what one model measures on the holdout."""
-        found: Mapping[str, Any] = self.document["models"][rank - 1]["scores"]["holdout"][name]
-        return found
+        return self.document.models[rank - 1].scores.holdout.measure(measure)
 
 
-def runs(documents: Mapping[str, Document]) -> tuple[Run, ...]:
-    """Take documents by their names."""
-    return tuple(Run(shortened(name, RUN_WIDTH), document, view(document)) for name, document in documents.items())
-
-
-def compare(documents: Mapping[str, Document]) -> Page:
-    """Put several runs on one page."""
-    found = runs(documents)
+def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> Page:
+    """Put several audits on one page; in brief their summary and what differs."""
+    runs = [Run(shortened(name, TITLE_WIDTH), document) for name, document in documents.items()]
+    names = sentence_list(run.name for run in runs)
     return Page(
-        title=f"Fairness audits of {sentence_list(run.name for run in found)}",
-        kicker=f"Comparison of {counted(len(found), 'audit')}",
-        subject="; ".join(f"{run.name}: {run.view.subject}" for run in found),
-        headline=headline(found),
-        findings=tuple(f"{run.name}: {run.view.headline}" for run in found),
-        warnings=tuple(_warnings(found)),
-        sections=tuple(_sections(found)),
-        copy=partial(several_embedded, documents),
+        title=f"Fairness audits of {names}",
+        name=names,
+        kicker=f"Comparison of {counted(len(runs), 'audit')}",
+        subject="; ".join(f"{run.name}: {wording.subject(run.document)}" for run in runs),
+        headline=_headline(runs),
+        findings=tuple(f"{run.name}: {wording.headline(run.document)}" for run in runs),
+        warnings=tuple(_warnings(runs)),
+        sections=tuple(_brief(runs) if brief else _sections(runs)),
+        copy=copy_of_all(documents),
         copy_name="fairenum-comparison.json",
     )
 
 
-def headline(found: Sequence[Run]) -> str:
+def _headline(runs: Sequence[Run]) -> str:
     """Say which run ends with the smallest gap, and whether the intervals carry that."""
-    metrics = {run.document["selection"]["tolerances"]["metric"] for run in found}
-    if len(metrics) > 1:
-        return "The runs reduce different gaps; they are shown side by side and not ranked."
-    (metric,) = metrics
-    gaps = [(run.measure(metric, run.rank), run) for run in found]
-    known = [(gap, run) for gap, run in gaps if gap["value"] is not None]
-    if len(known) < len(found):
-        return "Not every run has a gap; they are shown side by side and not ranked."
-    best, run = min(known, key=lambda one: one[0]["value"])
-    others = [gap for gap, other in known if other is not run]
-    if all(gap["value"] == best["value"] for gap in others):
-        return f"All runs end with the same {METRICS[metric]} gap, {estimate(best)}."
-    apart = None not in (best["high"], *(gap["low"] for gap in others)) and all(
-        best["high"] < gap["low"] for gap in others
-    )
-    sure = "its interval lies below all others" if apart else "the intervals overlap, so this may be chance"
-    return f"{run.name} ends with the smallest {METRICS[metric]} gap, {estimate(best)}; {sure}."
+    if len({run.metric for run in runs}) > 1:
+        return wording.DIFFERENT_GAPS
+    known = [(run.gap.value, run) for run in runs if run.gap.value is not None]
+    if len(known) < len(runs):
+        return wording.MISSING_GAPS
+    least, best = min(known, key=lambda one: one[0])
+    if all(value == least for value, _ in known):
+        return wording.equal_gaps(best.metric, best.gap)
+    return wording.smallest_gap(best.name, best.metric, best.gap, is_certain=_is_below_all(best, runs))
 
 
-def summary(found: Sequence[Run]) -> Table:
+def _is_below_all(best: Run, runs: Sequence[Run]) -> bool:
+    high, lows = best.gap.high, [run.gap.low for run in runs if run is not best]
+    return high is not None and all(low is not None and high < low for low in lows)
+
+
+def _warnings(runs: Sequence[Run]) -> Iterator[str]:
+    yield wording.SAME_ROWS if _share_rows(runs) else wording.DIFFERENT_ROWS
+    columns = {run.document.selection.column for run in runs}
+    if len(columns) > 1:
+        names = (short(column or "no column") for column in sorted(columns, key=str))
+        yield f"the runs compare groups by different columns: {sentence_list(names)}"
+    yield from (f"{run.name}: {warning}" for run in runs for warning in cautions.warnings(run.document))
+
+
+def _share_rows(runs: Sequence[Run]) -> bool:
+    documents = [run.document for run in runs]
+    keys = {(one.dataset.fingerprint, one.config.seed, one.dataset.splits) for one in documents}
+    return len(keys) == 1
+
+
+def _brief(runs: Sequence[Run]) -> Iterator[Section]:
+    yield Section.of_table("runs", _summary(runs))
+    yield Section("differences", "What differs between the runs", (_differences(runs),))
+
+
+def _sections(runs: Sequence[Run]) -> Iterator[Section]:
+    yield Section("runs", "Run by run", (_summary(runs), _scatter(runs)))
+    yield Section("measures", "Measure by measure", (_measures(runs),))
+    yield Section("groups", "Who is selected", tuple(_group_blocks(runs)))
+    yield Section("differences", "What differs between the runs", (_differences(runs),))
+    for place, run in enumerate(runs, start=1):
+        findings = Items(tuple(wording.findings(run.document)))
+        yield Section(f"run-{place}", f"What {run.name} found", (findings,))
+
+
+def _summary(runs: Sequence[Run]) -> Table:
     """Show the first and the selected model of each run in a line."""
-    rows = []
-    for run in found:
-        metric = run.document["selection"]["tolerances"]["metric"]
-        rows += [
-            (run.name, str(rank), estimate(run.measure("accuracy", rank)), estimate(run.measure(metric, rank)))
-            for rank in sorted({1, run.rank})
-        ]
-    metrics = sorted({METRICS[run.document["selection"]["tolerances"]["metric"]] for run in found})
+    metrics = sorted({GAPS[run.metric] for run in runs})
     return Table(
         title="Model 1 and the selected model of each run, on its holdout",
         headings=("run", "model", "accuracy", "gap"),
-        rows=tuple(rows),
+        rows=tuple(
+            (run.name, str(rank), estimate(run.measured("accuracy", rank)), estimate(run.measured(run.metric, rank)))
+            for run, rank in _shortlists(runs)
+        ),
         notes=(f"gap: {sentence_list(metrics)} difference",),
     )
 
 
-def measures(found: Sequence[Run]) -> Table:
+def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
+    return ((run, rank) for run in runs for rank in run.document.selection.shortlist)
+
+
+def _scatter(runs: Sequence[Run]) -> Block:
+    plots = model_plots.judged({run.name: run.document for run in runs})
+    return Figure(plots, wording.RUNS_CAPTION) if plots else Paragraph("No run has a gap to show.")
+
+
+def _measures(runs: Sequence[Run]) -> Table:
     """Show the first and the selected model of each run, measure by measure."""
-    columns = [(run, rank) for run in found for rank in sorted({1, run.rank})]
+    columns = list(_shortlists(runs))
     return Table(
         title="",
         headings=("measure", *(f"{run.name}: model {rank}" for run, rank in columns)),
         rows=tuple(
-            (name, *(estimate(run.measure(measure, rank)) for run, rank in columns))
-            for measure, name in METRICS.items()
+            (title, *(estimate(run.measured(measure, rank)) for run, rank in columns))
+            for measure, title in MEASURES.items()
         ),
     )
 
 
-def _warnings(found: Sequence[Run]) -> Iterator[str]:
-    yield SAME_ROWS if _same_rows(found) else DIFFERENT_ROWS
-    columns = {run.document["selection"]["tolerances"]["column"] for run in found}
-    if len(columns) > 1:
-        names = (shortened(column or "no column", NAME_WIDTH) for column in sorted(columns, key=str))
-        yield f"the runs compare groups by different columns: {sentence_list(names)}"
-    yield from (f"{run.name}: {warning}" for run in found for warning in run.view.warnings)
-
-
-def _same_rows(found: Sequence[Run]) -> bool:
-    keys = {
-        (
-            run.document["environment"]["fingerprint"],
-            run.document["config"]["seed"],
-            json.dumps(run.document["dataset"]["splits"], sort_keys=True),
-        )
-        for run in found
-    }
-    return len(keys) == 1
-
-
-def _sections(found: Sequence[Run]) -> Iterator[Section]:
-    yield Section("runs", "Run by run", tuple(_scatter_blocks(found)))
-    yield Section("measures", "Measure by measure", (Grid(summary(found)), Grid(measures(found))))
-    yield Section("groups", "Who is selected", tuple(_group_blocks(found)))
-    yield Section("differences", "What differs between the runs", tuple(_differences(found)))
-    for number, run in enumerate(found, start=1):
-        yield Section(f"run-{number}", f"What {run.name} found", (Items(run.view.findings),))
-
-
-def _scatter_blocks(found: Sequence[Run]) -> Iterator[Block]:
-    plots = scatter.judged([(run.name, run.document) for run in found])
-    if plots:
-        yield Figure(plots, "Every model of each run on its holdout, with intervals; all plots have the same axes.")
-    else:
-        yield Paragraph("No run has a gap to show.")
-
-
-def _group_blocks(found: Sequence[Run]) -> Iterator[Block]:
-    for run in found:
-        tables = [table for table in run.document["group_tables"] if table["rank"] == run.rank]
+def _group_blocks(runs: Sequence[Run]) -> Iterator[Block]:
+    for run in runs:
+        tables = [table for table in run.document.group_tables if table.rank == run.rank]
         if not tables:
             yield Paragraph(f"{run.name} names no sensitive column.")
         for table in tables:
-            caption = f"{run.name}, model {table['rank']}, by {shortened(table['column'], 60)}."
-            yield Figure((figures.group_rates([table]),), f"{caption} {sections.IMPACT_CAPTION}")
-            yield Grid(sections.impact_table(table, run.name))
+            caption = wording.impact_caption(table.column, table.rank, run.name)
+            yield Figure((groups.group_rates([table]),), caption)
+            yield groups.whole_impact(table, run.name)
 
 
-def _differences(found: Sequence[Run]) -> Iterator[Block]:
-    facts = [_facts(run.document) for run in found]
-    keys = [
-        key for key in dict.fromkeys(key for one in facts for key in one) if len({one.get(key) for one in facts}) > 1
-    ]
-    if not keys:
-        yield Paragraph("Data, options and versions are the same.")
-        return
-    rows = tuple((key, *(one.get(key, UNDEFINED) for one in facts)) for key in keys)
-    yield Grid(Table("", ("", *(run.name for run in found)), rows, names=len(found) + 1))
+def _differences(runs: Sequence[Run]) -> Block:
+    facts = [_facts(run.document) for run in runs]
+    names = dict.fromkeys(name for one in facts for name in one)
+    unlike = [name for name in names if len({one.get(name) for one in facts}) > 1]
+    if not unlike:
+        return Paragraph("Data, options and versions are the same.")
+    rows = tuple((shortened(name, TITLE_WIDTH), *(one.get(name, UNDEFINED) for one in facts)) for name in unlike)
+    return Table("", ("", *(run.name for run in runs)), rows, names=len(runs) + 1)
 
 
-def _facts(document: Document) -> dict[str, str]:
-    data, environment = document["dataset"], document["environment"]
+def _facts(document: AuditDocument) -> dict[str, str]:
+    """Give what may differ between runs."""
+    data, environment = document.dataset, document.environment
     facts = {
-        "data": data["name"],
-        "fingerprint": environment["fingerprint"],
-        "rows": data["rows"],
-        **{f"{part} rows": rows for part, rows in data["splits"].items()},
-        **{f"option {key}": value for key, value in document["config"].items()},
-        **{f"version of {key}": environment[key] for key in environment if key not in ("solver", "fingerprint")},
-        "models": len(document["models"]),
-        "search ended at": document["enumeration"]["stopped"],
+        "data": data.name,
+        "fingerprint": data.fingerprint,
+        "rows": data.rows,
+        "train rows": data.splits.train,
+        "selection rows": data.splits.selection,
+        "holdout rows": data.splits.holdout,
+        **{f"option {name}": value for name, value in options(document).items()},
+        **{f"version of {name}": version for name, version in environment.packages.items()},
+        "version of python": environment.python,
+        "models": len(document.models),
+        "search ended at": document.enumeration.stopped,
     }
-    return {key: shortened(value if isinstance(value, str) else json.dumps(value), 70) for key, value in facts.items()}
+    return {name: shortened(value, FACT_WIDTH) for name, value in facts.items()}

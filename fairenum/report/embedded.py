@@ -3,100 +3,149 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
 
-from fairenum.report.tables import Document, records_out
-from fairenum.report.text import shortened
+import msgspec
+
+from fairenum.document.attack import AttackDocument
+from fairenum.document.audit import AuditDocument
+from fairenum.document.header import Document
+from fairenum.document.kinds import AnyDocument
+from fairenum.document.mitigation import MitigationDocument
+from fairenum.document.models import AuditedModel, Example
+from fairenum.document.reproduction import ReproductionDocument
+from fairenum.document.terms import Gap
+from fairenum.rendering.page import Copy
+from fairenum.rendering.text import shortened
+from fairenum.report.choice import MOST_EXAMPLES
+
+Json = dict[str, object]
 
 LARGEST_WHOLE = 60_000
-SPARE = ("examples", "explanation", "attack", "range", "group_tables", "tuning")  # dropped in turn where space is short
-MOST_EXAMPLES = 30
 DIGITS = 6
 LONGEST_TEXT = 200
+# What is dropped in turn where space is short.
+SPARE: Mapping[type[Document], tuple[str, ...]] = {
+    AuditDocument: ("examples", "explanation", "attack", "range", "group_tables", "tuning"),
+    AttackDocument: ("trials",),
+    MitigationDocument: ("trials",),
+    ReproductionDocument: ("tables", "injection"),
+}
 
 WHOLE = "The whole run but for its timings; `fairenum report` reads it."
-REDUCED = (
-    "Reduced to what this page shows: numbers have six digits, texts at most 200 signs; models are listed without "
-    "their other gaps, other sensitive columns and certificates; examples are those of the selected model; timings are "
-    "left out. `--json` saves the whole run, which `fairenum report` reads."
+REDUCED = "Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {}timings are left out."
+MODELS = (
+    "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
+    "selected model; "
 )
+SAVED = " `--json` saves the whole run, which `fairenum report` reads."
 DROPPED = " Also left out, as too large for a page: {}."
 
 
-def embedded(document: Document, room: int) -> tuple[str, str]:
-    """Return the copy as JSON that is safe within a page and fits into so many bytes, and what to say about it."""
-    whole = written({**document, "timings": {}})
-    return (whole, WHOLE) if len(whole) <= min(LARGEST_WHOLE, room) else _within(room, document)
+def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
+    """Return what makes the copy of a document that fits into so many bytes."""
+    return partial(_copy, document)
 
 
-def several_embedded(documents: Mapping[str, Document], room: int) -> tuple[str, str]:
-    """Return the copy of several runs, always reduced, and what to say about it."""
-    copies = [_within(room // len(documents), document) for document in documents.values()]
-    runs = {name: json.loads(copy) for name, (copy, _) in zip(documents, copies, strict=True)}
-    return written({"runs": runs}), max((note for _, note in copies), key=len)
+def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:
+    """Return what makes the copy of several audits, always reduced."""
+    return partial(_copy_of_all, documents)
 
 
-def _within(room: int, document: Document) -> tuple[str, str]:
-    """Reduce a document, and drop what is spare until it fits."""
-    reduced, dropped, note = _rounded(_reduced(document)), list[str](), REDUCED
-    while len(text := written(reduced)) > room and len(dropped) < len(SPARE):
-        dropped.append(SPARE[len(dropped)])
-        note = REDUCED + DROPPED.format(", ".join(dropped))
-        reduced |= {dropped[-1]: None, "reduced": note}
-    return text, note
+def _copy(document: AnyDocument, room: int) -> Copy:
+    whole = _written(_builtins(document))
+    if len(whole) <= min(LARGEST_WHOLE, room):
+        return Copy(whole, WHOLE)
+    reduced, note = _within(room, document)
+    return Copy(_written(reduced), note)
 
 
-def written(document: Mapping[str, Any]) -> str:
+def _copy_of_all(documents: Mapping[str, AuditDocument], room: int) -> Copy:
+    reduced = {name: _within(room // len(documents), document) for name, document in documents.items()}
+    runs = {name: run for name, (run, _) in reduced.items()}
+    return Copy(_written({"runs": runs}), max((note for _, note in reduced.values()), key=len))
+
+
+def _builtins(document: AnyDocument) -> Json:
+    """Take a document for what JSON knows, without its timings."""
+    builtins: Json = msgspec.to_builtins(document.but(timings={}))
+    return builtins
+
+
+def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
+    """Reduce a document, and drop what is spare until it fits; say what is left out."""
+    is_audit, dropped = isinstance(document, AuditDocument), list[str]()
+    note = REDUCED.format(MODELS if is_audit else "") + SAVED
+    reduced = {**_rounded_fields(_reduced(document)), "reduced": note}
+    for name in SPARE.get(type(document), ()):
+        if len(_written(reduced)) <= room:
+            break
+        dropped.append(name)
+        reduced |= {name: None, "reduced": note + DROPPED.format(", ".join(dropped))}
+    return reduced, str(reduced["reduced"])
+
+
+def _written(value: Json) -> str:
     """Write JSON in which no browser can find a tag."""
-    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _reduced(document: Document) -> dict[str, Any]:
-    metric = document["selection"]["tolerances"]["metric"]
-    rows = [_model(model, metric) for model in document["models"]]
-    return {
-        **document,
-        "reduced": REDUCED,
-        "models": {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]},
-        "examples": _examples(document),
-        "timings": {},
-    }
+def _reduced(document: AnyDocument) -> Json:
+    if not isinstance(document, AuditDocument):
+        return _builtins(document)
+    rows = [_model(model, document.selection.tolerances.metric) for model in document.models]
+    models = {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]}
+    return _builtins(document.but(models=(), examples=_shown_examples(document))) | {"models": models}
 
 
-def _examples(document: Document) -> list[Mapping[str, Any]]:
+def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
     """Keep the examples that the selected model leaves out, as many as the page shows."""
-    rank = document["selection"]["rank"] or 1
-    wanted = {entry.get("row") for entry in document["models"][rank - 1]["left_out"]}
-    return [example for example in document["examples"] if example["row"] in wanted][:MOST_EXAMPLES]
+    wanted = {entry.row for entry in (document.selected or document.first).left_out}
+    return tuple(example for example in document.examples if example.row in wanted)[:MOST_EXAMPLES]
 
 
-def _model(model: Mapping[str, Any], metric: str) -> dict[str, Any]:
-    chosen_by, judged_by = model["scores"]["selection"], model["scores"]["holdout"]
-    change = judged_by[metric]["change"] or {}
+def _model(model: AuditedModel, metric: Gap) -> Json:
+    chosen_by, judged_by = model.scores.selection, model.scores.holdout
+    gap, accuracy = judged_by.gap(metric), judged_by.accuracy
+    change = gap.change
     return {
-        **{
-            key: model[key] for key in ("rank", "origin", "support_rank", "objective_ratio", "support_size", "supports")
-        },
-        "left_out": records_out(model),
-        "is_constant": model["is_constant"],
-        "flips": model["predictions_changed"]["holdout"]["rows"],
-        "selection_accuracy": chosen_by["accuracy"]["value"],
-        "selection_gap": chosen_by[metric]["value"],
-        **{f"accuracy_{end}": judged_by["accuracy"][end] for end in ("value", "low", "high")},
-        **{f"gap_{end}": judged_by[metric][end] for end in ("value", "low", "high")},
-        **{f"change_{end}": change.get(end) for end in ("value", "low", "high")},
-        "verdict": judged_by[metric]["verdict"],
+        "rank": model.rank,
+        "origin": model.origin,
+        "support_rank": model.support_rank,
+        "objective_ratio": model.objective_ratio,
+        "support_size": model.support_size,
+        "supports": model.supports,
+        "left_out": model.records_left_out,
+        "is_constant": model.is_constant,
+        "flips": model.predictions_changed.holdout.rows,
+        "selection_accuracy": chosen_by.accuracy.value,
+        "selection_gap": chosen_by.gap(metric).value,
+        **{f"accuracy_{end}": getattr(accuracy, end) for end in ENDS},
+        **{f"gap_{end}": getattr(gap, end) for end in ENDS},
+        **{f"change_{end}": getattr(change, end) if change else None for end in ENDS},
+        "verdict": gap.verdict,
     }
 
 
-def _rounded(value: Any) -> Any:
+ENDS = ("value", "low", "high")
+
+
+def _rounded_fields(fields: Json) -> Json:
+    return {str(_rounded(name)): _rounded(value) for name, value in fields.items()}
+
+
+def _rounded(value: object) -> object:
     """Cut numbers and texts to a length that a page can carry."""
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, str):
-        return shortened(value, LONGEST_TEXT) if len(value) > LONGEST_TEXT else value
-    if isinstance(value, dict):
-        return {_rounded(key): _rounded(part) for key, part in value.items()}
-    return [_rounded(part) for part in value] if isinstance(value, list | tuple) else value
+    match value:
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case str():
+            return shortened(value, LONGEST_TEXT) if len(value) > LONGEST_TEXT else value
+        case dict():
+            return _rounded_fields(value)
+        case list() | tuple():
+            return [_rounded(part) for part in value]
+        case _:
+            return value

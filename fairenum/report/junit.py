@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from fairenum.report.rules import Judgement, Outcome
-from fairenum.report.view import View
+from fairenum.rendering.page import Page
+from fairenum.report.rules import Judgement, RuleOutcome
 
-ELEMENTS = {Outcome.VIOLATED: "failure", Outcome.OPEN: "error"}
+ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
 
 
-def to_junit(view: View) -> str:
-    """Write the audit and its rules as a test suite: a violated rule fails, an open one is an error."""
-    outcomes = [judgement.outcome for judgement in view.judgements]
+def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool) -> str:
+    """Write an audit and its rules as a test suite: a violated rule fails, an open one is an error.
+
+    Parameters
+    ----------
+    page
+        Of the audit, in whose words it is told.
+    judgements
+        What became of the rules.
+    is_partial
+        Whether the run was interrupted, which is an error, too.
+    """
+    outcomes = [judgement.outcome for judgement in judgements]
     suite = ElementTree.Element(
         "testsuite",
-        name=f"fairenum audit {view.name}",
+        name=f"fairenum audit {page.name}",
         tests=str(len(outcomes) + 1),
-        failures=str(outcomes.count(Outcome.VIOLATED)),
-        errors=str(outcomes.count(Outcome.OPEN) + view.is_partial),
+        failures=str(outcomes.count(RuleOutcome.VIOLATED)),
+        errors=str(outcomes.count(RuleOutcome.OPEN) + is_partial),
     )
-    _add_audit(suite, view)
-    for judgement in view.judgements:
-        _add_rule(suite, view, judgement)
+    _add_audit(suite, page, is_partial=is_partial)
+    for judgement in judgements:
+        _add_rule(suite, page, judgement)
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _add_audit(suite: ElementTree.Element, view: View) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{view.name}", name="audit")
-    if view.is_partial:
-        ElementTree.SubElement(case, "error", type="interrupted", message=view.headline)
-    text = "\n".join([view.subject, view.headline, *view.findings, *(f"warning: {one}" for one in view.warnings)])
+def _add_audit(suite: ElementTree.Element, page: Page, *, is_partial: bool) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name="audit")
+    if is_partial:
+        ElementTree.SubElement(case, "error", type="interrupted", message=page.headline)
+    text = "\n".join([page.subject, page.headline, *page.findings, *(f"warning: {one}" for one in page.warnings)])
     ElementTree.SubElement(case, "system-out").text = text
 
 
-def _add_rule(suite: ElementTree.Element, view: View, judgement: Judgement) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{view.name}", name=str(judgement.rule))
+def _add_rule(suite: ElementTree.Element, page: Page, judgement: Judgement) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name=str(judgement.rule))
     if element := ELEMENTS.get(judgement.outcome):
         ElementTree.SubElement(case, element, type=judgement.outcome.value, message=judgement.reason)

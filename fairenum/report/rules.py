@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any
+from typing import cast, get_args
 
+from fairenum.document.audit import AuditDocument
+from fairenum.document.terms import Gap, Measure, Performance, Ratio
 from fairenum.errors import ConfigError
-from fairenum.report.numbers import counted, estimate
-from fairenum.report.text import shortened
-
-Document = Mapping[str, Any]
+from fairenum.rendering.numbers import counted, estimate
+from fairenum.rendering.page import Check
+from fairenum.report.wording import short
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -27,23 +28,13 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-METRICS = (
-    "accuracy",
-    "balanced_accuracy",
-    "selection_rate",
-    "demographic_parity_difference",
-    "demographic_parity_ratio",
-    "equal_opportunity_difference",
-    "equal_opportunity_ratio",
-    "equalized_odds_difference",
-    "equalized_odds_ratio",
-    "predictive_parity_difference",
-)
-GROUP_METRICS = ("_difference", "_ratio")
+GROUP_MEASURES: tuple[Measure, ...] = (*get_args(Gap), *get_args(Ratio))
+RULED: tuple[Measure, ...] = (*get_args(Performance), *sorted(GROUP_MEASURES))
 PATTERN = re.compile(r"\s*([A-Za-z_]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
+NAMED = 3  # small groups that a message names
 
 
-class Outcome(StrEnum):
+class RuleOutcome(StrEnum):
     """What the holdout says about a rule."""
 
     HOLDS = "holds"
@@ -53,14 +44,14 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A limit on one metric of the selected model."""
+    """A limit on one measure of the selected model."""
 
-    metric: str
+    measure: Measure
     comparison: str
     limit: float
 
     def __str__(self) -> str:
-        return f"{self.metric}{self.comparison}{self.limit:g}"
+        return f"{self.measure}{self.comparison}{self.limit:g}"
 
     def is_kept_by(self, value: float) -> bool:
         """Tell whether a value is on the right side of the limit."""
@@ -72,8 +63,18 @@ class Judgement:
     """A rule, what became of it, and why in words."""
 
     rule: Rule
-    outcome: Outcome
+    outcome: RuleOutcome
     reason: str
+
+    @property
+    def check(self) -> Check:
+        """The judgement as a page shows it."""
+        return Check(str(self.rule), self.outcome.value, self.reason)
+
+
+def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
+    """Read several rules."""
+    return tuple(map(parse_rule, texts))
 
 
 def parse_rule(text: str) -> Rule:
@@ -83,57 +84,45 @@ def parse_rule(text: str) -> Rule:
         raise ConfigError(
             f"{text!r} is no rule; write a metric, one of <= >= < >, and a number: demographic_parity_difference<=0.1"
         )
-    metric, comparison, limit = found.groups()
-    if metric not in METRICS:
-        hint = get_close_matches(metric, METRICS, n=1)
-        raise ConfigError(
-            f"no metric is called {metric!r}; "
-            + (f"did you mean {hint[0]!r}?" if hint else f"there are {', '.join(METRICS)}")
-        )
+    name, comparison, limit = found.groups()
+    if name not in RULED:
+        near = get_close_matches(name, RULED, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(RULED)}"
+        raise ConfigError(f"no metric is called {name!r}; {hint}")
     if not 0.0 <= float(limit) <= 1.0:
-        raise ConfigError(f"{metric} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
-    return Rule(metric, comparison, float(limit))
+        raise ConfigError(f"{name} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
+    return Rule(cast(Measure, name), comparison, float(limit))
 
 
-def judge(document: Document, rule: Rule) -> Judgement:
+def judge(document: AuditDocument, rule: Rule) -> Judgement:
     """Judge one rule by the holdout scores of the selected model."""
-    rank = document["selection"]["rank"]
-    if rank is None:
-        return Judgement(rule, Outcome.OPEN, "no model was selected")
-    scores = document["models"][rank - 1]["scores"]["holdout"]
-    numbers = scores[rule.metric]
+    if document.selected is None:
+        return Judgement(rule, RuleOutcome.OPEN, "no model was selected")
+    numbers = document.selected.scores.holdout.measure(rule.measure)
     found = f"{estimate(numbers)} on the holdout"
-    if document["is_exploratory"]:
-        return Judgement(rule, Outcome.OPEN, f"{found}, but these rows also chose the model; give --split a holdout")
-    if None in (numbers["value"], numbers["low"], numbers["high"]):
-        return Judgement(rule, Outcome.OPEN, f"{found} has no limits to judge by")
-    if rule.metric.endswith(GROUP_METRICS) and (lack := _lack_of_groups(document)):
-        return Judgement(rule, Outcome.OPEN, f"{found}, but {lack}")
-    return Judgement(rule, *_verdict(rule, numbers, found))
-
-
-def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
-    """Read several rules."""
-    return tuple(map(parse_rule, texts))
-
-
-def _verdict(rule: Rule, numbers: Mapping[str, float], found: str) -> tuple[Outcome, str]:
-    kept = {rule.is_kept_by(numbers[limit]) for limit in ("low", "high")}
+    if document.is_exploratory:
+        return Judgement(
+            rule, RuleOutcome.OPEN, f"{found}, but these rows also chose the model; give --split a holdout"
+        )
+    if numbers.value is None or numbers.low is None or numbers.high is None:
+        return Judgement(rule, RuleOutcome.OPEN, f"{found} has no limits to judge by")
+    if rule.measure in GROUP_MEASURES and (lack := _lack_of_groups(document)):
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}, but {lack}")
+    kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
-        return Outcome.OPEN, f"{found} straddles the limit"
-    return (Outcome.HOLDS, found) if kept == {True} else (Outcome.VIOLATED, found)
+        return Judgement(rule, RuleOutcome.OPEN, f"{found} straddles the limit")
+    return Judgement(rule, RuleOutcome.HOLDS if kept == {True} else RuleOutcome.VIOLATED, found)
 
 
-def _lack_of_groups(document: Document) -> str:
+def _lack_of_groups(document: AuditDocument) -> str:
     """Say which groups of the primary column are too small to judge by, or that there is only one; else nothing."""
-    for column in document["dataset"]["sensitive"]:
-        if not column["is_primary"]:
-            continue
-        name, small = shortened(column["column"], 24), [group for group in column["groups"] if group["is_small"]]
-        if small:
-            named = [f"{shortened(group['name'], 24)} ({counted(group['holdout'], 'row')})" for group in small[:3]]
-            few = f"{counted(len(small), 'group')} of {name} too small: {', '.join(named)}"
-            return f"{few}; --min-group-size sets the minimum"
-        if sum(group["holdout"] > 0 for group in column["groups"]) < 2:
-            return f"the holdout holds one group of {name} only"
+    column = document.dataset.primary
+    if column is None:
+        return ""
+    if small := [group for group in column.groups if group.is_small]:
+        named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in small[:NAMED])
+        few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {named}"
+        return f"{few}; --min-group-size sets the minimum"
+    if sum(group.holdout > 0 for group in column.groups) < 2:
+        return f"the holdout holds one group of {short(column.column)} only"
     return ""

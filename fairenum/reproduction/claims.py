@@ -20,7 +20,7 @@ from fairenum.document.reproduction import (
     TableExperiment,
 )
 from fairenum.document.terms import ClaimVerdict
-from fairenum.reproduction.plan import GERMAN_SPREAD, INJECTED, TABLES, TIED
+from fairenum.document.paper import GERMAN_SPREAD, INJECTED, TABLES, TIED
 from fairenum.reproduction.summary import LEVEL
 from fairenum.scoring.trials import share
 

@@ -20,7 +20,7 @@ from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
-from fairenum.reproduction.plan import FLIPPED, MODELS, TESTED, TIED, TRAINED
+from fairenum.document.paper import FLIPPED, MODELS, TESTED, TIED, TRAINED
 from fairenum.reproduction.printed import printed_values
 from fairenum.reproduction.tuning import choose_cost
 from fairenum.scoring import score

@@ -8,7 +8,7 @@ from fairenum.bench.algorithm_one import TOL, AlgorithmOne
 from fairenum.enumeration.search import Limits
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray, IntArray, SvmProblem
-from fairenum.reproduction.plan import MODELS
+from fairenum.document.paper import MODELS
 from fairenum.scoring.counts import BoolArray
 
 SECONDS = 20.0  # for one draw

@@ -19,7 +19,7 @@ from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import Division, EncodedRows, divide
 from fairenum.problem import FloatArray, SvmProblem
-from fairenum.reproduction.plan import CLOCKED, MODELS, SHARES, TIMED
+from fairenum.document.paper import CLOCKED, MODELS, SHARES, TIMED
 from fairenum.reproduction.tuning import choose_cost, path_solver
 
 

@@ -21,7 +21,7 @@ from fairenum.document.reproduction import (
 )
 from fairenum.problem import FloatArray
 from fairenum.reproduction.injection import DrawMeasures, DrawRecord, PrintedMeasures
-from fairenum.reproduction.plan import CLOCKED, MODELS
+from fairenum.document.paper import CLOCKED, MODELS
 from fairenum.reproduction.splits import SplitMeasures, SplitRecord
 from fairenum.scoring.trials import QUANTILES, mean, quantiles
 

@@ -20,7 +20,7 @@ from fairenum.reproduction import Plan, rendered, reproduce
 from fairenum.reproduction.claims import CLAIMS, claims
 from fairenum.reproduction.injection import VARIANTS, Draw, compared, compas, fairer, predictors
 from fairenum.reproduction.page import headline
-from fairenum.reproduction.plan import CLOCKED
+from fairenum.document.paper import CLOCKED
 from fairenum.reproduction.printed import printed_values
 from fairenum.reproduction.reasons import often
 from fairenum.reproduction.splits import _other_half, divided, run_split

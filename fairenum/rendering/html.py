@@ -1,0 +1,49 @@
+"""A page as HTML that needs nothing else: no network, no script to be read, no style but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from fairenum.rendering.page import Page
+from fairenum.rendering.svg import draw, unlinked
+
+NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
+LARGEST_PAGE, LEAST_COPY = 245_000, 10_000
+# Comments in the template where the copy goes: text cannot hold them, as its < is escaped.
+COPY, COPY_NOTE = "<!--copy-->", "<!--copy note-->"
+TEMPLATES = PackageLoader("fairenum.rendering")
+
+
+def to_html(page: Page) -> str:
+    """Write a page; the same one always gives the same bytes."""
+    style, script = _text("page.css"), _text("page.js")
+    policy = f"{NOTHING}; style-src {_hash(style)}; script-src {_hash(script)}"
+    template = templates().get_template("page.html")
+    html = template.render(page=page, style=Markup(style), script=Markup(script), policy=policy)
+    copy = page.copy(max(LEAST_COPY, LARGEST_PAGE - len(html.encode())))
+    return html.replace(COPY, copy.text).replace(COPY_NOTE, escape(copy.note))
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _text(name: str) -> str:
+    """Read a file of the templates as it is."""
+    return TEMPLATES.get_source(templates(), name)[0]
+
+
+@cache
+def templates() -> Environment:
+    """Open the templates; everything that is put into them is escaped."""
+    environment = Environment(
+        loader=TEMPLATES, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"draw": draw, "unlinked": unlinked}
+    return environment

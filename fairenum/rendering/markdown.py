@@ -1,0 +1,99 @@
+"""A page in Markdown, for a file, a pull request or the summary of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fairenum.rendering.page import Block, Explorer, Facts, Figure, Items, Page, Paragraph, Section, Table
+
+# What comes from outside is text: no markup, no HTML, no links, no mentions.
+ESCAPES = str.maketrans(
+    {sign: f"\\{sign}" for sign in "\\`*_[]|~#!"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
+)
+
+
+def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
+    """Write a page in GitHub's Markdown.
+
+    Parameters
+    ----------
+    page
+        Any page.
+    figures
+        Files of its figures by their names; without a file a figure is shown in plain characters, or in words.
+    """
+    return "\n".join(_lines(page, figures or {})) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Write text so that Markdown shows it as it is."""
+    return text.translate(ESCAPES).replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def _lines(page: Page, files: Mapping[str, str]) -> Iterator[str]:
+    yield f"# {escaped(page.title)}"
+    if page.notice:
+        yield f"\n{escaped(page.notice)}"
+    yield f"\n{escaped(page.subject)}"
+    yield f"\n**{escaped(page.headline)}**"
+    if page.findings:
+        yield _list(page.findings)
+    if page.checks:
+        yield from _section(Section.of_table("rules", page.rules), files)
+    if page.warnings:
+        yield from _section(Section("warnings", "Warnings", (Items(page.warnings),)), files)
+    for section in page.sections:
+        yield from _section(section, files)
+
+
+def _section(section: Section, files: Mapping[str, str]) -> Iterator[str]:
+    yield f"\n## {escaped(section.title)}"
+    for block in section.blocks:
+        yield from _block(block, files)
+
+
+def _block(block: Block, files: Mapping[str, str]) -> Iterator[str]:
+    match block:
+        case Paragraph():
+            yield f"\n{escaped(block.text)}"
+        case Items():
+            yield _list(block.items)
+        case Facts():
+            yield _list(tuple(f"{name}: {value}" for name, value in block.facts))
+        case Figure():
+            yield from _figure(block, files)
+        case Table():
+            yield from _table(block)
+        case Explorer():
+            yield from _figure(block.figure, files)
+            yield from _table(block.table)
+
+
+def _list(items: tuple[str, ...]) -> str:
+    return "\n" + "\n".join(f"- {escaped(item)}" for item in items)
+
+
+def _figure(figure: Figure, files: Mapping[str, str]) -> Iterator[str]:
+    if figure.name in files:
+        yield f"\n![{escaped(figure.plots[0].name)}]({files[figure.name]})"
+    elif figure.plain:
+        yield "\n" + "\n".join(f"    {line}".rstrip() for line in figure.plain.split("\n"))  # indented: shown as it is
+    else:
+        yield _list(tuple(f"{plot.name}. {plot.description}" for plot in figure.plots))
+    yield f"\n{escaped(figure.caption)}"
+
+
+def _table(table: Table) -> Iterator[str]:
+    if table.title:
+        yield f"\n### {escaped(table.title)}"
+    yield "\n" + _row(tuple(map(escaped, table.whole_headings)))
+    yield _row(tuple("---" if place < table.names else "---:" for place in range(len(table.headings))))
+    for place, row in enumerate(table.rows):
+        cells = tuple(map(escaped, row))
+        yield _row(tuple(f"**{cell}**" if cell else "" for cell in cells) if place == table.marked else cells)
+    if table.notes:
+        yield "\n" + "  \n".join(map(escaped, table.notes))
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,180 @@
+"""An audit as a page: in full, arranged for a certain reader, or in brief."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+
+from msgspec.structs import asdict
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.table import TableFacts
+from fairenum.rendering.numbers import counted, estimate, percent
+from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.rendering.text import file_name, plain, shortened
+from fairenum.report import attack, choice, groups, models
+from fairenum.report.embedded import copy_of
+from fairenum.report.rules import Rule, judge
+from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, cautions, experiments, method
+from fairenum.report.wording import audit as wording
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How a page is arranged: its kicker, what is said before anything else, and its sections."""
+
+    kicker: str
+    notice: str
+    sections: Callable[[AuditDocument], Iterator[Section]]
+
+    def dated(self, day: date | None) -> str:
+        """Write the notice with its date."""
+        return f"{(day or date.today()).isoformat()}. {self.notice}" if self.notice else ""
+
+
+def audit_page(
+    document: AuditDocument, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
+) -> Page:
+    """Put an audit on a page: for everybody, or arranged by one of `PROFILES`."""
+    arranged = PROFILES[profile]
+    page = _page(document, rules, arranged.sections)
+    return replace(page, kicker=arranged.kicker, notice=arranged.dated(day), tiles=tuple(_tiles(document)))
+
+
+def brief_page(document: AuditDocument, *, rules: Iterable[Rule] = (), all_models: bool = False) -> Page:
+    """Put an audit on a page for 80 columns; with all models, or the telling ones alone."""
+    return _page(document, rules, partial(_brief, all_models=all_models))
+
+
+def _page(
+    document: AuditDocument, rules: Iterable[Rule], sections: Callable[[AuditDocument], Iterator[Section]]
+) -> Page:
+    failed = experiments.attack_warnings(document.attack) if document.attack else ()
+    return Page(
+        title=f"Fairness audit of {wording.name(document)}",
+        name=wording.name(document),
+        kicker="Fairness audit",
+        subject=wording.subject(document),
+        headline=wording.headline(document),
+        findings=tuple(wording.findings(document)),
+        warnings=(*cautions.warnings(document), *failed),
+        sections=tuple(sections(document)),
+        copy=copy_of(document),
+        copy_name=file_name(document.dataset.name, "json"),
+        checks=tuple(judge(document, rule).check for rule in rules),
+        is_good_news=document.selection.is_fairer,
+    )
+
+
+def _tiles(document: AuditDocument) -> Iterator[Tile]:
+    """Give the numbers to see first."""
+    metric, shortlist = document.selection.tolerances.metric, document.selection.shortlist
+    scores = [(rank, document.models[rank - 1].scores.holdout) for rank in shortlist]
+    yield from (Tile.of(f"{GAPS[metric]} gap, model {rank}", estimate(one.gap(metric))) for rank, one in scores)
+    yield from (Tile.of(f"accuracy, model {rank}", estimate(one.accuracy)) for rank, one in scores)
+    found = document.multiplicity
+    yield Tile("rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}")
+
+
+def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
+    ranks = range(1, len(document.models) + 1) if all_models else models.shown_ranks(document)
+    yield Section.of_table("models", models.ranked_models(document, ranks))
+    yield Section.of_table("choice", choice.side_by_side(document))
+    yield from _methods(document)
+    shown = document.selection.rank or 1
+    for place, table in enumerate(one for one in document.group_tables if one.rank == shown):
+        yield Section.of_table(f"groups-{place + 1}", groups.impact(table))
+    if document.attack:
+        yield attack.attack_section(document.attack)
+
+
+def _standard(document: AuditDocument) -> Iterator[Section]:
+    """Arrange a page for everybody."""
+    yield models.explored(document)
+    yield choice.chosen(document)
+    yield groups.selected_groups(document)
+    yield from _beside(document)
+    if sum(model.origin == "exact" for model in document.models) > 1:
+        yield models.by_rank(document)
+    yield from _rest(document)
+
+
+def _memo(document: AuditDocument) -> Iterator[Section]:
+    """Arrange a memo on less discriminatory alternatives: baseline, disparity, search, alternatives, proposal."""
+    rank, baseline = document.selection.rank, choice.one_model(document.first)
+    yield Section("baseline", "The model in use", (Paragraph(wording.BASELINE), baseline))
+    yield replace(groups.selected_groups(document, (1,)), anchor="disparity", title="Its disparities")
+    yield Section("search", "The search for alternatives", (Items(tuple(method.steps(document))),))
+    yield replace(models.explored(document), title="The alternatives")
+    yield replace(choice.chosen(document), title=wording.proposal(document))
+    if rank not in (None, 1):
+        yield replace(groups.selected_groups(document, (rank,)), title="Who the alternative selects")
+    yield from _beside(document)
+    yield from _rest(document)
+
+
+def _bias_audit(document: AuditDocument) -> Iterator[Section]:
+    """Arrange what a bias audit under New York City's Local Law 144 publishes first: impact ratios by category."""
+    ratios = map(groups.impact_ratios, document.group_tables)
+    none = () if document.group_tables else (Paragraph(wording.NO_CATEGORIES),)
+    yield Section("impact", "Impact ratios", (Paragraph(wording.selected_from(document)), *none, *ratios))
+    yield from _standard(document)
+
+
+def _beside(document: AuditDocument) -> Iterator[Section]:
+    yield from _methods(document)
+    yield from models.possible(document)
+
+
+def _methods(document: AuditDocument) -> Iterator[Section]:
+    return (Section.of_table("methods", table) for table in models.other_methods(document))
+
+
+def _rest(document: AuditDocument) -> Iterator[Section]:
+    yield groups.disagreement(document)
+    if document.attack:
+        yield attack.attack_section(document.attack)
+    steps, limits = Items(tuple(method.steps(document))), Items(tuple(method.limits(document)))
+    yield Section("method", "Method and limits", (steps, limits))
+    yield Section("setting", "Configuration", tuple(_setting(document)))
+
+
+def _setting(document: AuditDocument) -> Iterator[Block]:
+    """Give the whole configuration, the environment and the table."""
+    environment, data = document.environment, document.dataset
+    packages = {"python": environment.python, **environment.packages}
+    versions = ", ".join(f"{name} {version}" for name, version in packages.items())
+    facts = [("data", data.name), ("fingerprint (sha256)", data.fingerprint)]
+    if solver := environment.solver:
+        facts.append(("solver", f"{solver.name} {solver.version}, {solver.provider}"))
+    facts.append(("versions", versions))
+    yield Facts(tuple((name, shortened(text, VALUE_WIDTH)) for name, text in facts))
+    rows = tuple((plain(name), shortened(text, VALUE_WIDTH)) for name, text in options(document).items())
+    yield Table("Options as they were resolved", ("option", "value"), rows, names=2, is_folded=True)
+    yield _features(data)
+
+
+def options(document: AuditDocument) -> Mapping[str, str]:
+    """Give every option by its name, and those that had to be resolved as they were asked for, too."""
+    data, resolved = document.dataset, document.config.options
+    columns = {"label": data.label, "favourable": data.favourable, "sensitive": data.sensitive_columns}
+    asked = {f"{name} asked for": value for name, value in asdict(document.requested).items()}
+    return {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in {**columns, **resolved, **asked}.items()
+    }
+
+
+def _features(data: TableFacts) -> Table:
+    rows = tuple((shortened(one.name, GROUP_WIDTH), one.kind, str(one.missing)) for one in data.features)
+    return Table("Features", ("name", "kind", "missing cells"), rows, names=2, is_folded=True)
+
+
+PROFILES: Mapping[str | None, Profile] = {
+    None: Profile("Fairness audit", "", _standard),
+    "lda": Profile("Memo: less discriminatory alternatives", method.MEMO, _memo),
+    "ll144": Profile("Bias audit in the form of Local Law 144", method.BIAS_AUDIT, _bias_audit),
+}

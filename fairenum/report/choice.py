@@ -1,0 +1,155 @@
+"""The choice: the selected model beside model 1, how far its gain can be trusted, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import Cluster, Optimism, Selection
+from fairenum.document.models import AuditedModel, Cell, Example, LeftOut
+from fairenum.document.scores import GapEstimate
+from fairenum.document.terms import Measure
+from fairenum.document.value import Estimate, Parts
+from fairenum.rendering.numbers import UNDEFINED, counted, difference, estimate, percent, share, signed
+from fairenum.rendering.page import Block, Paragraph, Section, Table
+from fairenum.rendering.text import shortened
+from fairenum.report.models import gap_verdict
+from fairenum.report.wording import GAPS, GROUP_WIDTH, MEASURES, PARTS, TABLE_WIDTH, short
+from fairenum.report.wording import audit as wording
+
+MOST_CLUSTERS = 12
+MOST_EXAMPLES = 30
+MOST_COLUMNS = 24
+CELL_WIDTH = 32
+
+
+def chosen(document: AuditDocument) -> Section:
+    """Show the choice, and all that is known about it."""
+    table = side_by_side(document)
+    return Section("choice", table.title, (table.untitled, *_about_choice(document)))
+
+
+def _about_choice(document: AuditDocument) -> Iterator[Block]:
+    selection, model = document.selection, document.selected
+    if selection.optimism:
+        yield _gain(selection, selection.optimism)
+    if model is None or model.rank == 1:
+        return
+    if document.explanation:
+        yield Paragraph(wording.left_out(document.explanation))
+        if document.explanation.clusters:
+            yield _clusters(document.explanation.clusters, document.dataset.label)
+    if table := _examples(document, model):
+        yield table
+    elif model.left_out:
+        yield Paragraph(wording.withheld(len(model.left_out)))
+
+
+def side_by_side(document: AuditDocument) -> Table:
+    """Show model 1 and, if another was selected, that one beside it."""
+    first, other = document.first, document.selected
+    if other is None or other.rank == 1:
+        return one_model(document.first)
+    rows = (
+        ("objective ratio", "1", f"{other.objective_ratio:.6f}", "", ""),
+        ("support vectors", str(first.support_size), str(other.support_size), "", ""),
+        *(_measure_row(first, other, measure) for measure in MEASURES),
+    )
+    headings = ("measure", "model 1", f"model {other.rank}", "change", "verdict")
+    return Table(f"Model {other.rank} against model 1 on the holdout", headings, rows)
+
+
+def _measure_row(first: AuditedModel, other: AuditedModel, measure: Measure) -> tuple[str, ...]:
+    old, new = (model.scores.holdout.measure(measure) for model in (first, other))
+    verdict = gap_verdict(other, new) if isinstance(new, GapEstimate) else ""
+    return MEASURES[measure], estimate(old), estimate(new), signed(difference(old.value, new.value)), verdict
+
+
+def one_model(model: AuditedModel) -> Table:
+    """Show one model alone."""
+    rows = tuple((title, estimate(model.scores.holdout.measure(measure))) for measure, title in MEASURES.items())
+    return Table(f"Model {model.rank} on the holdout", ("measure", f"model {model.rank}"), rows)
+
+
+def _gain(selection: Selection, optimism: Optimism) -> Table:
+    """Show what is known about the selected gap on both splits: how much of the gain the choice may have feigned."""
+    metric = GAPS[selection.tolerances.metric]
+    rows = [(f"{metric} gap", estimate(optimism.gap.selection), estimate(optimism.gap.holdout))]
+    if selection.gap_change and selection.accuracy_change:
+        rows.append(_change_row("change against model 1", selection.gap_change))
+        rows.append(_change_row("change of accuracy", selection.accuracy_change))
+    return Table(
+        title="The gain where it was looked for, and where it was checked",
+        headings=("", PARTS["selection"], PARTS["holdout"]),
+        rows=tuple(rows),
+        notes=() if optimism.expected is None else (wording.FLATTERY.format(share(optimism.expected)),),
+    )
+
+
+def _change_row(name: str, change: Parts[Estimate]) -> tuple[str, str, str]:
+    return name, estimate(change.selection, signed), estimate(change.holdout, signed)
+
+
+def _clusters(clusters: Sequence[Cluster], label: str) -> Table:
+    hidden = len(clusters) - MOST_CLUSTERS
+    return Table(
+        title="What the left-out examples have in common",
+        headings=(short(label), "group", "what they share", "records", "share", "in training"),
+        rows=tuple(map(_cluster_row, clusters[:MOST_CLUSTERS])),
+        names=3,
+        notes=(f"not shown: {counted(hidden, 'smaller cluster')}",) if hidden > 0 else (),
+    )
+
+
+def _cluster_row(cluster: Cluster) -> tuple[str, ...]:
+    cells = (f"{short(name)} = {shortened(value, TABLE_WIDTH)}" for name, value in cluster.cell.items())
+    return (
+        short(cluster.label),
+        UNDEFINED if cluster.group is None else shortened(cluster.group, GROUP_WIDTH),
+        "; ".join(cells) or UNDEFINED,
+        f"{cluster.records:.0f}",
+        percent(cluster.share),
+        percent(cluster.share_of_training),
+    )
+
+
+def _examples(document: AuditDocument, model: AuditedModel) -> Table | None:
+    """Show the training examples that a model was not shown; nothing if their values are not in the document."""
+    examples = {example.row: example for example in document.examples}
+    found = [(entry, examples[entry.row]) for entry in model.left_out if entry.row in examples]
+    if not found:
+        return None
+    columns, groups = list(found[0][1].values), list(found[0][1].groups)
+    heads = map(short, (document.dataset.label, *groups, *columns[:MOST_COLUMNS]))
+    return Table(
+        title=f"Training examples that model {model.rank} leaves out",
+        headings=("row", "copies", *heads),
+        rows=tuple(_example_row(*one, groups, columns[:MOST_COLUMNS]) for one in found[:MOST_EXAMPLES]),
+        names=2 + 1 + len(groups),
+        notes=tuple(_example_notes(len(found), len(columns))),
+    )
+
+
+def _example_row(entry: LeftOut, example: Example, groups: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    return (
+        str(entry.row),
+        f"{entry.copies} of {entry.of}",
+        shortened(example.label, CELL_WIDTH),
+        *(shortened(", ".join(example.groups[column]), CELL_WIDTH) for column in groups),
+        *(_cell(example.values, column) for column in columns),
+    )
+
+
+def _cell(values: Mapping[str, Cell], column: str) -> str:
+    value = values.get(column)
+    if value is None:
+        return UNDEFINED
+    return shortened(value, CELL_WIDTH) if isinstance(value, str) else f"{value:g}"
+
+
+def _example_notes(found: int, columns: int) -> Iterator[str]:
+    yield "row: in the input table, counted from 0; copies: identical records left out, of those there are"
+    if found > MOST_EXAMPLES:
+        yield f"not shown: {found - MOST_EXAMPLES} more; the run's JSON has all"
+    if columns > MOST_COLUMNS:
+        yield f"not shown: {columns - MOST_COLUMNS} more columns; the run's JSON has all"

@@ -1,0 +1,191 @@
+"""Who is selected, group by group: adverse-impact tables, impact ratios, bars of rates, and disagreement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import GroupRow, GroupTable
+from fairenum.document.models import GroupDisagreement
+from fairenum.rendering.numbers import UNDEFINED, counted, estimate, p_value, percent, share, signed
+from fairenum.rendering.page import Block, Figure, Paragraph, Section, Table
+from fairenum.rendering.svg import Axis, Bar, Bars, Key, Layer, Plot, Rule
+from fairenum.rendering.svg.plot import LETTER
+from fairenum.rendering.text import shortened
+from fairenum.report.wording import GROUP_WIDTH
+from fairenum.report.wording import audit as wording
+
+UNKNOWN = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
+SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
+FOUR_FIFTHS = 0.8
+SHORT_NAME = 14  # a longer one stands above its bar
+
+
+def selected_groups(document: AuditDocument, ranks: Sequence[int] = ()) -> Section:
+    """Show who is selected, by every sensitive column and their intersection; by some models, or by all there are."""
+    return Section("groups", "Who is selected", tuple(_group_blocks(document, ranks)))
+
+
+def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Block]:
+    if not document.group_tables:
+        yield Paragraph(wording.NO_GROUPS)
+    for column in document.dataset.sensitive:
+        tables = [table for table in document.group_tables if table.column == column.column]
+        tables = [table for table in tables if not ranks or table.rank in ranks]
+        if tables:
+            yield Figure((group_rates(tables),), wording.impact_caption(column.column, tables[-1].rank))
+            yield from map(whole_impact, tables)
+
+
+def impact(table: GroupTable) -> Table:
+    """Show how one model selects from the groups of one column."""
+    return Table(
+        title=f"Who is selected by model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
+        headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
+        rows=tuple(
+            (_group_name(group), f"{group.selected}/{group.n}", share(group.rate.value), *_compared(group, table))
+            for group in table.groups
+        ),
+        notes=tuple(_impact_notes(table)),
+    )
+
+
+def whole_impact(table: GroupTable, run: str = "") -> Table:
+    """Show the same with all that an adverse-impact table has; `run` names the run where there are several."""
+    return Table(
+        title=f"{run}, model {table.rank}" if run else f"Model {table.rank}",
+        headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
+        rows=tuple(
+            (
+                *(_group_name(group), str(group.n), str(group.selected), estimate(group.rate)),
+                *(*_compared(group, table), share(group.detectable)),
+            )
+            for group in table.groups
+        ),
+        notes=tuple(_impact_notes(table)),
+    )
+
+
+def _group_name(group: GroupRow) -> str:
+    return shortened(group.group, GROUP_WIDTH) + (" (small)" if group.is_small else "")
+
+
+def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
+    """Show a group against others: ratio, difference, p, shortfall."""
+    return (
+        share(group.ratio),
+        "reference" if group.group == table.reference else estimate(group.difference, signed),
+        p_value(group.p),
+        UNDEFINED if group.shortfall is None else f"{group.shortfall:.0f}",
+    )
+
+
+def _impact_notes(table: GroupTable) -> Iterator[str]:
+    yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
+    if table.most_selected is not None:
+        among = " of those that are not small" if {group.is_small for group in table.groups} == {True, False} else ""
+        yield f"ratio and shortfall: against {shortened(table.most_selected, GROUP_WIDTH)}, the most selected{among}"
+    if any(group.is_small for group in table.groups):
+        yield "small: too few rows to say much"
+
+
+def impact_ratios(table: GroupTable) -> Table:
+    """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
+    rows = sum(group.n for group in table.groups)
+    known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
+    best = max((group.selected / group.n for group in known if group.n), default=0.0)
+    unknown = sum(group.n for group in table.groups if _is_unknown(group))
+    return Table(
+        title=f"Model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
+        headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
+        rows=tuple(_category(group, best, is_counted=group in known) for group in table.groups),
+        notes=(
+            "impact ratio: selection rate as a share of that of the most selected category",
+            f"unknown category: {counted(unknown, 'row')}, not used for ratios",
+            f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either",
+        ),
+    )
+
+
+def _is_unknown(group: GroupRow) -> bool:
+    """Tell whether a group, or a part of an intersection such as "sex: (missing) & race: white", is the missing one."""
+    return any(UNKNOWN.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))
+
+
+def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, ...]:
+    rate = group.selected / group.n if group.n else None
+    ratio = "unknown" if _is_unknown(group) else "not counted"
+    if is_counted:
+        ratio = UNDEFINED if rate is None or not best else share(rate / best)
+    return shortened(group.group, GROUP_WIDTH), str(group.n), str(group.selected), share(rate), ratio
+
+
+def group_rates(tables: Sequence[GroupTable]) -> Plot:
+    """Draw the selection rates of the groups of one column, for one model or for two beside each other."""
+    names = tuple(shortened(group.group, GROUP_WIDTH) for group in tables[0].groups)
+    longest = max(map(len, names))
+    is_above, is_pair = longest > SHORT_NAME, len(tables) > 1
+    thickness = (0.22 if is_pair else 0.34) if is_above else (0.34 if is_pair else 0.56)
+    layers: tuple[Layer, ...] = (Bars(tuple(_rate_bars(tables, is_above=is_above)), thickness),)
+    return Plot(
+        name=f"Selection rates by {shortened(tables[0].column, GROUP_WIDTH)}",
+        description="One bar for each group; the table beside it has the numbers.",
+        x=Axis("selection rate on the holdout", low=0.0, high=1.0),
+        y=Axis("", names=names[::-1], is_above=is_above),
+        layers=(*layers, *_four_fifths(tables[-1])),
+        key=tuple(Key(f"model {table.rank}", _tone(table.rank), "square") for table in tables if is_pair),
+        height=76.0 + (26.0 + 10.0 * is_pair + 18.0 * is_above) * len(names),
+        left=14.0 if is_above else 22.0 + LETTER * longest,
+    )
+
+
+def _rate_bars(tables: Sequence[GroupTable], *, is_above: bool) -> Iterator[Bar]:
+    drop = 0.12 if is_above else 0.0  # below a name that stands above
+    offsets = (0.16, -0.16) if len(tables) > 1 else (0.0,)  # the bars of two models stand apart
+    for table, offset in zip(tables, offsets, strict=True):
+        for place, group in enumerate(table.groups):
+            yield Bar(
+                len(table.groups) - 1 - place - drop + offset,
+                group.rate.value,
+                (group.rate.low, group.rate.high),
+                _tone(table.rank),
+                f"model {table.rank}, {shortened(group.group, GROUP_WIDTH)}: {estimate(group.rate)}",
+            )
+
+
+def _tone(rank: int) -> str:
+    return "tone-6" if rank == 1 else "tone-2"
+
+
+def _four_fifths(table: GroupTable) -> Iterator[Rule]:
+    """Mark four fifths of the highest rate, the rule of thumb of adverse-impact practice."""
+    for group in table.groups:
+        if group.group == table.most_selected and group.rate.value is not None:
+            yield Rule(FOUR_FIFTHS * group.rate.value, "", is_upright=True)
+
+
+def disagreement(document: AuditDocument) -> Section:
+    """Show who is decided differently by models that are nearly as good."""
+    found = document.multiplicity
+    tables = (_disagreement_table(column, groups) for column, groups in found.by_column.items())
+    return Section("disagreement", "Who is decided differently", (Paragraph(wording.disagreement(found)), *tables))
+
+
+def _disagreement_table(column: str, groups: Sequence[GroupDisagreement]) -> Table:
+    return Table(
+        title=f"By {shortened(column, GROUP_WIDTH)}",
+        headings=("group", "rows", "flipped", "ambiguity", "discrepancy", "disagreement", "viable range", "capacity"),
+        rows=tuple(
+            (
+                *(shortened(group.group, GROUP_WIDTH), str(group.rows), str(group.flipped)),
+                *map(percent, (group.ambiguity, group.discrepancy, group.disagreement)),
+                *map(_four_decimals, (group.viable_range, group.capacity)),
+            )
+            for group in groups
+        ),
+    )
+
+
+def _four_decimals(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:.4f}"

@@ -1,0 +1,95 @@
+"""Every word of a report: sentences, captions and titles, made of the codes and numbers of a document.
+
+Here is what things are called: measures, methods, verdicts, and the reasons why something ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairenum.document.mitigation import Case
+from fairenum.document.terms import Basis, ClaimVerdict, GrowthAxis, ListingEnd, Measure, Obstacle, Part, Verdict
+from fairenum.rendering.numbers import UNDEFINED
+from fairenum.rendering.text import shortened
+
+# Texts from outside have so many columns.
+NAME_WIDTH = 24
+TITLE_WIDTH = 32
+TABLE_WIDTH = 40
+GROUP_WIDTH = 60  # two folded lines at most
+VALUE_WIDTH = 200
+LONGEST = 400  # a message may quote names of any length
+
+VERDICTS: Mapping[Verdict | None, str] = {
+    Verdict.FAIRER: "fairer",
+    Verdict.NOT_FAIRER: "not fairer",
+    Verdict.NOT_DISTINGUISHABLE: "open",
+    None: UNDEFINED,
+}
+GAPS: Mapping[Measure, str] = {
+    "demographic_parity_difference": "demographic parity",
+    "equal_opportunity_difference": "equal opportunity",
+    "equalized_odds_difference": "equalized odds",
+    "predictive_parity_difference": "predictive parity",
+}
+MEASURES: Mapping[Measure, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "selection_rate": "selection rate",
+    **GAPS,
+}
+PARTS: Mapping[Part, str] = {"selection": "selection split", "holdout": "holdout"}
+METHODS = {
+    "model_1": "model 1",
+    "exact": "exact top-50",
+    "guided": "guided search",
+    "reweighing": "reweighing",
+    "grid_search": "fairlearn GridSearch",
+    "exponentiated_gradient": "fairlearn ExponentiatedGradient",
+    "threshold_optimizer": "fairlearn ThresholdOptimizer",
+}
+STOPPED: Mapping[ListingEnd, str] = {
+    "models": "as many models as asked for",
+    "objective": "no further model within the tolerance of the objective",
+    "nodes": "the limit on solved problems",
+    "time": "the time limit",
+    "exhausted": "no further model exists",
+    "caller": "enough was seen",
+    "alike": "only models that decide alike, one after another",
+    "interrupted": "an interruption",
+    "solver": "a problem that the solver could not solve",
+}
+OBSTACLES: Mapping[Obstacle, str] = {
+    "no_sensitive_column": "no sensitive column was named",
+    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
+    "cut_short": "the enumeration was cut short",
+}
+AXES: Mapping[GrowthAxis, str] = {"n": "examples n", "d": "features d", "k": "models k"}
+SIGNS: Mapping[Basis, str] = {"measured": "", "extrapolated": "~", "at least": ">"}
+CLAIM_VERDICTS: Mapping[ClaimVerdict, tuple[str, str]] = {
+    "holds": ("holds", "hold"),
+    "holds sometimes": ("holds sometimes", "hold sometimes"),
+    "does not hold": ("does not hold", "do not hold"),
+}
+PAPER_TABLES = {"german": "German", "ionosphere": "Ionosphere", "sonar": "Sonar"}
+
+
+def short(text: str) -> str:
+    """Fit a name into a column."""
+    return shortened(text, NAME_WIDTH)
+
+
+def method_title(name: str) -> str:
+    """Name a method; one that is not known by its own name."""
+    return shortened(METHODS.get(name, name), TITLE_WIDTH)
+
+
+def manner(*, is_randomised: bool) -> str:
+    """Say how a method decides."""
+    return "by chance" if is_randomised else "always alike"
+
+
+def case_title(case: Case) -> str:
+    """Name what mitigations were compared on."""
+    columns = "with" if case.use_sensitive else "without"
+    return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns"

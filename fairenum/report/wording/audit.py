@@ -1,0 +1,273 @@
+"""The words of an audit: what it is about, what came out and why, and what its figures show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import Explanation
+from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
+from fairenum.document.terms import Gap, Verdict
+from fairenum.document.value import Estimate
+from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
+from fairenum.rendering.text import capitalised, sentence_list, shortened
+from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, short
+
+SELECTED_BY = (
+    "Models are found on the training rows, chosen on the selection split and judged on the holdout, which had no part "
+    "in the choice. What looks like a gain on the left is one only if it is still there on the right."
+)
+RANK_CAPTION = (
+    "Model by model in the order of their objective: what is lost of it, and gap and accuracy on the holdout with "
+    "their intervals."
+)
+FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
+BASELINE = (
+    "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
+)
+NO_GROUPS = "No sensitive column was named, so no groups are compared."
+NO_CATEGORIES = "No sensitive column was named, so there are no categories."
+RUNS_CAPTION = "Every model of each run on its holdout, with intervals; all plots have the same axes."
+DIFFERENT_ROWS = (
+    "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "
+    "does not tell the gaps apart"
+)
+SAME_ROWS = (
+    "the runs judge the same rows, which their intervals make no use of: where two overlap, a paired comparison might "
+    "still tell the gaps apart"
+)
+DIFFERENT_GAPS = "The runs reduce different gaps; they are shown side by side and not ranked."
+MISSING_GAPS = "Not every run has a gap; they are shown side by side and not ranked."
+WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
+
+
+def name(document: AuditDocument) -> str:
+    """Call the table by its name."""
+    return shortened(document.dataset.name, TABLE_WIDTH)
+
+
+def subject(document: AuditDocument) -> str:
+    """Say what was audited."""
+    data = document.dataset
+    columns = [short(column) for column in data.sensitive_columns]
+    compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
+    size = f"{counted(data.rows, 'row')}, {counted(len(data.features), 'feature')}"
+    return f"{name(document)}: {size}; favourable: {short(data.label)} = {short(data.favourable)}; {compared}"
+
+
+def headline(document: AuditDocument) -> str:
+    """Give the verdict in one sentence."""
+    return ("Interrupted: " if document.is_partial else "") + _outcome(document)
+
+
+def _outcome(document: AuditDocument) -> str:
+    selection, chosen = document.selection, document.selected
+    if chosen is None:
+        return "No model can be selected."
+    if selection.column is None:
+        return "No sensitive column was named, so no gap was measured; model 1 is kept."
+    if selection.outcome == "kept":
+        return "No near-optimal model was found to be fairer than model 1, which is kept."
+    if selection.is_fairer:
+        return f"Model {chosen.rank} is fairer than model 1{_price(document, chosen)}"
+    looked = f"Model {chosen.rank} looked fairer than model 1 on the selection split;"
+    if selection.verdict is Verdict.NOT_FAIRER:
+        return f"{looked} on the holdout it is not."
+    return f"{looked} the holdout cannot confirm it."
+
+
+def _price(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Say what the fairer model costs: it is called as accurate only if the holdout shows that."""
+    change = chosen.scores.holdout.accuracy.change
+    if change is None:
+        return "."
+    if change.low is not None and change.low >= -document.selection.tolerances.max_accuracy_drop:
+        return " and nearly as accurate."
+    return f"; its accuracy changes by {estimate(change, signed)}."
+
+
+def findings(document: AuditDocument) -> Iterator[str]:
+    """Give the numbers behind the verdict, the reason for it, and how far the models disagree."""
+    selection = document.selection
+    if selection.verdict is None and selection.column is not None:
+        yield _gap_sentence(document, selection.column)
+    yield capitalised(shortened(reason(document), LONGEST)) + "."
+    if selection.verdict is not None and document.selected:
+        yield _change_sentence(document, document.selected)
+    if document.explanation:
+        yield left_out(document.explanation)
+    if document.multiplicity.models > 1:
+        yield _multiplicity_sentence(document.multiplicity)
+
+
+def _gap_sentence(document: AuditDocument, column: str) -> str:
+    scores, metric = document.first.scores.holdout, document.selection.tolerances.metric
+    return (
+        f"On the holdout ({counted(document.dataset.splits.holdout, 'row')}) the {GAPS[metric]} difference of model 1 "
+        f"by {short(column)} is {estimate(scores.gap(metric))}; its accuracy is {share(scores.accuracy.value)}."
+    )
+
+
+def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Say what is known about the change, which is better known than the two gaps."""
+    rows, flips = document.dataset.splits.holdout, chosen.predictions_changed.holdout.rows
+    changes = document.selection.gap_change
+    if not flips or changes is None:
+        return f"It decides all {counted(rows, 'row')} of the holdout as model 1 does."
+    change = estimate(changes.holdout, signed)
+    return f"It decides {flips} of {counted(rows, 'row')} of the holdout otherwise; the gap changes by {change}."
+
+
+def left_out(found: Explanation) -> str:
+    """Say how much the selected model leaves out, and how little of it matters."""
+    core = found.core
+    return (
+        f"It leaves out {counted(found.records, 'training record')}. Leaving out {core.records} of them alone gives "
+        f"{percent(core.share_of_gain)} of its gain on the selection split, at an objective of "
+        f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
+        "the holdout."
+    )
+
+
+def _multiplicity_sentence(found: Multiplicity) -> str:
+    return (
+        f"The {found.models} models decide {found.flipped} of {counted(found.rows, 'holdout row')} "
+        f"({percent(found.ambiguity)}) in more than one way; one model differs from model 1 in up to "
+        f"{percent(found.discrepancy)}."
+    )
+
+
+def reason(document: AuditDocument) -> str:
+    """Say why the choice came out as it did."""
+    selection = document.selection
+    match selection.reason:
+        case "all_constant":
+            return (
+                "no model within the tolerances decides anything: each gives all rows of the selection split one "
+                "outcome"
+            )
+        case "smallest_gap":
+            return _praise(document, document.selected or document.first)
+        case "no_sensitive_column":
+            return "no sensitive column was named, so there is no gap to reduce; model 1 is kept"
+        case "only_model":
+            return f"there is no other model to choose: {_alike(document.enumeration.supports)}; model 1 is kept"
+        case "no_other_candidate":
+            return "no other model is within the tolerances; model 1 is kept"
+        case "no_smaller_gap":
+            return _no_smaller_gap(document)
+
+
+def _alike(supports: int) -> str:
+    if supports > 1:
+        return f"all {supports} near-optimal models that were found decide the audited rows alike"
+    return "one was listed"
+
+
+def _no_smaller_gap(document: AuditDocument) -> str:
+    metric, others = document.selection.tolerances.metric, set(document.selection.candidates) - {1}
+    gap = document.first.scores.selection.gap(metric).value
+    return (
+        f"none of the {len(others)} other models within the tolerances has a smaller {metric.replace('_', ' ')} on the "
+        f"selection split than model 1 ({_known(gap)}); model 1 is kept"
+    )
+
+
+def _praise(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Say what the selected model has less of, where it was looked for and where it was checked."""
+    first, selection, metric = document.first, document.selection, document.selection.tolerances.metric
+    there, here = (
+        [_known(model.scores.of(part).gap(metric).value) for model in (chosen, first)]
+        for part in ("selection", "holdout")
+    )
+    accuracy = [_known(model.scores.holdout.accuracy.value) for model in (chosen, first)]
+    constant = " (which decides all rows alike)" if first.is_constant else ""
+    return (
+        f"of {len(selection.candidates)} models within the tolerances, model {chosen.rank} has the smallest "
+        f"{metric.replace('_', ' ')} on the selection split: {there[0]} against {there[1]} of model 1{constant}; "
+        f"on the holdout {here[0]} against {here[1]}, {selection.verdict}, at an accuracy of {accuracy[0]} against "
+        f"{accuracy[1]}"
+    )
+
+
+def _known(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def allowance(document: AuditDocument) -> str:
+    """Say what the run allowed a model to cost, and what it chose."""
+    tolerances, rank = document.selection.tolerances, document.selection.rank
+    chose = "chose none" if rank is None else f"chose model {rank}"
+    return f"The run allowed {tolerances.eps:g} and {tolerances.max_accuracy_drop:g}, and {chose}."
+
+
+def proposal(document: AuditDocument) -> str:
+    """Head the choice in a memo."""
+    if document.selection.rank in (None, 1):
+        return "No alternative is proposed"
+    return f"The proposed alternative: model {document.selection.rank}"
+
+
+def impact_caption(column: str, rank: int, run: str = "") -> str:
+    """Say what the bars of selection rates are."""
+    whose = f"{run}, model {rank}, by" if run else "By"
+    return (
+        f"{whose} {shortened(column, GROUP_WIDTH)}. Bars: share that gets the favourable outcome, with its interval; "
+        f"dashed: four fifths of model {rank}'s highest."
+    )
+
+
+def selected_from(document: AuditDocument) -> str:
+    """Say whose decisions impact ratios are about."""
+    data = document.dataset
+    table, label, favourable = (shortened(text, GROUP_WIDTH) for text in (data.name, data.label, data.favourable))
+    return (
+        f"Decisions of the models about {counted(data.splits.holdout, 'row')} of {table} that took no part in training "
+        f"or choice (the holdout). Selected means: gets the favourable outcome, {label} = {favourable}. This is test "
+        "data; whether it may stand for the tool's own history is for the auditor to say."
+    )
+
+
+def withheld(examples: int) -> str:
+    """Say that a redacted run does not show what a model leaves out."""
+    return f"It leaves out {counted(examples, 'training example')}; their values were left out here."
+
+
+def disagreement(found: Multiplicity) -> str:
+    """Explain how far the models disagree."""
+    return (
+        f"Ambiguity is the share of rows that some model decides otherwise than model 1: {percent(found.ambiguity)} "
+        f"of the holdout. Discrepancy is the largest share that a single one changes: {percent(found.discrepancy)}. "
+        f"Disagreement is the chance that two models differ on a row: {percent(found.disagreement)}. The viable "
+        f"range is how far the calibrated probability of a row moves between models; capacity is the same in bits."
+    )
+
+
+def possible(found: PossibleRange, eps: float) -> str:
+    """Say what any machine of nearly the same loss could do; `eps` is what the run allowed a model to lose."""
+    within = [model.value for model in found.models if model.is_within]
+    least, most = (f"{end(within):.3f}" if within else UNDEFINED for end in (min, max))
+    return (
+        "Enumeration lists neighbours of the best machine. This strip holds for every machine of the same kernel whose "
+        f"loss on the training rows is within {percent(found.eps)} of the best{WIDENED if found.eps > eps else ''}, "
+        "listed or not. It measures a stand-in for the gap, the difference of mean decision values, for which the ends "
+        f"of the range can be proven: none goes below {found.low.bound:.3f} or above {found.high.bound:.3f}; machines "
+        f"at {found.low.attained:.3f} and {found.high.attained:.3f} were found. The models lie between {least} and "
+        f"{most}."
+    )
+
+
+def possible_caption(found: PossibleRange) -> str:
+    """Say what the strip shows."""
+    return f"By {shortened(found.column, GROUP_WIDTH)}, on the holdout. Only models within the loss are shown."
+
+
+def equal_gaps(metric: Gap, gap: Estimate) -> str:
+    """Say that several runs end alike."""
+    return f"All runs end with the same {GAPS[metric]} gap, {estimate(gap)}."
+
+
+def smallest_gap(run: str, metric: Gap, gap: Estimate, *, is_certain: bool) -> str:
+    """Say which of several runs ends with the smallest gap, and whether the intervals carry that."""
+    sure = "its interval lies below all others" if is_certain else "the intervals overlap, so this may be chance"
+    return f"{run} ends with the smallest {GAPS[metric]} gap, {estimate(gap)}; {sure}."

@@ -1,0 +1,194 @@
+"""What to beware of, in words: the codes of an audit's cautions with the numbers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_config import SHARES
+from fairenum.document.cautions import unseen_difference
+from fairenum.document.choice import Caution
+from fairenum.document.models import MarginTies
+from fairenum.document.table import SensitiveColumn
+from fairenum.document.terms import CautionCode
+from fairenum.rendering.numbers import share
+from fairenum.rendering.text import quoted, shortened
+from fairenum.report.wording import LONGEST, OBSTACLES
+
+NARROW = 1e-9  # an interval of biases that is one number
+BUDGETS = {"nodes": "nodes", "time": "seconds"}
+TRY = f"sizes={SHARES} (--split {','.join(map(str, SHARES))})"
+
+
+def warnings(document: AuditDocument) -> tuple[str, ...]:
+    """List what to beware of."""
+    return tuple(shortened(MESSAGES[caution.code](document, caution), LONGEST) for caution in document.warnings)
+
+
+def _interrupted(document: AuditDocument, _caution: Caution) -> str:
+    return f"the run was interrupted after {document.enumeration.models} of {document.config.k} models"
+
+
+def _exploratory(_document: AuditDocument, _caution: Caution) -> str:
+    return (
+        "models were selected and reported on rows that are not separate, so the selected one looks fairer than "
+        f"it is; a result that holds takes three parts: {TRY}"
+    )
+
+
+def _guided_skipped(document: AuditDocument, _caution: Caution) -> str:
+    obstacle = document.guided.obstacle if document.guided else None
+    return "there was no guided search" + (f": {OBSTACLES[obstacle]}" if obstacle else "")
+
+
+def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
+    found, ties = document.enumeration, document.enumeration.ties or MarginTies(0, 0)
+    reason = (
+        f"{ties.examples} examples lie on the margin of the best model where {ties.independent} determine it, so many "
+        "of them can be left out without any change"
+        if ties.examples > ties.independent
+        else "leaving out a supporting example moves these planes less than the distance to the next audited row"
+    )
+    predictors = "one predictor" if found.models == 1 else f"only {found.models} different predictors"
+    return f"{found.supports} models with distinct supports are {predictors}: {reason}"
+
+
+def _solver_failed(document: AuditDocument, _caution: Caution) -> str:
+    return (
+        f"solver {document.config.machine.solver!r} found no proven answer after {document.enumeration.supports} "
+        "models with distinct supports, so later ones are missing; try another solver or a smaller C"
+    )
+
+
+def _budget_spent(document: AuditDocument, _caution: Caution) -> str:
+    found = document.enumeration
+    return (
+        f"the enumeration stopped at its limit of {found.stopped} with {found.models} of {document.config.k} models; "
+        f"raise max_{BUDGETS[found.stopped]} to look further"
+    )
+
+
+def _imputed(document: AuditDocument, _caution: Caution) -> str:
+    return _lacking(document, "numeric", "were given the median of the training rows")
+
+
+def _missing(document: AuditDocument, _caution: Caution) -> str:
+    return _lacking(document, "categorical", "count as a value of their own")
+
+
+def _lacking(document: AuditDocument, kind: str, fate: str) -> str:
+    lacking = [feature for feature in document.dataset.features if feature.kind == kind and feature.missing]
+    cells = sum(feature.missing for feature in lacking)
+    return f"missing cells in {quoted(feature.name for feature in lacking)} {fate} ({cells} in all)"
+
+
+def _dropped(document: AuditDocument, _caution: Caution) -> str:
+    return f"features that do not vary in the training rows were left out: {quoted(document.dataset.dropped)}"
+
+
+def _unseen(document: AuditDocument, _caution: Caution) -> str:
+    unseen = document.dataset.unseen
+    return f"values in {quoted(unseen)} that no training row has count as none ({sum(unseen.values())} in all)"
+
+
+def _unscaled(_document: AuditDocument, _caution: Caution) -> str:
+    return "numbers were not standardised, so columns of large numbers weigh more than others"
+
+
+def _sensitive_features(_document: AuditDocument, _caution: Caution) -> str:
+    return "the models learn from the sensitive columns, too"
+
+
+def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
+    return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
+
+
+def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
+    return next(column for column in document.dataset.sensitive if column.column == caution.column)
+
+
+def _small_group(document: AuditDocument, caution: Caution) -> str:
+    names = quoted(group.name for group in _column(document, caution).groups if group.is_small)
+    return f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+
+
+def _single_group(_document: AuditDocument, caution: Caution) -> str:
+    return f"{caution.column}: the {caution.part} holds one group only, so its gaps say nothing"
+
+
+def _low_power(document: AuditDocument, caution: Caution) -> str:
+    limit = unseen_difference(document) or 0.0
+    return f"{caution.column}: with these group sizes a difference in selection rate below {limit:.2f} can go unseen"
+
+
+def _constant(document: AuditDocument, _caution: Caution) -> str:
+    ranks = [model.rank for model in document.models if model.is_constant]
+    these = f"model {ranks[0]} decides" if len(ranks) == 1 else f"{len(ranks)} models decide"
+    return f"{these} all rows of the selection split alike, and cannot be selected"
+
+
+def _undetermined(document: AuditDocument, caution: Caution) -> str:
+    rank = caution.rank or 1
+    model = document.models[rank - 1]
+    rows, (low, high) = model.undetermined.holdout, model.bias_interval
+    if low is not None and high is not None and high - low <= NARROW:
+        return f"{rows} holdout rows lie exactly on the plane of model {rank}; they count as favourable"
+    return (
+        f"the optimum of model {rank} leaves the decision on {rows} holdout rows open: every bias from {_bias(low)} to "
+        f"{_bias(high)} is optimal, and its middle is used"
+    )
+
+
+def _bias(end: float | None) -> str:
+    return "infinity" if end is None else f"{end:.4g}"
+
+
+def _order(document: AuditDocument, _caution: Caution) -> str:
+    uncertain = sum(not model.is_order_certified for model in document.models)
+    return f"the proven intervals do not settle the order of {uncertain} models: they are ties"
+
+
+def _not_confirmed(document: AuditDocument, _caution: Caution) -> str:
+    verdict = document.selection.verdict
+    return f"the selected model looks fairer on the rows it was selected by, but is {verdict} on the holdout"
+
+
+def _other_column(document: AuditDocument, caution: Caution) -> str:
+    """Tell of a column that the model was not selected by: what helps one group may cost another."""
+    metric, model = document.selection.tolerances.metric, document.selected or document.first
+    after, before = (one.scores.holdout.by_column[str(caution.column)].gap(metric) for one in (model, document.first))
+    return (
+        f"{caution.column}: the {metric.replace('_', ' ')} of model {model.rank} is {share(after.value)} against "
+        f"{share(before.value)} of model 1 on the holdout, {after.verdict}"
+    )
+
+
+def _reference(document: AuditDocument, _caution: Caution) -> str:
+    check = document.reference_check
+    return f"a gap differs by {check.largest_difference:.2g} from {check.library}'s; do not rely on this result"
+
+
+MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
+    "interrupted": _interrupted,
+    "exploratory": _exploratory,
+    "guided_skipped": _guided_skipped,
+    "few_predictors": _few_predictors,
+    "solver_failed": _solver_failed,
+    "budget_spent": _budget_spent,
+    "imputed": _imputed,
+    "missing": _missing,
+    "dropped": _dropped,
+    "unseen": _unseen,
+    "unscaled": _unscaled,
+    "sensitive_features": _sensitive_features,
+    "no_sensitive": _no_sensitive,
+    "small_group": _small_group,
+    "single_group": _single_group,
+    "low_power": _low_power,
+    "constant": _constant,
+    "undetermined": _undetermined,
+    "order": _order,
+    "not_confirmed": _not_confirmed,
+    "other_column": _other_column,
+    "reference": _reference,
+}
