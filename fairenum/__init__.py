@@ -4,33 +4,51 @@ Names are resolved when first used: ``import fairenum`` loads no solver backend 
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairenum.api import AuditResult, audit, select
+    from fairenum.dataset import Dataset, Groups, load_dataset
+    from fairenum.document.audit_config import AuditConfig
+    from fairenum.document.machine import Tolerances
+    from fairenum.estimator import EnumSVC
+    from fairenum.experiment import EncodedRows
+    from fairenum.problem import Kernel, SvmProblem
+    from fairenum.selection import search_fairest
+    from fairenum.solvers.registry import list_solvers
 
 _HOMES = {
-    "AuditConfig": "audit",
-    "AuditResult": "audit",
+    "AuditConfig": "document.audit_config",
+    "AuditResult": "api",
     "Dataset": "dataset",
+    "EncodedRows": "experiment",
     "EnumSVC": "estimator",
+    "Groups": "dataset",
     "Kernel": "problem",
     "SvmProblem": "problem",
-    "audit": "audit",
+    "Tolerances": "document.machine",
+    "audit": "api",
     "list_solvers": "solvers.registry",
     "load_dataset": "dataset",
-    "to_html": "report.html",
-    "to_notebook": "report.notebook",
+    "search_fairest": "selection",
+    "select": "api",
 }
 
 __all__ = [
     "AuditConfig",
     "AuditResult",
     "Dataset",
+    "EncodedRows",
     "EnumSVC",
+    "Groups",
     "Kernel",
     "SvmProblem",
+    "Tolerances",
     "audit",
     "list_solvers",
     "load_dataset",
-    "to_html",
-    "to_notebook",
+    "search_fairest",
+    "select",
 ]
 __version__ = "0.1.0"
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fairenum.auditing.pipeline import LiveRun
     from fairenum.dataset import Dataset
     from fairenum.dataset.naming import Names
-    from fairenum.report.profiles import ProfileName
     from fairenum.report.rules import Rule
 
 
@@ -67,11 +66,11 @@ class AuditResult:
     @property
     def warnings(self) -> dict[str, list[str]]:
         """What to beware of, in words, by the code to look for."""
-        from fairenum.report.wording import caution_words
+        from fairenum.report.wording.cautions import warnings
 
         found: dict[str, list[str]] = {}
-        for caution in self.document.warnings:
-            found.setdefault(caution.code, []).append(caution_words(caution, self.document))
+        for caution, words in zip(self.document.warnings, warnings(self.document), strict=True):
+            found.setdefault(caution.code, []).append(words)
         return found
 
     def model(self, rank: int) -> AuditedModel:
@@ -102,9 +101,9 @@ class AuditResult:
     def _selected_rank(self) -> int:
         rank = self.document.selection.rank
         if rank is None:
-            from fairenum.report.wording import reason_words
+            from fairenum.report.wording.audit import reason
 
-            raise ResultError(f"no model was selected: {reason_words(self.document)}; name a rank")
+            raise ResultError(f"no model was selected: {reason(self.document)}; name a rank")
         return rank
 
     def attacked(
@@ -122,9 +121,7 @@ class AuditResult:
         """Leave out what the document holds of single training rows: their numbers, labels, groups and values."""
         return type(self)(self.document.redacted(), self.live)
 
-    def to_html(
-        self, *, rules: Iterable[Rule] = (), profile: ProfileName | None = None, day: date | None = None
-    ) -> str:
+    def to_html(self, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None) -> str:
         """Write the report as one page that needs nothing else.
 
         Parameters

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairenum.enumeration.search import Limits, StopReason
+from fairenum.document.terms import EnumerationEnd
+from fairenum.enumeration.search import Limits
 from fairenum.errors import ProblemError
 from fairenum.problem import IntArray, SvmProblem
 
@@ -54,7 +55,7 @@ class AlgorithmOne:
         self._X, self._y, self._cost = problem.X, problem.y, float(problem.upper[0])
         self._limits, self._tol = limits or Limits(), tol
         self.nodes = 0
-        self.stopped: StopReason | None = None
+        self.stopped: EnumerationEnd | None = None
         self._models = self._search()
 
     def __iter__(self) -> Iterator[PaperModel]:

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from fairenum.bench.algorithm_one import TOL, AlgorithmOne
 from fairenum.document.bench import PAPER_ALGORITHM, RaceResult
-from fairenum.document.terms import Basis
-from fairenum.enumeration.search import Enumeration, Limits, StopReason
+from fairenum.document.terms import Basis, EnumerationEnd
+from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import FairenumError
 from fairenum.problem import IntArray, SvmProblem
 from fairenum.solvers.registry import load_solver, open_workspace
@@ -41,7 +41,7 @@ class ModelStream(Protocol):
     """An enumeration under way."""
 
     nodes: int
-    stopped: StopReason | None
+    stopped: EnumerationEnd | None
 
     def __iter__(self) -> Iterator[Supported]:
         """Go on to the next model."""

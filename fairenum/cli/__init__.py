@@ -15,7 +15,7 @@ from fairenum.cli import attack, audit, bench, datasets, report, reproduce, sele
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
-from fairenum.report.text import plain
+from fairenum.rendering.text import plain
 
 DEBUG = "FAIRENUM_DEBUG"
 FEWER_ROWS = "learn from fewer rows, such as --split 4000,2000,2000"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
@@ -65,7 +65,9 @@ AUDITS = (
     option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
     option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
     option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Date of a profile's page.  [default: today]"),
-    option("--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."),
+    option(
+        "--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."
+    ),
     option("--junit", metavar="PATH", callback=check_target, help="Write the rules as JUnit test cases."),
 )
 
@@ -145,7 +147,12 @@ class Delivery:
         return cls(**{name: options.pop(name) for name in names}, inputs=inputs)
 
     def deliver(
-        self, document: AnyDocument, *, is_fresh: bool = False, export: Callable[[str], None] | None = None
+        self,
+        document: AnyDocument,
+        *,
+        is_fresh: bool = False,
+        export: Callable[[str], None] | None = None,
+        beside: Iterable[tuple[str, str]] = (),
     ) -> Exit:
         """Write and print a document, and say how the program ends.
 
@@ -157,21 +164,25 @@ class Delivery:
             Whether the run was made just now, and is saved under its own name where no place is given.
         export
             Writes the selected model to a file.
+        beside
+            Writes what else there is, and names its kinds and places.
         """
         from fairenum.document.audit import AuditDocument
         from fairenum.document.files import to_json
         from fairenum.report import page
-        from fairenum.report.rules import judged
+        from fairenum.report.rules import judge_all
 
         if isinstance(document, AuditDocument):
             document = document.redacted() if self.redact else document
         else:
             self._refuse_what_is_for_audits(document)
-        judgements = judged(document, self.rules)
+        judgements = judge_all(document, self.rules)
         brief = page(document, rules=self.rules, brief=True, all_models=self.all_models)
-        full = partial(page, document, rules=self.rules, profile=self.profile, day=self.day.date() if self.day else None)
-        forms = {"json": partial(to_json, document), **_forms(brief, full, judgements, is_partial=document.is_partial)}
-        files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms)]
+        day = self.day.date() if self.day else None
+        full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
+        forms = _forms(brief, full, judgements, is_partial=document.is_partial)
+        forms["json"] = partial(to_json, document)
+        files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms), *beside]
         self._print(forms, brief, files, judgements)
         return _exit_code(judgements, is_partial=document.is_partial)
 
@@ -210,9 +221,7 @@ class Delivery:
                 write_atomically(path, forms[kind]().encode())
                 yield "run" if kind == "json" else kind, path
 
-    def _print(
-        self, forms: Forms, page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]
-    ) -> None:
+    def _print(self, forms: Forms, page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]) -> None:
         """Print one thing on stdout; what it does not say about the rules goes to stderr."""
         printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in forms]
         if not printed and not self.quiet:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from fairenum.cli.delivery import Delivery, check_target
 from fairenum.cli.exit import Exit
-from fairenum.cli.outputs import STDOUT, check_target
 from fairenum.cli.progress import shown_progress
+
+if TYPE_CHECKING:
+    from fairenum.document.reproduction import ReproductionDocument
 
 NAMES = ("german", "ionosphere", "sonar", "compas")
 HELP = """Run the experiments of the EnumSV paper many times over, and judge what it claims.
@@ -46,21 +48,18 @@ def reproduce(
     experiments: tuple[str, ...], output: str, target: str | None, saved: str | None, quiet: bool, **options: Any
 ) -> Exit:
     """Run the experiments and deliver what they show."""
-    if options["jobs"] == 0:
-        raise click.UsageError("--jobs is the number of processes: 1 or more, or -1 for all processors")
     if saved is not None and experiments:
         raise click.UsageError("--saved shows a run as it is; leave the experiments out")
-    folder = None if target else _folder(output)
+    delivery, folder = Delivery(json=target, quiet=quiet), None if target else _folder(output)
     document = _run(experiments or NAMES, quiet, **options) if saved is None else _read(saved)
-    _deliver(document, folder, target, quiet)
-    return Exit.PARTIAL if document["status"] == "interrupted" else Exit.DONE
+    return delivery.deliver(document, beside=() if folder is None else _written(document, folder))
 
 
 def _run(
     experiments: tuple[str, ...], quiet: bool, quick: bool, seed: int, jobs: int, **sizes: int | None
-) -> Mapping[str, Any]:
-    from fairenum.reproduction import Plan
-    from fairenum.reproduction import reproduce as run
+) -> ReproductionDocument:
+    from fairenum.document.reproduction import Plan
+    from fairenum.reproduction.running import reproduce as run
 
     plan = Plan.quick(seed) if quick else Plan(seed=seed)
     plan = plan.but(**{name: size for name, size in sizes.items() if size is not None})
@@ -68,21 +67,11 @@ def _run(
         return run(experiments, plan, jobs=jobs, progress=progress)
 
 
-def _read(path: str) -> Mapping[str, Any]:
-    """Read a saved run, and refuse what is none."""
-    from fairenum.errors import ResultError
-    from fairenum.reproduction import FORMAT
+def _read(path: str) -> ReproductionDocument:
+    from fairenum.document.files import load_as
+    from fairenum.document.reproduction import ReproductionDocument
 
-    try:
-        document: Mapping[str, Any] = json.loads(Path(path).read_bytes())
-        found = document["format"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ResultError(
-            f"{path!r} is no saved reproduction; make one with: fairenum reproduce --json PATH"
-        ) from error
-    if found != FORMAT:
-        raise ResultError(f"{path!r} has the format {found!r}, not {FORMAT!r}; run it again with this version")
-    return document
+    return load_as(ReproductionDocument, path)
 
 
 def _folder(name: str) -> Path:
@@ -94,35 +83,15 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def _deliver(document: Mapping[str, Any], folder: Path | None, target: str | None, quiet: bool) -> None:
-    saved = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    if target == STDOUT:
-        click.echo(saved, nl=False)
-        return
-    places = list(_written(document, saved, folder, target))
-    if not quiet:
-        from rich.console import Console
+def _written(document: ReproductionDocument, folder: Path) -> Iterator[tuple[str, str]]:
+    """Write page, Markdown, figures and the run itself, and say where they are."""
+    from fairenum.document.files import save, write_atomically
+    from fairenum.report.reproduction import rendered
 
-        from fairenum.report.terminal import print_table
-        from fairenum.reproduction.page import headline, verdicts, warnings
-
-        print_table(headline(document), warnings(document), verdicts(document), places, Console())
-
-
-def _written(
-    document: Mapping[str, Any], saved: str, folder: Path | None, target: str | None
-) -> Iterator[tuple[str, str]]:
-    """Write every file, and say where it is."""
-    from fairenum.audit.result import write_atomically
-    from fairenum.reproduction import rendered
-
-    if folder is None:
-        write_atomically(str(target), saved.encode())
-        yield "run", str(target)
-        return
-    for name, text in {"paper.json": saved, **rendered(document)}.items():
+    for name, text in rendered(document).items():
         (folder / name).parent.mkdir(exist_ok=True)
         write_atomically(str(folder / name), text.encode())
+    save(document, folder / "paper.json")
     yield "page", str(folder / "paper.html")
     yield "markdown", str(folder / "paper.md")
     yield "run", str(folder / "paper.json")

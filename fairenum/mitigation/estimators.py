@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairenum.document.machine import Machine
-from fairenum.enumeration.model import Model, model_of, proof
+from fairenum.enumeration.model import Model, model_of
 from fairenum.experiment import pose
 from fairenum.problem import FloatArray, IntArray
 from fairenum.selection import ROUNDING_DIGITS
@@ -39,7 +39,7 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             signs = np.where(labels[used] == 1, 1.0, -1.0)
             problem = pose(table[used], signs, self.machine, weights=weights[used]).problem
             solution = open_workspace(self.machine.solver, problem).solve()
-            self.model_ = model_of(problem, solution, 1, proof(solution)[0].objective)
+            self.model_ = model_of(problem, solution, 1, solution.certificate.objective)
         return self
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:

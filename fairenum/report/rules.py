@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import cast, get_args
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.header import Document
 from fairenum.document.terms import Gap, Measure, Performance, Ratio
 from fairenum.errors import ConfigError
 from fairenum.rendering.numbers import counted, estimate
@@ -92,6 +93,11 @@ def parse_rule(text: str) -> Rule:
     if not 0.0 <= float(limit) <= 1.0:
         raise ConfigError(f"{name} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
     return Rule(cast(Measure, name), comparison, float(limit))
+
+
+def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...]:
+    """Judge an audit by some rules; documents of other kinds have none."""
+    return tuple(judge(document, rule) for rule in rules) if isinstance(document, AuditDocument) else ()
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
+from fairenum.document.paper import GERMAN_SPREAD, INJECTED, TABLES, TIED
 from fairenum.document.reproduction import (
     ClaimPart,
     Count,
@@ -20,7 +21,6 @@ from fairenum.document.reproduction import (
     TableExperiment,
 )
 from fairenum.document.terms import ClaimVerdict
-from fairenum.document.paper import GERMAN_SPREAD, INJECTED, TABLES, TIED
 from fairenum.reproduction.summary import LEVEL
 from fairenum.scoring.trials import share
 

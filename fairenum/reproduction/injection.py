@@ -14,13 +14,13 @@ from fairenum.attack.strategies import paper
 from fairenum.dataset import Dataset, load_dataset
 from fairenum.document.attack_config import AttackConfig
 from fairenum.document.machine import Machine
+from fairenum.document.paper import FLIPPED, MODELS, TESTED, TIED, TRAINED
 from fairenum.document.reproduction import Refusal
 from fairenum.enumeration.model import Model
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
-from fairenum.document.paper import FLIPPED, MODELS, TESTED, TIED, TRAINED
 from fairenum.reproduction.printed import printed_values
 from fairenum.reproduction.tuning import choose_cost
 from fairenum.scoring import score

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fairenum.bench.algorithm_one import TOL, AlgorithmOne
+from fairenum.document.paper import MODELS
 from fairenum.enumeration.search import Limits
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray, IntArray, SvmProblem
-from fairenum.document.paper import MODELS
 from fairenum.scoring.counts import BoolArray
 
 SECONDS = 20.0  # for one draw

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from fairenum.document.environment import environment
+from fairenum.document.paper import EXPERIMENTS, INJECTED, TABLES
 from fairenum.document.reproduction import InjectionExperiment, Plan, ReproductionDocument, TableExperiment
 from fairenum.parallel import collected, mapped
 from fairenum.reproduction.claims import claims
 from fairenum.reproduction.injection import DrawRecord, compas, run_draw
-from fairenum.document.paper import EXPERIMENTS, INJECTED, TABLES
 from fairenum.reproduction.splits import PrintedRecord, SplitRecord, run_printed, run_split, table
 from fairenum.reproduction.summary import draw_variants, split_variants
 from fairenum.threads import one_thread

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairenum.bench.contest import enumerate_timed, paper_contestant
 from fairenum.dataset import Dataset, load_dataset
+from fairenum.document.paper import CLOCKED, MODELS, SHARES, TIMED
 from fairenum.document.reproduction import PrintedRun, Refusal
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Limits
@@ -19,7 +20,6 @@ from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import Division, EncodedRows, divide
 from fairenum.problem import FloatArray, SvmProblem
-from fairenum.document.paper import CLOCKED, MODELS, SHARES, TIMED
 from fairenum.reproduction.tuning import choose_cost, path_solver
 
 

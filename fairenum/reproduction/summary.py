@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from fairenum.document.paper import CLOCKED, MODELS
 from fairenum.document.reproduction import (
     Bands,
     DrawLine,
@@ -21,7 +22,6 @@ from fairenum.document.reproduction import (
 )
 from fairenum.problem import FloatArray
 from fairenum.reproduction.injection import DrawMeasures, DrawRecord, PrintedMeasures
-from fairenum.document.paper import CLOCKED, MODELS
 from fairenum.reproduction.splits import SplitMeasures, SplitRecord
 from fairenum.scoring.trials import QUANTILES, mean, quantiles
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
 from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
-from fairenum.document.terms import Gap, Verdict
+from fairenum.document.terms import Gap, Reason, Verdict
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
@@ -139,23 +139,26 @@ def _multiplicity_sentence(found: Multiplicity) -> str:
 
 def reason(document: AuditDocument) -> str:
     """Say why the choice came out as it did."""
-    selection = document.selection
-    match selection.reason:
-        case "all_constant":
-            return (
-                "no model within the tolerances decides anything: each gives all rows of the selection split one "
-                "outcome"
-            )
+    match document.selection.reason:
         case "smallest_gap":
             return _praise(document, document.selected or document.first)
-        case "no_sensitive_column":
-            return "no sensitive column was named, so there is no gap to reduce; model 1 is kept"
         case "only_model":
             return f"there is no other model to choose: {_alike(document.enumeration.supports)}; model 1 is kept"
-        case "no_other_candidate":
-            return "no other model is within the tolerances; model 1 is kept"
         case "no_smaller_gap":
             return _no_smaller_gap(document)
+        case "asked_for":
+            return f"model {document.selection.rank} was asked for by its rank"
+        case plain_reason:
+            return REASONS[plain_reason]
+
+
+REASONS: Mapping[Reason, str] = {
+    "all_constant": (
+        "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
+    ),
+    "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; model 1 is kept",
+    "no_other_candidate": "no other model is within the tolerances; model 1 is kept",
+}
 
 
 def _alike(supports: int) -> str:
