@@ -3,30 +3,32 @@
 import numpy as np
 from strategies import labels, table
 
-from fairenum.attack.scene import Part, Scene
-from fairenum.estimator import EnumSVC
-from fairenum.scoring import Groups
+from fairenum.attack.scene import Scene
+from fairenum.dataset import Groups
+from fairenum.document.machine import Machine
+from fairenum.experiment import EncodedRows
 
 
 def scene(seed, n=24, kind="continuous", C=1.0, kernel="linear", direction=0, sees="train"):
     """Draw rows of two groups whose first feature leans with the group; group 1, "b", is the target."""
     rng = np.random.default_rng(seed)
-    parts = [part(rng, n, kind) for _ in range(2)]
+    train, audited = (encoded_rows(rng, n, kind) for _ in range(2))
     return Scene(
-        train=parts[0],
-        watched=parts[0] if sees == "train" else parts[1],
+        train=train,
+        watched=train if sees == "train" else audited,
         target=1,
         direction=direction,
         metric="demographic_parity_difference",
-        machine=EnumSVC(C=C, kernel=kernel, gamma=0.5),
+        machine=Machine(C=C, kernel=kernel, gamma=0.5),
         seed=seed,
     )
 
 
-def part(rng, n, kind):
+def encoded_rows(rng, n, kind="continuous"):
+    """Draw rows of the groups "a" and "b"."""
     codes = rng.integers(0, 2, size=n)
     codes[:2] = 0, 1
     X = table(kind, rng, n, 3)
     X[:, 0] += codes
     y = labels(rng, n)
-    return Part(X, y, Groups(codes, ("a", "b")))
+    return EncodedRows(X, y, Groups(codes, ("a", "b")))

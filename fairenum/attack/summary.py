@@ -49,19 +49,12 @@ def summary(records: Sequence[TrialRecord], config: AttackConfig, *, is_partial:
 
 def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: AttackConfig) -> AttackPoint:
     """Sum up one strategy at one budget."""
-    pairs = [
-        (record.clean, attack)
-        for record in records
-        if record.clean
-        for attack in record.attacks
-        if (attack.strategy, attack.flips) == (strategy, flips)
-    ]
-    attacks = [attack for _, attack in pairs]
+    cleans, attacks = _paired(records, strategy, flips)
     level, rows = config.confidence, budget(flips, config.rows_trained)
     levels = _levels(attacks, level)
-    gap_change = _column(attack.gap for attack in attacks) - _column(clean.gap for clean, _ in pairs)
-    error_change = _column(attack.error for attack in attacks) - _column(clean.error for clean, _ in pairs)
-    seen_change = _column(attack.train_gap for attack in attacks) - _column(clean.train_gap for clean, _ in pairs)
+    gap_change, error_change, train_gap_change = (
+        after - before for before, after in zip(_columns(cleans), _columns(attacks), strict=True)
+    )
     return AttackPoint(
         trials=levels.trials,
         gap=levels.gap,
@@ -73,7 +66,7 @@ def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: 
         gap_change=mean_change(gap_change, level),
         gap_change_quantiles=quantiles(gap_change),
         error_change=mean_change(error_change, level),
-        train_gap_change=mean_change(seen_change, level),
+        train_gap_change=mean_change(train_gap_change, level),
         raised=share(gap_change[~np.isnan(gap_change)] > 0.0, level),
         recovery=_recovery(attacks, gap_change, level),
         predictors=mean(_column(attack.predictors for attack in attacks), level, least=1.0, most=float(config.k)),
@@ -85,14 +78,28 @@ def _point(records: Iterable[TrialRecord], strategy: str, flips: float, config: 
     )
 
 
+def _paired(
+    records: Iterable[TrialRecord], strategy: str, flips: float
+) -> tuple[Sequence[Measured], Sequence[Attacked]]:
+    """Return the clean models of all trials in which an attack was made, and the attacks beside them."""
+    pairs = [
+        (record.clean, attack)
+        for record in records
+        if record.clean
+        for attack in record.attacks
+        if (attack.strategy, attack.flips) == (strategy, flips)
+    ]
+    return [clean for clean, _ in pairs], [attack for _, attack in pairs]
+
+
 def _levels(measured: Sequence[Measured], level: float) -> Levels:
-    gaps = _column(one.gap for one in measured)
+    gap, error, train_gap = _columns(measured)
     return Levels(
         trials=len(measured),
-        gap=mean(gaps, level),
-        gap_quantiles=quantiles(gaps),
-        error=mean(_column(one.error for one in measured), level),
-        train_gap=mean(_column(one.train_gap for one in measured), level),
+        gap=mean(gap, level),
+        gap_quantiles=quantiles(gap),
+        error=mean(error, level),
+        train_gap=mean(train_gap, level),
     )
 
 
@@ -136,6 +143,15 @@ def _defence(name: str, attacks: Sequence[Attacked], level: float) -> DefenceSum
         error_change=mean_change(errors - _column(attack.error for attack in done), level),
         failed=len(failures),
         failure=failures[0] if failures else None,
+    )
+
+
+def _columns(measured: Sequence[Measured]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Gather gap, error and the gap that the attacker sees of every trial."""
+    return (
+        _column(one.gap for one in measured),
+        _column(one.error for one in measured),
+        _column(one.train_gap for one in measured),
     )
 
 

@@ -1,13 +1,14 @@
 """The gallery's simulations are those that the program gives today."""
 
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from fairenum import load_dataset
-from fairenum.attack import AttackConfig, simulate
+from fairenum.attack import simulate
+from fairenum.document.attack import AttackDocument
+from fairenum.document.files import load_as
 from fairenum.report.attack import attack_view, subject, title
 from fairenum.report.markdown import attack_to_markdown
 
@@ -17,13 +18,10 @@ FRESH = 3  # trials that are run again
 
 @pytest.mark.parametrize("name", ["injection", "defences"])
 def test_the_first_trials_are_what_they_were(name):
-    saved = json.loads((REPORTS / f"{name}.json").read_text())
-    options = {field.name: saved["attack"]["config"][field.name] for field in fields(AttackConfig)}
-    config = AttackConfig(**options).but(trials=FRESH)
-    assert config.trials < len(saved["trials"]) == options["trials"]
-    fresh = simulate(load_dataset("compas", use_sensitive=True), config)
-    again = json.loads(json.dumps(fresh.records))
-    assert again == saved["trials"][:FRESH], "stale: run `make gallery-attack`"
+    saved = load_as(AttackDocument, REPORTS / f"{name}.json")
+    assert FRESH < len(saved.trials) == saved.attack.config.trials
+    fresh = simulate(load_dataset("compas", use_sensitive=True), saved.attack.config, trials=FRESH)
+    assert fresh.records == saved.trials[:FRESH], "stale: run `make gallery-attack`"
 
 
 @pytest.mark.parametrize("name", ["injection", "defences"])

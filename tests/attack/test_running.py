@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fairenum import load_dataset
@@ -31,7 +32,7 @@ def serial(compas):
 
 def as_bytes(simulation):
     """Every bit of what was simulated: JSON writes floats so that they can be read back exactly."""
-    return json.dumps([simulation.block, simulation.records], allow_nan=False).encode()
+    return msgspec.json.encode([simulation.attack, simulation.records])
 
 
 def test_two_processes_give_the_same_bits(compas, serial):
@@ -89,7 +90,7 @@ def test_a_cluster_that_loses_workers_loses_nothing(compas, serial, cluster):
     assert workers[0].wait() != 0
     assert workers[1].poll() is None
     assert len(simulation.records) == TRIALS
-    assert simulation.block["failures"] == []
+    assert simulation.attack.failures == ()
     assert as_bytes(simulation) == as_bytes(serial)
     workers[1].kill()
     wait_for_workers(address, 0)
@@ -98,7 +99,7 @@ def test_a_cluster_that_loses_workers_loses_nothing(compas, serial, cluster):
 
 
 def test_a_cluster_that_is_not_there_is_named(compas, monkeypatch):
-    monkeypatch.setattr("fairenum.attack.runners.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("fairenum.parallel.CONNECT_SECONDS", 1)
     with pytest.raises(ClusterUnavailable, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         simulate(compas, CONFIG, cluster="tcp://127.0.0.1:1")
     with pytest.raises(ClusterUnavailable, match="'localhost' is no address of a Dask scheduler, such as tcp://"):
@@ -116,8 +117,8 @@ def test_an_interrupt_keeps_what_was_finished(compas, serial):
     for jobs in (1, 2):
         simulation = simulate(compas, CONFIG, jobs=jobs, progress=interrupt)
         assert simulation.is_partial
-        assert len(simulation.records) == simulation.block["clean"]["trials"] == 4
-        finished = [serial.records[record["trial"]] for record in simulation.records]
+        assert len(simulation.records) == simulation.attack.clean.trials == 4
+        finished = [serial.records[record.trial] for record in simulation.records]
         assert list(simulation.records) == finished
     with pytest.raises(KeyboardInterrupt):
         simulate(compas, CONFIG, progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))

@@ -1,0 +1,139 @@
+"""What else a user would pick: against scikit-learn's weighted SVC and fairlearn's own probabilities."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fairlearn.postprocessing import ThresholdOptimizer
+from fairlearn.reductions import DemographicParity, EqualizedOdds, ExponentiatedGradient
+from scenes import encoded_rows
+from sklearn.base import clone
+from sklearn.svm import SVC
+
+from fairenum.document.machine import Machine, Tolerances
+from fairenum.estimator import EnumSVC
+from fairenum.experiment import kernel_for
+from fairenum.mitigation.estimators import TrainedSvm, WeightedSvm
+from fairenum.mitigation.methods import (
+    MITIGATIONS,
+    MitigationTask,
+    mixed_chances,
+    reweighing,
+    threshold_chances,
+    try_mitigations,
+)
+
+MACHINE, SEEDS = Machine(), range(4)
+KINDS = ("continuous", "hypercube")
+
+
+def make_task(seed=0, kind="continuous", metric="demographic_parity_difference", machine=MACHINE):
+    rng = np.random.default_rng(seed)
+    train, selection, holdout = (encoded_rows(rng, 80, kind) for _ in range(3))
+    first = EnumSVC.of(machine).fit(train.X, train.y).models_[0]
+    return MitigationTask(machine, first, train, selection, holdout, Tolerances(metric))
+
+
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_weighted_machine_is_scikit_learns(kernel, rows):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(120, 3)), rng.uniform(0.2, 3.0, 120)
+    X[20:40] = X[:20]
+    weights[:10] = 0.0
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    machine = WeightedSvm(Machine(0.7, kernel, gamma=0.5, rows=rows))
+    ours = clone(machine).fit(X, y, weights).decision_function(X)
+    theirs = SVC(kernel=kernel, gamma=0.5, C=0.7, tol=1e-8).fit(X[10:], y[10:], weights[10:]).decision_function(X)
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+def test_one_label_that_has_weight_is_the_answer():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    labels = np.arange(20) % 2
+    for label in (0, 1):
+        fitted = WeightedSvm(Machine()).fit(X, labels, (labels == label).astype(float))
+        assert (fitted.predict(X) == label).all()
+        assert (np.sign(fitted.decision_function(X)) == 2 * label - 1).all()
+
+
+def test_gamma_is_that_of_all_training_rows():
+    task = make_task(machine=Machine(kernel="rbf", gamma="scale"))
+    some = np.zeros(len(task.train))
+    some[:30] = 1.0
+    fitted = task.svm.fit(task.train.X, task.train.labels, some)
+    assert fitted.model_.problem.kernel == kernel_for(task.machine, task.train.X)
+    assert fitted.model_.problem.kernel != kernel_for(task.machine, task.train.X[:30])
+
+
+def test_reweighing_makes_label_and_group_independent(monkeypatch):
+    task, seen = make_task(), {}
+    fit = WeightedSvm.fit
+    monkeypatch.setattr(WeightedSvm, "fit", lambda self, X, y, w: seen.update(y=y, w=w) or fit(self, X, y, w))
+    decided = reweighing(task)
+    assert set(decided) <= {0.0, 1.0}
+    codes = task.train.groups.codes
+    rates = [np.average(seen["y"][codes == code], weights=seen["w"][codes == code]) for code in (0, 1)]
+    assert rates == pytest.approx([task.train.labels.mean()] * 2)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("constraint", [DemographicParity, EqualizedOdds])
+@pytest.mark.filterwarnings("ignore")
+def test_the_chances_of_a_mixture_are_fairlearns_to_the_last_bit(seed, kind, constraint):
+    task = make_task(seed, kind)
+    fairer = ExponentiatedGradient(task.svm, constraint())
+    fairer.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
+    expected = fairer._pmf_predict(task.holdout.X)[:, 1]
+    assert (mixed_chances(fairer, task.holdout) == expected).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("constraint", ["demographic_parity", "true_positive_rate_parity", "equalized_odds"])
+@pytest.mark.filterwarnings("ignore")
+def test_the_chances_of_thresholds_are_fairlearns_to_the_last_bit(seed, kind, constraint):
+    task = make_task(seed, kind)
+    by, rows = task.selection, task.holdout
+    fairer = ThresholdOptimizer(
+        estimator=TrainedSvm(task.first), constraints=constraint, prefit=True, predict_method="decision_function"
+    )
+    fairer.fit(by.X, by.labels, sensitive_features=by.groups.codes)
+    expected = fairer._pmf_predict(rows.X, sensitive_features=rows.groups.codes)[:, 1]
+    assert (threshold_chances(fairer, rows) == expected).all()
+
+
+def test_every_mitigation_gives_chances_and_reports_its_progress():
+    steps = []
+    outcomes = try_mitigations(make_task(), lambda *step: steps.append(step))
+    assert [outcome.name for outcome in outcomes] == list(MITIGATIONS)
+    assert steps == [(done, 4) for done in range(5)]
+    for outcome in outcomes:
+        assert outcome.error is None
+        assert outcome.chances.shape == (80,)
+        assert ((outcome.chances >= 0.0) & (outcome.chances <= 1.0)).all()
+        is_certain = np.isin(outcome.chances, (0.0, 1.0)).all()
+        assert is_certain or outcome.mitigation.is_randomised
+    assert [outcome.name for outcome in outcomes if outcome.mitigation.needs_groups] == ["threshold_optimizer"]
+
+
+def test_a_gap_without_a_constraint_and_a_group_without_rows_are_said():
+    task = make_task(metric="predictive_parity_difference")
+    errors = {outcome.name: outcome.error for outcome in try_mitigations(task)}
+    assert errors.pop("reweighing") is None
+    assert set(errors.values()) == {"fairlearn has no constraint on predictive_parity_difference"}
+    selection = task.selection.take(np.flatnonzero(task.selection.groups.codes == 0))
+    outcome = try_mitigations(replace(make_task(), selection=selection))[-1]
+    assert outcome.error == "a group of the holdout is not in the selection split, so it has no threshold"
+    assert outcome.chances is None
+
+
+def test_a_library_that_fails_is_a_row_with_its_error(monkeypatch):
+    def broken(*_, **_options):
+        raise RuntimeError("x" * 300)
+
+    monkeypatch.setattr(ThresholdOptimizer, "fit", broken)
+    *others, last = try_mitigations(make_task())
+    assert last.error == f"RuntimeError: {'x' * 300}"[:200]
+    assert all(outcome.error is None for outcome in others)
