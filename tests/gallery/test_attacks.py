@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from fairenum.report.markdown import attack_to_markdown
 
 from fairenum import load_dataset
 from fairenum.attack import simulate
 from fairenum.document.attack import AttackDocument
 from fairenum.document.files import load_as
 from fairenum.report.attack import attack_view, subject, title
-from fairenum.report.markdown import attack_to_markdown
 
 REPORTS = Path(__file__).parents[2] / "reports"
 FRESH = 3  # trials that are run again

@@ -5,14 +5,14 @@ from xml.etree import ElementTree
 
 import pytest
 from documents import audit_document
+from fairenum.report.markdown import escaped, to_markdown
+from fairenum.report.terminal import print_report
+from fairenum.report.view import View, view
 from rich.cells import cell_len
 from rich.console import Console
 
 from fairenum.report.junit import to_junit
-from fairenum.report.markdown import escaped, to_markdown
 from fairenum.report.rules import parse_rules
-from fairenum.report.terminal import print_report
-from fairenum.report.view import View, view
 
 RULES = parse_rules(["accuracy>=0.5", "demographic_parity_difference<=0.1", "demographic_parity_ratio>=0.8"])
 HOSTILE = ("[red]bold[/red] \x1b[31m\u202e\r\n| <script>", "x" * 10_000 + "\u0301" * 500)

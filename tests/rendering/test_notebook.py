@@ -3,7 +3,6 @@
 import re
 
 from documents import audit_document, spread_document
-
 from fairenum.audit import AuditResult
 from fairenum.report.view import view
 

@@ -5,12 +5,11 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rule, draw, grid, standalone
 from fairenum.report.svg.scale import Scale, labels, reach, round_numbers, scientific
 from fairenum.report.svg.shapes import SHAPES
+from hypothesis import given
+from hypothesis import strategies as st
 
 numbers = st.floats(-1e9, 1e9)
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,7 +2,6 @@
 
 import pytest
 from documents import audit_document, full_document
-
 from fairenum.audit.result import AuditResult, check
 from fairenum.report.numbers import counted, estimate, p_value, percent, share, signed
 from fairenum.report.text import plain, sentence_list, shortened

@@ -2,9 +2,9 @@
 
 import pytest
 from documents import audit_document, spread_document
+from fairenum.report.html import render
 
 from fairenum.report.comparison import compare, headline, runs, summary
-from fairenum.report.html import render
 
 METRIC = "demographic_parity_difference"
 

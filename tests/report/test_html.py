@@ -8,12 +8,12 @@ import time
 
 import pytest
 from documents import audit_document, full_document, spread_document
-
 from fairenum.audit import AuditResult
-from fairenum.report import figures, scatter
 from fairenum.report.html import page, to_html
-from fairenum.report.rules import parse_rules
 from fairenum.report.view import view
+
+from fairenum.report import figures, scatter
+from fairenum.report.rules import parse_rules
 
 LARGEST = 250_000
 

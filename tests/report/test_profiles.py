@@ -5,12 +5,12 @@ from datetime import date
 
 import pytest
 from documents import audit_document
+from fairenum.report.html import page, to_html
+from fairenum.report.profiles import PROFILES, impact_ratios
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairenum.dataset.groups import intersect, read_groups
-from fairenum.report.html import page, to_html
-from fairenum.report.profiles import PROFILES, impact_ratios
 
 DAY = date(2026, 3, 1)
 

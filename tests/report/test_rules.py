@@ -2,8 +2,8 @@
 
 import pytest
 from documents import audit_document
-
 from fairenum.audit import schema
+
 from fairenum.errors import ConfigError
 from fairenum.report.rules import METRICS, Outcome, Rule, judge, parse_rule, parse_rules
 

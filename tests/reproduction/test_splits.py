@@ -6,10 +6,10 @@ from sklearn.metrics import zero_one_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
+from fairenum.document.paper import CLOCKED
 from fairenum.document.reproduction import Refusal
 from fairenum.errors import AnswerRefused
 from fairenum.reproduction import splits
-from fairenum.reproduction.plan import CLOCKED
 from fairenum.reproduction.splits import divided, other_half, run_printed, run_split
 from fairenum.reproduction.tuning import choose_cost
 

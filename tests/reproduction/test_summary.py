@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairenum.document.paper import CLOCKED
 from fairenum.document.reproduction import Refusal
 from fairenum.reproduction.injection import DrawMeasures, DrawRecord, ModelScores
-from fairenum.reproduction.plan import CLOCKED
 from fairenum.reproduction.splits import SplitMeasures, SplitRecord
 from fairenum.reproduction.summary import bands, draw_variants, growth, known, rounded, split_variants
 

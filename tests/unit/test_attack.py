@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from fairenum.audit import AuditResult, attacked, audit, schema, select
 from jsonschema import Draft202012Validator
 
-from fairenum.audit import AuditResult, attacked, audit, schema, select
 from fairenum.errors import ResultError
 
 

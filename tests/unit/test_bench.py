@@ -1,9 +1,9 @@
 """The plot of growth in plain characters."""
 
 import pytest
+from fairenum.bench.plot import duration
 
 from fairenum.bench import Series, draw
-from fairenum.bench.plot import duration
 
 
 def test_the_plot_fits_80_columns_and_gives_slopes():

@@ -5,13 +5,13 @@ import json
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from fairenum.reproduction.page import headline
+from fairenum.reproduction.reasons import often
 from scipy.stats import beta
 
+from fairenum.document.paper import CLOCKED
 from fairenum.reproduction import Plan, rendered, reproduce
 from fairenum.reproduction.claims import claims
-from fairenum.reproduction.page import headline
-from fairenum.reproduction.plan import CLOCKED
-from fairenum.reproduction.reasons import often
 
 TINY = Plan(splits=1, draws=2, printed_draws=1, printed_seconds=0.2, seed=3)
 
