@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, check_options, is_number, refuse_unknown, require
 from fairenum.document.terms import Gap, KernelName
+from fairenum.errors import ConfigError
 
 Sizes = tuple[int | float, int | float, int | float]
 
@@ -88,10 +89,9 @@ class Options:
         own = [option.name for option in fields(self)]  # type: ignore[arg-type]
         of_machine = [option.name for option in fields(Machine)]
         refuse_unknown(self.subject, options, [*own, *of_machine])
-        machine = replace(
-            options.pop("machine", self.machine),
-            **{name: options.pop(name) for name in of_machine if name in options},
-        )
+        machine = options.pop("machine", self.machine)
+        require_machine(machine)
+        machine = replace(machine, **{name: options.pop(name) for name in of_machine if name in options})
         return replace(self, machine=machine, **options)  # type: ignore[type-var]
 
     @property
@@ -102,11 +102,18 @@ class Options:
         return {option.name: getattr(machine, option.name) for option in fields(machine)} | own
 
 
+def require_machine(machine: object) -> None:
+    """Refuse a machine that is none."""
+    if not isinstance(machine, Machine):
+        raise ConfigError(f"option 'machine' must be a Machine, not {machine!r}")
+
+
 def make_tuples(config: object, names: Iterable[str]) -> None:
     """Take single values and lists for tuples."""
     for name in names:
         value = getattr(config, name)
-        object.__setattr__(config, name, (value,) if isinstance(value, str | float | int) else tuple(value))
+        is_single = isinstance(value, str) or not isinstance(value, Iterable)
+        object.__setattr__(config, name, (value,) if is_single else tuple(value))
 
 
 def require_three_sizes(config: object, sizes: Sequence[float]) -> None:
