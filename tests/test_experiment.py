@@ -1,0 +1,202 @@
+"""A table divided and encoded without a leak, and the machine posed on its training rows."""
+
+import numpy as np
+import pytest
+from fairlearn.metrics import demographic_parity_difference
+from hiring import PLAN, people
+from sklearn.svm import SVC
+
+from fairenum.dataset import Dataset, Encoding, Groups, merge_identical, split
+from fairenum.document.machine import Machine
+from fairenum.errors import ColumnMissing, ConfigError
+from fairenum.experiment import EncodedRows, best_cost, divide, encode, kernel_for, pose
+from fairenum.solvers.registry import open_workspace
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return Dataset.from_frame(people(), **PLAN)
+
+
+def tied_rows(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Rows most of which stand there several times."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(n, 2)).astype(float)
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 1.0, 1.0, -1.0)
+
+
+def test_a_table_is_divided_as_it_is_split(dataset):
+    division = divide(dataset, (0.5, 0.25, 0.25), seed=3)
+    parts = split(dataset, (0.5, 0.25, 0.25), 3)
+    for rows, encoded in (
+        (parts.train, division.train),
+        (parts.selection, division.part("selection")),
+        (parts.holdout, division.part("holdout")),
+    ):
+        np.testing.assert_array_equal(encoded.X, division.encoding.transform(dataset, rows))
+        np.testing.assert_array_equal(encoded.y, dataset.signs[rows])
+        np.testing.assert_array_equal(encoded.groups.values, people()["sex"].to_numpy()[rows])
+    np.testing.assert_array_equal(division.rows["holdout"], parts.holdout)
+    assert not division.is_exploratory
+
+
+def test_the_primary_column_is_the_first_or_the_one_asked_for(dataset):
+    assert divide(dataset).column == "sex"
+    crossed = divide(dataset, primary="sex & race")
+    assert (crossed.column, len(crossed.holdout.groups.names)) == ("sex & race", 6)
+    assert [groups.column for groups in crossed.columns] == ["sex", "race", "sex & race"]
+    with pytest.raises(ColumnMissing, match="did you mean 'race'"):
+        divide(dataset, primary="rase")
+    alone = Dataset.from_frame(people().drop(columns=["sex", "race"]), "hired", "yes")
+    division = divide(alone)
+    assert division.column is division.primary is None
+    assert division.train.groups.names == ("everyone",)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "chosen", "reported"),
+    [
+        ((0.7, 0.3, 0.0), "selection", "selection"),
+        ((0.7, 0.0, 0.3), "holdout", "holdout"),
+        ((1.0, 0.0, 0.0), "train", "train"),
+    ],
+)
+def test_a_missing_part_is_made_up_for_and_said(dataset, sizes, chosen, reported):
+    division = divide(dataset, sizes)
+    assert division.is_exploratory
+    np.testing.assert_array_equal(division.rows["selection"], getattr(division.split, chosen))
+    np.testing.assert_array_equal(division.rows["holdout"], getattr(division.split, reported))
+
+
+def test_nothing_outside_the_training_rows_has_a_say_in_the_encoding(dataset):
+    """Whatever stands in the other rows, the training rows are encoded alike."""
+    division = divide(dataset)
+    frame = people()
+    others = np.setdiff1d(np.arange(len(frame)), division.split.train)
+    frame.loc[others, "skill"] = 1e6
+    frame.loc[others, "town"] = "elsewhere"
+    changed = Dataset.from_frame(frame, **PLAN)
+    encoding, (train, holdout) = encode(changed, (division.split.train, others), None)
+    np.testing.assert_array_equal(train.X, division.train.X)
+    assert encoding.names == division.encoding.names
+    np.testing.assert_allclose(train.X[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    assert holdout.X[:, 0].min() > 1e5
+
+
+def test_the_first_part_is_trained_on(dataset):
+    rows = [np.arange(0, 50), np.arange(50, 120)]
+    encoding, parts = encode(dataset, rows, dataset.columns[1], standardise=False)
+    expected = Encoding.fit(dataset, rows[0], standardise=False)
+    for part, numbers in zip(parts, rows, strict=True):
+        np.testing.assert_array_equal(part.X, expected.transform(dataset, numbers))
+        assert part.groups.column == "race"
+    assert encoding.names == expected.names
+    np.testing.assert_array_equal(parts[0].X[:, 0], people()["skill"].to_numpy()[:50])
+
+
+def test_identical_rows_are_merged():
+    X, y = tied_rows()
+    posed, merged = pose(X, y, Machine(0.5)), merge_identical(X, y)
+    np.testing.assert_array_equal(posed.problem.X, merged.X)
+    np.testing.assert_array_equal(posed.problem.y, merged.y)
+    np.testing.assert_array_equal(posed.problem.copies, merged.copies)
+    assert len(posed.rows_of) == len(merged) < len(y)
+    for example, rows in enumerate(posed.rows_of):
+        np.testing.assert_array_equal(rows, np.flatnonzero(merged.inverse == example))
+        assert (X[rows] == posed.problem.X[example]).all()
+
+
+def test_rows_are_examples_of_their_own_if_asked_for():
+    X, y = tied_rows()
+    posed = pose(X, y, Machine(0.5, rows=True))
+    np.testing.assert_array_equal(posed.problem.X, X)
+    assert [rows.tolist() for rows in posed.rows_of] == [[row] for row in range(len(y))]
+    np.testing.assert_array_equal(posed.problem.cost, 0.5)
+
+
+@pytest.mark.parametrize("rows", [False, True])
+def test_weighted_rows_cost_as_much_as_they_weigh(rows):
+    X, y = tied_rows()
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    posed = pose(X, y, Machine(0.5, rows=rows), weights=weights)
+    expected = [0.5 * weights[found].sum() for found in posed.rows_of]
+    np.testing.assert_allclose(posed.problem.upper, expected)
+    assert posed.problem.size == (len(y) if rows else len(merge_identical(X, y)))
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2.0, 60)])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_merged_or_not_the_machine_is_scikit_learns(kernel, weights):
+    X, y = tied_rows()
+    svc = SVC(C=0.5, kernel=kernel, tol=1e-9).fit(X, y, weights)
+    dual = svc.dual_coef_[0]
+    K = kernel_for(Machine(kernel=kernel), X)(X[svc.support_], X[svc.support_])
+    expected = np.abs(dual).sum() - 0.5 * dual @ K @ dual
+    for rows in (False, True):
+        problem = pose(X, y, Machine(0.5, kernel, rows=rows), weights=weights).problem
+        assert open_workspace("path", problem).solve().certificate.objective == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.25])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_gamma_is_scikit_learns(gamma, kernel):
+    X, y = tied_rows()
+    found = kernel_for(Machine(kernel=kernel, gamma=gamma, degree=2, coef0=0.5), X)
+    svc = SVC(kernel=kernel, gamma=gamma, degree=2, coef0=0.5).fit(X, y)
+    assert found.gamma == pytest.approx(svc._gamma)
+    assert (found.name, found.degree, found.coef0) == (kernel, 2, 0.5)
+    assert pose(X, y, Machine(kernel=kernel, gamma=gamma, degree=2, coef0=0.5)).problem.kernel == found
+
+
+def test_rows_without_variance_have_a_gamma_all_the_same():
+    X = np.ones((4, 2))
+    assert kernel_for(Machine(kernel="rbf"), X).gamma == 1.0
+    assert SVC(kernel="rbf").fit(X, [0, 1, 0, 1])._gamma == 1.0
+
+
+def test_a_cost_that_is_not_chosen_yet_cannot_be_posed():
+    with pytest.raises(ConfigError, match="'C' must be a positive number, not 'auto'"):
+        pose(*tied_rows(), Machine("auto"))
+
+
+def test_the_best_cost_is_the_smallest_of_the_most_accurate():
+    assert best_cost({0.1: 0.7, 1.0: 0.8, 10.0: 0.8}) == 1.0
+    assert best_cost({10.0: 0.8 + 1e-15, 1.0: 0.8}) == 1.0
+
+
+def test_encoded_rows():
+    X, y = tied_rows()
+    codes = np.arange(60) % 3
+    rows = EncodedRows(X, y, Groups(codes, ("a", "b", "c"), "g"))
+    assert len(rows) == 60
+    np.testing.assert_array_equal(rows.labels, y == 1.0)
+    some = rows.take(np.array([5, 2]))
+    np.testing.assert_array_equal(some.X, X[[5, 2]])
+    np.testing.assert_array_equal(some.y, y[[5, 2]])
+    assert (some.groups.values.tolist(), some.groups.column) == (["c", "c"], "g")
+    assert len(rows.take(slice(10, 20))) == 10
+
+
+def test_encoded_rows_judge_decision_values():
+    X, y = tied_rows()
+    groups = Groups(np.arange(60) % 2, ("a", "b"))
+    rows = EncodedRows(X, y, groups)
+    values = np.random.default_rng(2).normal(size=(4, 60))
+    values[0, :7] = 0.0  # on the plane is favourable
+    decisions = rows.decisions(values)
+    np.testing.assert_array_equal(decisions.predictions, values >= 0.0)
+    np.testing.assert_array_equal(decisions.labels, rows.labels)
+    found = rows.gaps(values, "demographic_parity_difference")
+    expected = [
+        demographic_parity_difference(rows.labels, row >= 0.0, sensitive_features=groups.values.astype(str))
+        for row in values
+    ]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_a_division_does_not_depend_on_the_order_of_columns(dataset):
+    shuffled = Dataset.from_frame(people()[["race", "hired", "town", "proxy", "sex", "skill"]], **PLAN)
+    ours, theirs = divide(dataset), divide(shuffled)
+    np.testing.assert_array_equal(ours.split.train, theirs.split.train)
+    order = [theirs.encoding.names.index(name) for name in ours.encoding.names]
+    np.testing.assert_array_equal(ours.holdout.X, theirs.holdout.X[:, order])
