@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fairenum import EnumSVC
+from fairenum.document.machine import Tolerances
+from fairenum.experiment import EncodedRows
 from fairenum.scoring import Decisions, Groups
-from fairenum.selection import Standing, Tolerances, expected_optimism, standing
+from fairenum.scoring.counts import confusion
+from fairenum.selection import Standing, _gap, expected_optimism, fairest, standing
 
 NAN = float("nan")
 
@@ -84,9 +88,26 @@ def test_a_choice_of_one_does_not_flatter(noisy_twins):
 
 @pytest.mark.parametrize("metric", ["equalized_odds_difference", "predictive_parity_difference"])
 def test_the_replicated_gap_is_the_gap(noisy_twins, metric):
-    from fairenum.scoring.counts import confusion
-    from fairenum.selection import _gap
-
     expected = standing(noisy_twins, np.ones(40), metric).gap
     once = np.ones((2, len(noisy_twins.labels)))
     np.testing.assert_allclose(_gap(confusion(noisy_twins, once), metric), [expected, expected], atol=1e-12)
+
+
+def test_the_fairest_of_some_models():
+    rng = np.random.default_rng(5)
+    X, codes = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
+    X[:, 0] += codes
+    y = np.where(X[:, 0] + rng.normal(size=120) > 0.5, 1.0, -1.0)
+    rows = EncodedRows(X[60:], y[60:], Groups(codes[60:], ("a", "b")))
+    found = EnumSVC(n_models=20, distinct="predictions").fit(X[:60], y[:60], rows.X).models_
+    tolerances = Tolerances(max_accuracy_drop=0.05)
+    values = np.array([model.decision_function(rows.X) for model in found])
+    gaps = rows.gaps(values, tolerances.metric)
+    accuracy = ((values >= 0.0) == rows.labels).mean(axis=1)
+    allowed = [place for place in range(20) if accuracy[place] >= accuracy[0] - 0.05 - 1e-9]
+    chosen = fairest(found, rows, tolerances)
+    assert chosen is found[min(allowed, key=lambda place: (round(gaps[place], 9), -accuracy[place], place))]
+    assert chosen is not found[0]
+    assert fairest(found, rows, Tolerances(eps=0.0)) is found[0]
+    nobody = EncodedRows(rows.X, rows.y, Groups(np.zeros(60, dtype=int), ("a", "b")))
+    assert fairest(found, nobody, tolerances) is found[0]

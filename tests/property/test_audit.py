@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
+from hiring import METRIC, checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
-from fairenum.audit import AuditResult, audit, schema, select
-
-VALIDATOR = Draft202012Validator(schema())
+from fairenum import AuditResult, audit, select
+from fairenum.document.cautions import cautions
 
 
 @st.composite
@@ -32,23 +29,22 @@ def tables(draw):
 @given(tables(), st.sampled_from(["predictions", "support", "diverse"]), st.integers(0, 5))
 def test_every_document_is_valid_and_consistent(frame, distinct, seed):
     result = audit(frame, "y", "in", "g", k=4, distinct=distinct, seed=seed, replications=50)
-    document = json.loads(result.to_json())
-    VALIDATOR.validate(document)
-    selection, models = document["selection"], document["models"]
+    document = checked(result)
+    selection, models = document.selection, document.models
     for model in models:
         for part in ("selection", "holdout"):
-            scores = model["scores"][part]
-            counts = scores["by_column"]["g"]
-            assert sum(counts["selected"]) == round(scores["selection_rate"]["value"] * scores["rows"])
-            assert all(right <= all_ for right, all_ in zip(counts["true_positives"], counts["selected"], strict=True))
-            for name in ("accuracy", "balanced_accuracy", "selection_rate", "demographic_parity_difference"):
-                value, low, high = (scores[name][key] for key in ("value", "low", "high"))
-                assert value is None or low - 1e-12 <= value <= high + 1e-12
-    assert models[0]["scores"]["holdout"]["demographic_parity_difference"]["verdict"] == "not distinguishable"
-    if selection["rank"] is not None and not models[0]["is_constant"]:
-        gaps = [models[r - 1]["scores"]["selection"]["demographic_parity_difference"]["value"]
-                for r in (selection["rank"], 1)]  # fmt: skip
+            scores = model.scores.of(part)
+            counts = scores.by_column["g"]
+            assert sum(counts.selected) == round(scores.selection_rate.value * scores.rows)
+            assert all(right <= all_ for right, all_ in zip(counts.true_positives, counts.selected, strict=True))
+            for name in ("accuracy", "balanced_accuracy", "selection_rate", METRIC):
+                found = scores.measure(name)
+                assert found.value is None or found.low - 1e-12 <= found.value <= found.high + 1e-12
+    assert document.first.scores.holdout.gap(METRIC).verdict == "not distinguishable"
+    if document.selected and not document.first.is_constant:
+        gaps = [model.scores.selection.gap(METRIC).value for model in (document.selected, document.first)]
         assert gaps[0] <= gaps[1]
-    assert not selection["is_fairer"] or selection["verdict"] == "fairer"
-    again = select(AuditResult(document)).document["selection"]
-    assert {**again, "optimism": None} == {**selection, "optimism": None}
+    assert selection.is_fairer == (selection.verdict == "fairer")
+    assert document.warnings == cautions(document)
+    again = select(AuditResult(document)).document.selection
+    assert again.but(optimism=None) == selection.but(optimism=None)
