@@ -57,6 +57,7 @@ gallery-attack: $(VENV)/.installed
 # Guided search against other mitigations over 20 splits of each of six cases, to reports/; a few minutes.
 mitigation: $(VENV)/.installed
 	$(BIN)/python -m fairenum.bench.mitigation reports
+	$(BIN)/fairenum report reports/mitigation.json --markdown reports/mitigation.md --quiet
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

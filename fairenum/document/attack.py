@@ -274,7 +274,7 @@ class DrawnTable(Value, frozen=True):
     fingerprint: str
 
 
-class AttackDocument(Document, frozen=True, tag="attack"):
+class AttackDocument(Document, frozen=True, kw_only=True, tag="attack"):
     """A simulated attack on its own; all but its timings is the same for the same input and seed.
 
     Attributes

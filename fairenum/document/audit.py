@@ -30,7 +30,7 @@ class Requested(Value, frozen=True):
     max_nodes: int | Literal["auto"] | None
 
 
-class AuditDocument(Document, frozen=True, tag="audit"):
+class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     """The result of one audit. Undefined numbers are null.
 
     Everything but timings is the same for the same input and seed.

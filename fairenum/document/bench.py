@@ -79,7 +79,7 @@ class GrowthSeries(Value, frozen=True):
     slope: float | None
 
 
-class BenchDocument(Document, frozen=True, tag="bench"):
+class BenchDocument(Document, frozen=True, kw_only=True, tag="bench"):
     """What was measured. The figures to quote are ratios: times are in SVC fits made beside them.
 
     Attributes

@@ -101,7 +101,7 @@ class CaseSummary(Value, frozen=True):
     objective_ratio: Estimate
 
 
-class MitigationDocument(Document, frozen=True, tag="mitigation"):
+class MitigationDocument(Document, frozen=True, kw_only=True, tag="mitigation"):
     """Guided search against what else a user would pick, over many splits."""
 
     title: ClassVar[str] = "comparison of mitigations"

@@ -273,7 +273,7 @@ class JudgedClaim(Count, frozen=True):
     parts: tuple[ClaimPart, ...]
 
 
-class ReproductionDocument(Document, frozen=True, tag="reproduction"):
+class ReproductionDocument(Document, frozen=True, kw_only=True, tag="reproduction"):
     """The paper's experiments, run many times over, and a verdict on each of its claims.
 
     All but timings, and what the clock decides, is the same for the same plan.
