@@ -1,6 +1,6 @@
 """Guided search against what else a user would pick, over many splits.
 
-``python -m fairenum.bench.mitigation FOLDER JOBS`` writes the document and the table to a folder.
+``python -m fairenum.bench.mitigation FOLDER JOBS`` writes the document to a folder.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _median(values: Sequence[float]) -> Estimate:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write mitigation.json and mitigation.md to a folder."""
+    """Write mitigation.json to a folder."""
     folder = Path(arguments[0] if arguments else "reports")
     jobs = int(arguments[1]) if len(arguments) > 1 else 2
     folder.mkdir(exist_ok=True)
