@@ -97,9 +97,9 @@ def simulate(
     """
     config = resolved((config or AttackConfig()).but(**options), dataset)
     # a trial records its own failures: one that is lost is the cluster's
-    finished = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
-    found, is_partial = collected(finished, lambda done: progress("attack", done, config.trials))
-    records = tuple(sorted(found, key=lambda record: record.trial))
+    running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
+    finished, is_partial = collected(running, lambda done: progress("attack", done, config.trials))
+    records = tuple(sorted(finished, key=lambda record: record.trial))
     if not any(record.attacks for record in records):
         raise AttackError(_all_failed(records))
     return Simulation(summary(records, config, is_partial=is_partial), records)
