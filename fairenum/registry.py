@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from fairenum.errors import FairenumError
 
@@ -41,7 +41,7 @@ class Entry(Protocol):
     def dist(self) -> Provider | None:
         """The distribution that provides it."""
 
-    def load(self) -> Any:
+    def load(self) -> object:
         """Import what it points to."""
 
 
@@ -65,7 +65,7 @@ class Registry(Generic[Plugin]):
 
     group: str
     noun: str
-    build: Callable[[Any], Plugin]
+    build: Callable[[object], Plugin]
     defect: Callable[[object, str], str]
     not_found: type[FairenumError]
     conflict: type[FairenumError]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, check_options, is_number, refuse_unknown, require
 from fairenum.document.terms import Gap, KernelName
+from fairenum.errors import ConfigError
 
 Sizes = tuple[int | float, int | float, int | float]
 
@@ -83,15 +84,16 @@ class Options:
     subject: ClassVar[str]
     machine: Machine
 
-    def but(self, **options: Any) -> Self:
+    def but(self, **options: object) -> Self:
         """Return the configuration with some options changed, those of its machine among them; refuse unknown ones."""
         own = [option.name for option in fields(self)]  # type: ignore[arg-type]
         of_machine = [option.name for option in fields(Machine)]
         refuse_unknown(self.subject, options, [*own, *of_machine])
-        machine = replace(
-            options.pop("machine", self.machine),
-            **{name: options.pop(name) for name in of_machine if name in options},
-        )
+        given = options.pop("machine", self.machine)
+        if not isinstance(given, Machine):
+            raise ConfigError(f"option 'machine' must be a Machine, not {given!r}")
+        changes = {name: options.pop(name) for name in of_machine if name in options}
+        machine = replace(given, **changes)  # type: ignore[arg-type]  # checked when it is built
         return replace(self, machine=machine, **options)  # type: ignore[type-var]
 
     @property
