@@ -35,7 +35,9 @@ LINKED = replace(PLOT, layers=(Marks((Mark(0.0, 0.0, "model 1", link="#model-1")
 TABLE = Table("A table", ("name", "value"), (("one", "1.000"), ("two", "2.000")), marked=1, notes=("a note",))
 EXPLORER = Explorer(
     Figure((LINKED,), "explore it"),
-    Table("Models", ("rank", "gap", "gap"), (("1", "0.1", "0.2"),), 0, over=(Over("", "", 1), Over("both", "there", 2))),
+    Table(
+        "Models", ("rank", "gap", "gap"), (("1", "0.1", "0.2"),), 0, over=(Over("", "", 1), Over("both", "there", 2))
+    ),
     (Candidate("model-1", 0.0, 0.0, "0.1", ("first",)),),
     "The run allowed it.",
 )

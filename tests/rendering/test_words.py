@@ -8,7 +8,17 @@ from samples import near
 
 from fairenum.document.value import Estimate, Quantiles
 from fairenum.rendering import curve, loglog
-from fairenum.rendering.numbers import counted, difference, estimate, p_value, percent, rate, share, signed, three_digits
+from fairenum.rendering.numbers import (
+    counted,
+    difference,
+    estimate,
+    p_value,
+    percent,
+    rate,
+    share,
+    signed,
+    three_digits,
+)
 from fairenum.rendering.text import capitalised, file_name, plain, quoted, sentence_list, shortened
 
 
@@ -95,6 +105,8 @@ def test_a_flat_plot_and_an_empty_one_are_no_failure():
     assert loglog.draw([loglog.Line("path", (), (), "")], "t") == "nothing was measured in the time given"
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(1234.0, "1234 s"), (0.5, "500 ms"), (2e-5, "20 us"), (1e-9, "0.001 us")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(1234.0, "1234 s"), (0.5, "500 ms"), (2e-5, "20 us"), (1e-9, "0.001 us")]
+)
 def test_a_time_has_a_unit_that_suits_it(seconds, text):
     assert loglog.duration(seconds) == text

@@ -183,7 +183,9 @@ def ranks(mark) -> list[int]:
 def test_guided_models_are_told_apart_by_shape_and_are_no_part_of_the_ranking():
     document = full()
     guided = {model.rank for model in document.models if model.origin == "guided"}
-    marked = {rank for mark in marks_of(model_plots.scatters(document)[0]) if mark.shape == "triangle" for rank in ranks(mark)}
+    marked = {
+        rank for mark in marks_of(model_plots.scatters(document)[0]) if mark.shape == "triangle" for rank in ranks(mark)
+    }
     assert guided & marked
     assert document.selection.rank not in marked
     (loss, *_) = model_plots.by_rank(document)
