@@ -103,6 +103,13 @@ def test_figures_are_drawn_shown_in_plain_characters_or_told():
     assert drawn.count("a plot. it rises") == 1
 
 
+@pytest.mark.parametrize(("plain", "fence"), [("o--o", "```"), ("a ```\n```` b", "`````")])
+def test_plain_characters_are_fenced_off_in_markdown(plain, fence):
+    figure = Figure((PLOT,), "a caption", plain)
+    text = to_markdown(whole_page(sections=(Section("a", "a", (Items(("an item",)), figure)),)))
+    assert f"- an item\n\n{fence}text\n{plain}\n{fence}\n\na caption\n" in text
+
+
 def test_headings_over_headings_are_in_all_media():
     page = whole_page()
     assert '<th colspan="2" scope="colgroup">both: there</th>' in to_html(page)

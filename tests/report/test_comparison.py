@@ -18,7 +18,8 @@ def run_with(value: float, margin: float):
         (
             (0.10, 0.01),
             (0.20, 0.01),
-            "a ends with the smallest demographic parity gap, 0.100 [0.090, 0.110]; its interval lies below all others.",
+            "a ends with the smallest demographic parity gap, 0.100 [0.090, 0.110]; its interval lies below all "
+            "others.",
         ),
         (
             (0.20, 0.10),

@@ -102,7 +102,8 @@ def race(*results):
 
 def test_the_headline_names_the_fastest():
     assert page(saved("bench")).headline == (
-        "path is the fastest: the 50 best models take it 1.42 SVC fits, 4028 times faster than Algorithm 1 of the paper."
+        "path is the fastest: the 50 best models take it 1.42 SVC fits, 4028 times faster than Algorithm 1 of the "
+        "paper."
     )
     assert page(race(RaceResult("path", error="no"))).headline == "No solver found the models."
 
