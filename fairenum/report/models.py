@@ -136,7 +136,7 @@ def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
         name=f"model-{model.rank}",
         loss=max(0.0, 1.0 - model.objective_ratio),
         drop=round((best or 0.0) - (scores.accuracy.value or 0.0), EXACT_DIGITS),
-        gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):g}",
+        gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}",
         marks=tuple(tag for tag, holds in tags if holds),
     )
 
