@@ -47,7 +47,7 @@ def audit(
     models: int = 20, selected: int | None = 3, verdict: str = "fairer", small: bool = False, status: str = "complete"
 ) -> AuditDocument:
     """The audit of german, had it listed so many models and selected one whose gap is 0.150 [0.110, 0.190]."""
-    base, is_other = saved("german"), selected not in (None, 1)
+    base, is_other = saved("german"), (selected or 1) > 1
     outcome = "none" if selected is None else "selected" if is_other else "kept"
     change = Parts(near(-0.025, 0.02), near(-0.025, 0.02)) if is_other else None
     selection = base.selection.but(
@@ -61,13 +61,12 @@ def audit(
         verdict=Verdict(verdict) if is_other else None,
         optimism=None,
     )
-    shortlist = zip(selection.shortlist, base.group_tables, strict=False)
     document = base.but(
         status=status,
         models=base.models[:models],
         enumeration=base.enumeration.but(models=models, ties=None),
         selection=selection,
-        group_tables=tuple(table.but(rank=rank) for rank, table in shortlist),
+        group_tables=tuple(t.but(rank=r) for r, t in zip(selection.shortlist, base.group_tables, strict=False)),
         guided=None,
         range=None,
         explanation=None,
@@ -82,9 +81,8 @@ def audit(
 
 def with_small_group(document: AuditDocument) -> AuditDocument:
     """Make the second group of the primary column a small one."""
-    column = document.dataset.sensitive[0]
+    column, rows = document.dataset.sensitive[0], [(table, table.groups) for table in document.group_tables]
     groups = (column.groups[0], column.groups[1].but(is_small=True, holdout=20))
-    rows = [(table, table.groups) for table in document.group_tables]
     tables = tuple(table.but(groups=(first, second.but(is_small=True))) for table, (first, second) in rows)
     return document.but(dataset=document.dataset.but(sensitive=(column.but(groups=groups),)), group_tables=tables)
 

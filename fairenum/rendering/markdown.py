@@ -19,7 +19,7 @@ def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
     Parameters
     ----------
     page
-        Any page.
+        What to write.
     figures
         Files of its figures by their names; without a file a figure is shown in plain characters, or in words.
     """
@@ -75,6 +75,8 @@ def _list(items: tuple[str, ...]) -> str:
 
 
 def _figure(figure: Figure, files: Mapping[str, str]) -> Iterator[str]:
+    if not figure.plots:
+        return
     if figure.name in files:
         yield f"\n![{escaped(figure.plots[0].name)}]({files[figure.name]})"
     elif figure.plain:

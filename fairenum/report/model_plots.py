@@ -19,7 +19,7 @@ from fairenum.rendering.text import sentence_list
 from fairenum.report.wording import GAPS, PARTS, method_title, short
 
 MOST_NAMED = 6
-EXACT_DIGITS = 12  # models whose numbers differ by less are at one place
+EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
 BY_CHANCE: Shape = "hollow"
 
 

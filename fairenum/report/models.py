@@ -12,11 +12,11 @@ from fairenum.rendering.numbers import UNDEFINED, counted, estimate, share, sign
 from fairenum.rendering.page import Candidate, Explorer, Figure, Over, Paragraph, Section, Table
 from fairenum.rendering.text import shortened
 from fairenum.report import model_plots
+from fairenum.report.model_plots import EXACT_DIGITS
 from fairenum.report.wording import GAPS, PARTS, TITLE_WIDTH, VERDICTS, manner, method_title
 from fairenum.report.wording import audit as wording
 
 SHOWN = 12
-EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
 
 
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
