@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 
 from fairenum.errors import ConfigError
 
-TINY = math.ulp(0.0)
+TINY, HUGE = math.ulp(0.0), sys.float_info.max
 Ranges = Mapping[str, tuple[float, float]]
 
 
@@ -21,7 +22,7 @@ def is_whole(value: object, low: float, high: float) -> bool:
 def is_number(value: object, low: float, high: float) -> bool:
     """Tell whether a value is a finite number within limits; True and False are none."""
     is_real = isinstance(value, Real) and not isinstance(value, bool)
-    return is_real and math.isfinite(value) and low <= value <= high  # type: ignore[arg-type, operator]
+    return is_real and low <= value <= min(high, HUGE)  # type: ignore[operator]
 
 
 def require(config: object, name: str, holds: bool, what: str) -> None:

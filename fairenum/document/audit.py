@@ -88,6 +88,14 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     attack: Attack | None = None
     is_redacted: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse models that are not ranked from 1, and a selected one that is not among them."""
+        ranks = [model.rank for model in self.models]
+        if not ranks or ranks != list(range(1, len(ranks) + 1)):
+            raise ValueError(f"an audit has models of rank 1 and on, not {ranks}")
+        if self.selection.rank is not None and self.selection.rank not in ranks:
+            raise ValueError(f"no model has the selected rank {self.selection.rank}")
+
     @property
     def name(self) -> str:
         """What the run is called: as its table."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import msgspec
 
 from fairenum.document.header import KIND, VERSION, Document
-from fairenum.document.kinds import AnyDocument
-from fairenum.document.migration import migrate
+from fairenum.document.kinds import AnyDocument, converted
+from fairenum.document.migration import migrated, old_kind
 from fairenum.errors import FairenumError, ResultError
 
 D = TypeVar("D", bound=Document)
@@ -48,22 +48,24 @@ def load_as(kind: type[D], path: str | Path) -> D:
 
 def parse(content: bytes, name: str) -> AnyDocument:
     """Read a document of any kind; `name` is what a message calls it."""
+    found = _decoded(content, name)
+    kind = old_kind(found)
+    if kind is None:
+        _require_header(found, name)
+    try:
+        return converted(found) if kind is None else migrated(found, kind)
+    except (FairenumError, ValueError) as error:
+        raise ResultError(f"{name!r} is no valid document: {error!s:.200}") from error
+
+
+def _decoded(content: bytes, name: str) -> dict[str, object]:
     try:
         found = msgspec.json.decode(content)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ResultError(f"{name!r} is no JSON: {error}") from error
     if not isinstance(found, dict):
-        raise ResultError(f"{name!r} is no document of fairenum, but a {type(found).__name__}; {HINT}")
-    try:
-        document = migrate(found)
-        if document is None:
-            _require_header(found, name)
-            document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
-    except (msgspec.ValidationError, FairenumError, KeyError, TypeError) as error:
-        if isinstance(error, ResultError):
-            raise
-        raise ResultError(f"{name!r} is no valid document: {_reason(error)}") from error
-    return document
+        raise ResultError(f"{name!r} is no document of fairenum: it is no JSON object; {HINT}")
+    return found
 
 
 def _require_header(found: dict[str, object], name: str) -> None:
@@ -71,12 +73,6 @@ def _require_header(found: dict[str, object], name: str) -> None:
         raise ResultError(f"{name!r} is no document of fairenum: it does not say of which kind it is; {HINT}")
     if found.get("version") != VERSION:
         raise ResultError(f"{name!r} has version {found.get('version')!r}, this fairenum reads {VERSION!r}")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"it lacks {error}"
-    return f"{error!s:.200}"
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:

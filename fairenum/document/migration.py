@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-import msgspec
-
 from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import cautions
 from fairenum.document.choice import reason_for
-from fairenum.document.kinds import AnyDocument
+from fairenum.document.kinds import AnyDocument, converted
 from fairenum.document.machine import Machine
 
 Json = dict[str, Any]  # the one untyped value: a document that was read and is not yet understood
@@ -27,29 +25,32 @@ OBSTACLES = {
 }
 
 
-def migrate(old: Json) -> AnyDocument | None:
-    """Read a document of version 0.1; None if it is none."""
-    kind = _kind(old)
-    if kind is None:
-        return None
-    document: AnyDocument = msgspec.convert({"kind": kind, **UPGRADES[kind](old)}, AnyDocument)
-    # messages were kept in words; the codes follow from the document
-    return document.but(warnings=cautions(document)) if isinstance(document, AuditDocument) else document
-
-
-def _kind(old: Json) -> str | None:
-    if old.get("schema_version") == "1.0":
+def old_kind(found: Json) -> str | None:
+    """Tell of which kind a document of version 0.1 is; None if it is none."""
+    if found.get("schema_version") == "1.0":
         return "audit"
-    if old.get("format") == 1 and "standings" in old:
+    if found.get("format") == 1 and "standings" in found:
         return "bench"
-    if "kind" not in old and {"cases", "trials"} <= old.keys():
+    if "kind" not in found and {"cases", "trials"} <= found.keys():
         return "mitigation"
-    return {"fairenum attack 1": "attack", "fairenum reproduction 1": "reproduction"}.get(str(old.get("format")))
+    return {"fairenum attack 1": "attack", "fairenum reproduction 1": "reproduction"}.get(str(found.get("format")))
+
+
+def migrated(old: Json, kind: str) -> AnyDocument:
+    """Read a document of version 0.1."""
+    try:
+        document = converted({"kind": kind, **UPGRADES[kind](old)})
+        # messages were kept in words; the codes follow from the document
+        return document.but(warnings=cautions(document)) if isinstance(document, AuditDocument) else document
+    except KeyError as error:
+        raise ValueError(f"it lacks {error}") from error
+    except (AttributeError, TypeError) as error:
+        raise ValueError(f"it is no {kind} as version 0.1 wrote it") from error
 
 
 def _audit(old: Json) -> Json:
     new = {name: old[name] for name in old if name not in ("schema_version", "attack")}
-    config = dict(old["config"])
+    config = {**old["config"]}
     new["requested"] = config.pop("requested")
     for name in ("label", "favourable", "sensitive"):
         del config[name]
@@ -83,7 +84,7 @@ def _guided(old: Json) -> Json:
 
 def _selection(old: Json) -> Json:
     selection = _without(old["selection"], "reason", "is_fairer")
-    tolerances = dict(selection["tolerances"])
+    tolerances = {**selection["tolerances"]}
     column, candidates = tolerances.pop("column"), tuple(selection["candidates"])
     reason = reason_for(selection["outcome"], column, len(old["models"]), candidates)
     return {**selection, "reason": reason, "column": column, "tolerances": tolerances}
@@ -109,7 +110,7 @@ def _bench(old: Json) -> Json:
 
 
 def _reproduction(old: Json) -> Json:
-    experiments = dict(old["experiments"])
+    experiments = {**old["experiments"]}
     injection = experiments.pop("compas", None)
     claims = [_without(claim, "statement") for claim in old["claims"]]
     new = {name: old[name] for name in ("status", "plan", "timings")}
