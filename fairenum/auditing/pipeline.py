@@ -58,7 +58,8 @@ class LiveRun:
 
     def choose_again(self, document: AuditDocument, tolerances: Tolerances, rank: int | None) -> AuditDocument:
         """Return the document with another choice, explained, and with what choosing is expected to flatter by."""
-        return self.weighed(self.explained(choose_again(document, tolerances, rank)))
+        chosen = self.weighed(self.explained(choose_again(document, tolerances, rank)))
+        return chosen.redacted() if document.is_redacted else chosen
 
     def explained(self, document: AuditDocument) -> AuditDocument:
         """Add why the selected model is fairer, if another model than model 1 was selected."""
@@ -72,10 +73,12 @@ class LiveRun:
     def weighed(self, document: AuditDocument) -> AuditDocument:
         """Add how much of the gain choosing is expected to have feigned, by choosing again on rows drawn again.
 
-        A guided model was made to look fair on these rows, which drawing them again cannot undo.
+        A guided model was made to look fair on these rows, which drawing them again cannot undo; a model that was
+        asked for by its rank was not chosen by the rule.
         """
         selection, chosen = document.selection, document.selected
-        if selection.optimism is None or chosen is None or chosen.origin == "guided":
+        is_ruled = selection.reason == "smallest_gap"
+        if not is_ruled or selection.optimism is None or chosen is None or chosen.origin == "guided":
             return document
         expected = expected_optimism(
             self.listing.decisions(self.division, "selection", self.division.column),

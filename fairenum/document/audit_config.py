@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypedDict, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
-from fairenum.document.machine import Machine, Options, Sizes, Tolerances, make_tuples, require_three_sizes
+from fairenum.document.machine import (
+    Machine,
+    Options,
+    Sizes,
+    Tolerances,
+    make_tuples,
+    require_machine,
+    require_three_sizes,
+)
 from fairenum.document.terms import Categorical, Distinctness, Gap, KernelName, Search
 
 SHARES = (0.6, 0.2, 0.2)
@@ -99,6 +107,7 @@ class AuditConfig(Options):
     delimiter: str | None = None
 
     def __post_init__(self) -> None:
+        require_machine(self.machine)
         make_tuples(self, ("drop", "sizes"))
         flags = ("baselines", "standardise", "use_sensitive")
         check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=("max_seconds",))

@@ -85,7 +85,7 @@ def _of_models(document: AuditDocument) -> Iterator[Caution]:
 def _of_choice(document: AuditDocument) -> Iterator[Caution]:
     selection, chosen = document.selection, document.selected
     if selection.outcome == "selected" and chosen:
-        if not selection.is_fairer:
+        if selection.reason == "smallest_gap" and not selection.is_fairer:
             yield Caution("not_confirmed")
         for column in document.dataset.sensitive:
             change = chosen.scores.holdout.by_column[column.column].gap(selection.tolerances.metric).change

@@ -89,11 +89,9 @@ class Options:
         own = [option.name for option in fields(self)]  # type: ignore[arg-type]
         of_machine = [option.name for option in fields(Machine)]
         refuse_unknown(self.subject, options, [*own, *of_machine])
-        given = options.pop("machine", self.machine)
-        if not isinstance(given, Machine):
-            raise ConfigError(f"option 'machine' must be a Machine, not {given!r}")
+        machine = require_machine(options.pop("machine", self.machine))
         changes = {name: options.pop(name) for name in of_machine if name in options}
-        machine = replace(given, **changes)  # type: ignore[arg-type]  # checked when it is built
+        machine = replace(machine, **changes)  # type: ignore[arg-type]  # checked when it is built
         return replace(self, machine=machine, **options)  # type: ignore[type-var]
 
     @property
@@ -104,11 +102,19 @@ class Options:
         return {option.name: getattr(machine, option.name) for option in fields(machine)} | own
 
 
+def require_machine(machine: object) -> Machine:
+    """Refuse a machine that is none, and return one that is."""
+    if not isinstance(machine, Machine):
+        raise ConfigError(f"option 'machine' must be a Machine, not {machine!r}")
+    return machine
+
+
 def make_tuples(config: object, names: Iterable[str]) -> None:
     """Take single values and lists for tuples."""
     for name in names:
         value = getattr(config, name)
-        object.__setattr__(config, name, (value,) if isinstance(value, str | float | int) else tuple(value))
+        is_single = isinstance(value, str) or not isinstance(value, Iterable)
+        object.__setattr__(config, name, (value,) if is_single else tuple(value))
 
 
 def require_three_sizes(config: object, sizes: Sequence[float]) -> None:

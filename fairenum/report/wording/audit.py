@@ -66,6 +66,8 @@ def _outcome(document: AuditDocument) -> str:
     selection, chosen = document.selection, document.selected
     if chosen is None:
         return "No model can be selected."
+    if selection.reason == "asked_for" and not selection.is_fairer:
+        return f"Model {chosen.rank} was asked for{ASKED_FOR[selection.verdict]}."
     if selection.column is None:
         return "No sensitive column was named, so no gap was measured; model 1 is kept."
     if selection.outcome == "kept":
@@ -76,6 +78,13 @@ def _outcome(document: AuditDocument) -> str:
     if selection.verdict is Verdict.NOT_FAIRER:
         return f"{looked} on the holdout it is not."
     return f"{looked} the holdout cannot confirm it."
+
+
+ASKED_FOR: Mapping[Verdict | None, str] = {
+    None: "",
+    Verdict.NOT_FAIRER: "; on the holdout it is not fairer than model 1",
+    Verdict.NOT_DISTINGUISHABLE: "; the holdout cannot tell its gap from that of model 1",
+}
 
 
 def _price(document: AuditDocument, chosen: AuditedModel) -> str:

@@ -1,0 +1,175 @@
+"""What to beware of: each code follows from one change to a document that calls for no caution."""
+
+from typing import get_args
+
+import pytest
+from versions import read
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
+from fairenum.document.choice import Caution
+from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.terms import CautionCode, Verdict
+from fairenum.document.value import Estimate, Parts
+
+METRIC = "demographic_parity_difference"
+COLUMN = "African_American"
+
+
+def calm() -> AuditDocument:
+    """An audit that nothing has to be said about."""
+    document = read("audit")
+    columns = (
+        column.but(groups=tuple(group.but(is_small=False) for group in column.groups))
+        for column in document.dataset.sensitive
+    )
+    tables = (
+        table.but(groups=tuple(row.but(detectable=NOTABLE_DIFFERENCE) for row in table.groups))
+        for table in document.group_tables
+    )
+    return document.but(
+        dataset=document.dataset.but(sensitive=tuple(columns)),
+        enumeration=document.enumeration.but(ties=None),
+        group_tables=tuple(tables),
+        selection=document.selection.but(verdict=Verdict.FAIRER),
+    )
+
+
+def with_model(rank: int, **changes: object) -> AuditDocument:
+    models = list(calm().models)
+    models[rank - 1] = models[rank - 1].but(**changes)
+    return calm().but(models=tuple(models))
+
+
+def with_column(place: int, **changes: object) -> AuditDocument:
+    columns = list(calm().dataset.sensitive)
+    columns[place] = columns[place].but(**changes)
+    return with_table(sensitive=tuple(columns))
+
+
+def with_group(place: int, **changes: object) -> AuditDocument:
+    """Change the first group of a sensitive column."""
+    first, *others = calm().dataset.sensitive[place].groups
+    return with_column(place, groups=(first.but(**changes), *others))
+
+
+def with_table(**changes: object) -> AuditDocument:
+    return calm().but(dataset=calm().dataset.but(**changes))
+
+
+def with_feature(**changes: object) -> AuditDocument:
+    first, *others = calm().dataset.features
+    return with_table(features=(first.but(**changes), *others))
+
+
+def with_part(name: str, **changes: object) -> AuditDocument:
+    part = getattr(calm(), name)
+    return calm().but(**{name: part.but(**changes)})
+
+
+def without_sensitive() -> AuditDocument:
+    document = with_table(sensitive=())
+    return document.but(config=document.config.but(primary=None), group_tables=())
+
+
+def low_power(limit: float | None = NOTABLE_DIFFERENCE + 1e-9) -> AuditDocument:
+    first, *others = calm().group_tables
+    rows = (first.groups[0], first.groups[1].but(detectable=limit))
+    return calm().but(group_tables=(first.but(groups=rows), *others))
+
+
+def with_change(column: str, change: float | None) -> AuditDocument:
+    """Let the gap of the selected model in a column change by this much against model 1."""
+    scores = calm().models[5].scores
+    found = scores.holdout.by_column[column]
+    changed = found.but(**{METRIC: found.gap(METRIC).but(change=Estimate(change))})
+    by_column = {**scores.holdout.by_column, column: changed}
+    return with_model(6, scores=scores.but(holdout=scores.holdout.but(by_column=by_column)))
+
+
+CHANGES = {
+    Caution("interrupted"): calm().but(status="interrupted"),
+    Caution("exploratory"): calm().but(is_exploratory=True),
+    Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
+    Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
+    Caution("solver_failed"): with_part("enumeration", stopped="solver"),
+    Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
+    Caution("imputed"): with_feature(kind="numeric", missing=1),
+    Caution("missing"): with_feature(kind="categorical", missing=1),
+    Caution("dropped"): with_table(dropped=("town",)),
+    Caution("unseen"): with_table(unseen={"town": 1}),
+    Caution("unscaled"): with_part("config", standardise=False),
+    Caution("sensitive_features"): with_part("config", use_sensitive=True),
+    Caution("no_sensitive"): without_sensitive(),
+    Caution("small_group", "Female"): with_group(1, is_small=True),
+    Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
+    Caution("low_power", COLUMN): low_power(),
+    Caution("constant"): with_model(3, is_constant=True),
+    Caution("undetermined", rank=6): with_model(6, undetermined=Parts(0, 2)),
+    Caution("order"): with_model(2, is_order_certified=False),
+    Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
+    Caution("other_column", "Female"): with_change("Female", NOTABLE_GROWTH),
+    Caution("reference"): with_part("reference_check", largest_difference=2e-9),
+}
+
+
+def test_nothing_calls_for_no_caution():
+    assert cautions(calm()) == ()
+    assert calm().selection.rank == 6
+
+
+def test_every_code_is_tried():
+    assert [caution.code for caution in CHANGES] == list(get_args(CautionCode))
+
+
+@pytest.mark.parametrize("caution", CHANGES, ids=lambda caution: caution.code)
+def test_one_change_calls_for_one_caution(caution):
+    assert cautions(CHANGES[caution]) == (caution,)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        without_sensitive().but(guided=GuidedRun("skipped", obstacle="no_sensitive_column")),
+        with_model(3, undetermined=Parts(0, 2)),  # not on the shortlist
+        with_model(6, undetermined=Parts(2, 0)),  # where it was chosen, not where it is judged
+        with_change(COLUMN, NOTABLE_GROWTH),  # the gap that it was selected by has a verdict of its own
+        with_change("Female", NOTABLE_GROWTH - 1e-9),
+        with_change("Female", None),
+        low_power(NOTABLE_DIFFERENCE),
+        low_power(None),
+    ],
+    ids=range(8),
+)
+def test_what_is_no_reason_for_a_caution(document):
+    found = {caution.code for caution in cautions(document)}
+    assert not found & {"guided_skipped", "undetermined", "other_column", "low_power"}
+
+
+def test_a_kept_model_needs_no_confirmation():
+    kept = with_part("selection", rank=1, outcome="kept", verdict=None)
+    assert cautions(kept) == ()
+    assert cautions(with_part("selection", rank=None, outcome="none", verdict=None)) == ()
+
+
+def test_both_splits_are_looked_at():
+    found = cautions(with_group(1, holdout=0, selection=0))
+    assert found == (Caution("single_group", "Female", "selection"), Caution("single_group", "Female", "holdout"))
+
+
+def test_the_difference_that_can_go_unseen_is_the_largest_of_model_1_in_the_primary_column():
+    assert unseen_difference(low_power(0.3)) == 0.3
+    assert unseen_difference(calm().but(group_tables=())) is None
+    others = tuple(table for table in low_power(0.3).group_tables if (table.rank, table.column) != (1, COLUMN))
+    assert unseen_difference(calm().but(group_tables=others)) is None
+
+
+def test_a_run_of_version_01_gets_the_codes_that_it_had():
+    assert [caution.code for caution in cautions(read("audit"))] == [
+        "few_predictors",
+        "small_group",
+        "small_group",
+        "small_group",
+        "low_power",
+        "not_confirmed",
+    ]

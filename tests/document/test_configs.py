@@ -1,0 +1,158 @@
+"""Options: checked when they are built, changed by name, and named alike wherever they are given."""
+
+from dataclasses import replace
+from typing import get_type_hints
+
+import pytest
+
+from fairenum.document.attack_config import AttackConfig, budget
+from fairenum.document.audit_config import AuditConfig, AuditOptions
+from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.reproduction import Plan
+from fairenum.errors import ConfigError
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "option 'k' must be a whole number of at least 1, not 0"),
+        ({"k": True}, "option 'k' must be a whole number of at least 1, not True"),
+        ({"k": 2.0}, "'k' must be a whole number of at least 1, not 2.0"),
+        ({"C": -1}, "option 'C' must be a positive number or auto, not -1"),
+        ({"C": "best"}, "'C' must be a positive number or auto, not 'best'"),
+        ({"C": HUGE}, "'C' must be a positive number or auto, not 1000"),
+        ({"gamma": 0}, "'gamma' must be a positive number, scale or auto, not 0"),
+        ({"degree": 0}, "'degree' must be a whole number of at least 1, not 0"),
+        ({"coef0": -1}, "'coef0' must be a number of at least 0, not -1"),
+        ({"solver": None}, "'solver' must be the name of a solver, not None"),
+        ({"kernel": "cubic"}, "'kernel' must be one of linear, rbf, poly, not 'cubic'"),
+        ({"metric": "gap"}, "'metric' must be one of demographic_parity_difference, .*, not 'gap'"),
+        ({"distinct": "any"}, "'distinct' must be one of support, predictions, diverse, not 'any'"),
+        ({"search": "fast"}, "'search' must be one of exact, guided, both, not 'fast'"),
+        ({"categorical": "hash"}, "'categorical' must be one of onehot, ordinal, not 'hash'"),
+        ({"sizes": (0.5, 0.5)}, "'sizes' must be three numbers: train, selection and holdout, not"),
+        ({"sizes": (1, 1, HUGE)}, "'sizes' must be three numbers: train, selection and holdout, not"),
+        ({"sizes": 0.5}, r"'sizes' must be three numbers: train, selection and holdout, not \(0.5,\)"),
+        ({"sizes": None}, r"'sizes' must be three numbers: train, selection and holdout, not \(None,\)"),
+        ({"confidence": 1.0}, "'confidence' must be a number of at least 0.5 and at most 1, not 1.0"),
+        ({"eps": float("nan")}, "'eps' must be a number of at least 0 and at most 1, not nan"),
+        ({"rows": 1}, "'rows' must be true or false, not 1"),
+        ({"standardise": "yes"}, "'standardise' must be true or false, not 'yes'"),
+        ({"max_seconds": 0}, "'max_seconds' must be a number above 0, not 0"),
+        ({"min_difference": 2}, "'min_difference' must be a number above 0 and at most 1, not 2"),
+        ({"replications": 9}, "'replications' must be a whole number of at least 10, not 9"),
+        ({"max_nodes": "few"}, "'max_nodes' must be a whole number of at least 1, auto or None, not 'few'"),
+        ({"max_nodes": 0}, "'max_nodes' must be a whole number of at least 1, auto or None, not 0"),
+        ({"machine": "svm"}, "'machine' must be a Machine, not 'svm'"),
+        ({"max_accuracy_drops": 0.1}, "an audit has no option 'max_accuracy_drops'; did you mean 'max_accuracy_drop'"),
+        ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
+        ({"zzz": 1}, "an audit has no option 'zzz'; there are machine, k, .*, delimiter, C, kernel, .*, rows"),
+    ],
+)
+def test_bad_options_of_an_audit_are_refused_by_name(options, message):
+    with pytest.raises(ConfigError, match=message):
+        AuditConfig().but(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trials": 0}, "'trials' must be a whole number of at least 1, not 0"),
+        ({"strategies": ()}, "'strategies' must be at least one"),
+        ({"strategies": ("paper", "paper")}, "'strategies' must be a list without repetitions"),
+        ({"flips": 1.5}, r"'flips' must be numbers of rows, or shares between 0 and 1, not \(1.5,\)"),
+        ({"sizes": (10, 10, 0)}, "'sizes' must be three numbers, of which the holdout is not 0"),
+        ({"confidence": 0.4}, "'confidence' must be a number of at least 0.5"),
+        ({"C": "auto"}, "'C' must be a positive number, not 'auto'"),
+        ({"machine": Machine("auto")}, "'C' must be a positive number, not 'auto'"),
+        ({"machine": None}, "'machine' must be a Machine, not None"),
+        ({"strategy": "paper"}, "an attack has no option 'strategy'; did you mean 'strategies'"),
+    ],
+)
+def test_bad_options_of_an_attack_are_refused_by_name(options, message):
+    with pytest.raises(ConfigError, match=message):
+        AttackConfig().but(**options)
+
+
+def test_a_cost_that_is_not_chosen_yet_is_no_number():
+    assert Machine(2).cost == 2.0
+    with pytest.raises(ConfigError, match="'C' must be a positive number, not 'auto'"):
+        _ = Machine("auto").cost
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "accuracy"}, "'metric' must be one of"),
+        ({"eps": -0.1}, "'eps' must be a number of at least 0 and at most 1, not -0.1"),
+        ({"max_accuracy_drop": 1.5}, "'max_accuracy_drop' must be a number of at least 0 and at most 1, not 1.5"),
+    ],
+)
+def test_bad_tolerances_are_refused(options, message):
+    with pytest.raises(ConfigError, match=message):
+        Tolerances(**options)
+
+
+@pytest.mark.parametrize("config", [AuditConfig(), AttackConfig()])
+def test_options_of_the_machine_are_changed_like_all_others(config):
+    changed = config.but(C=3.0, kernel="rbf", k=7)
+    assert changed == replace(config, machine=Machine(3.0, "rbf"), k=7)
+    assert changed.but(rows=True).machine == Machine(3.0, "rbf", rows=True)
+    assert changed.but(machine=Machine(5.0), gamma=0.5).machine == Machine(5.0, gamma=0.5)
+    assert config.but() == config
+
+
+def test_every_option_has_one_name():
+    config = AuditConfig().but(C=3.0, k=7)
+    assert AuditConfig().but(**config.options) == config
+    assert (config.options["C"], config.options["k"]) == (3.0, 7)
+    assert "machine" not in config.options
+    assert AttackConfig().but(**AttackConfig(k=3).options) == AttackConfig(k=3)
+
+
+def test_options_given_one_by_one_are_those_of_the_configuration():
+    assert AuditOptions.__annotations__.keys() == AuditConfig().options.keys() | {"machine"}
+    assert not AuditOptions.__required_keys__
+    declared = {**get_type_hints(Machine), **get_type_hints(AuditConfig)}
+    given = get_type_hints(AuditOptions)
+    wider = {name for name, kind in given.items() if kind != declared[name]}
+    assert wider == {"sizes", "drop"}  # any sequence will do; the configuration keeps a tuple
+    for value in (["town"], ("town",)):
+        assert AuditConfig().but(drop=value, sizes=[0.5, 0.25, 0.25]) == AuditConfig(
+            drop=("town",), sizes=(0.5, 0.25, 0.25)
+        )
+
+
+def test_a_single_value_stands_for_a_list_of_one():
+    assert AuditConfig(drop="town").drop == ("town",)
+    assert AttackConfig(strategies="alfa", flips=5, defences="loss_removal") == AttackConfig(
+        strategies=("alfa",), flips=(5,), defences=("loss_removal",)
+    )
+
+
+def test_tolerances_are_part_of_the_options():
+    config = AuditConfig(metric="equalized_odds_difference", eps=0.1, max_accuracy_drop=0.2)
+    assert config.tolerances == Tolerances("equalized_odds_difference", 0.1, 0.2)
+
+
+def test_a_draw_is_small_unless_asked_otherwise():
+    assert AttackConfig().sizes_for(10_000) == (300, 0, 1000)
+    assert AttackConfig().sizes_for(100) == (60, 0, 40)
+    assert AttackConfig(sizes=(5, 0, 5)).sizes_for(100) == (5, 0, 5)
+    assert (AttackConfig(sizes=(5, 0, 5)).rows_trained, AttackConfig().rows_trained) == (5, 0)
+
+
+def test_budgets_are_rows_or_shares():
+    assert [budget(flips, 250) for flips in (0, 7, 0.1, 1.0)] == [0, 7, 25, 250]
+    assert budget(1, 250) == 1
+
+
+def test_a_plan_of_a_reproduction():
+    assert Plan().but(splits=2, printed_seconds=0) == Plan(splits=2, printed_seconds=0)
+    assert (Plan.quick(7).seed, Plan.quick().is_quick, Plan().is_quick) == (7, True, False)
+    with pytest.raises(ConfigError, match="a reproduction has no option 'split'; did you mean 'splits'"):
+        Plan().but(split=2)
+    with pytest.raises(ConfigError, match="'draws' must be a whole number of at least 1, not 0"):
+        Plan(draws=0)

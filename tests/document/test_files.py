@@ -1,0 +1,157 @@
+"""Documents as files: what was written is read, anything else is refused by its place."""
+
+import json
+import os
+import subprocess
+import sys
+from typing import get_args
+
+import pytest
+from versions import KINDS, path, read
+
+from fairenum.document.attack import AttackDocument
+from fairenum.document.audit import AuditDocument
+from fairenum.document.files import load, load_as, parse, save, to_json, write_atomically
+from fairenum.document.kinds import AnyDocument
+from fairenum.errors import ResultError
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_saved_is_loaded(tmp_path, kind):
+    document = read(kind)
+    save(document, tmp_path / "run.json")
+    assert load(tmp_path / "run.json") == document
+    assert load_as(type(document), tmp_path / "run.json") == document
+    assert os.listdir(tmp_path) == ["run.json"]
+
+
+def test_there_is_a_sample_of_every_kind():
+    assert {type(read(kind)) for kind in KINDS} == set(get_args(AnyDocument))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_document_says_first_what_it_is(kind):
+    text = to_json(read(kind))
+    assert text.startswith(f'{{\n "kind": "{kind}",\n "version": "2.0",\n "environment": ')
+    assert text.endswith("}\n")
+    assert list(json.loads(text))[:5] == ["kind", "version", "environment", "status", "timings"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "'run.json' is no JSON: Input data was truncated"),
+        (b"\x80", "'run.json' is no JSON"),
+        (b'{"kind": "\x80"}', "'run.json' is no JSON: 'utf-8' codec can't decode"),
+        (b'{"kind": NaN}', "'run.json' is no JSON"),
+        (b"[1, 2]", "'run.json' is no document of fairenum: it is no JSON object; make one with: fairenum audit DATA"),
+        (b"{}", "'run.json' is no document of fairenum: it does not say of which kind it is; make one with"),
+        (b'{"kind": "audit"}', "'run.json' has version None, this fairenum reads '2.0'"),
+        (b'{"kind": "audit", "version": "9.0"}', "'run.json' has version '9.0', this fairenum reads '2.0'"),
+        (b'{"kind": "audit", "version": "2.0"}', "no valid document: Object missing required field `environment`"),
+        (b'{"kind": "essay", "version": "2.0"}', r"no valid document: Invalid value 'essay' - at `\$.kind`"),
+        (b"[" * 100_000, "'run.json' is no JSON: maximum recursion depth"),
+        (b'{"kind":' * 100_000, "'run.json' is no JSON: maximum recursion depth"),
+    ],
+    ids=range(12),
+)
+def test_what_is_no_document_is_refused(content, message):
+    with pytest.raises(ResultError, match=message):
+        parse(content, "run.json")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("models.2.scores.holdout.hinge_loss.low", "no", r"`\$\.models\[2\]\.scores\.holdout\.hinge_loss\.low`"),
+        ("models.2.surprise", 1, r"unknown field `surprise` - at `\$\.models\[2\]`"),
+        ("config.kk", 1, r"unknown field `kk` - at `\$\.config`"),
+        ("config.machine.kernels", "rbf", r"unknown field `kernels` - at `\$\.config\.machine`"),
+        ("attack.config.machine.D", 1, r"unknown field `D` - at `\$\.attack\.config\.machine`"),
+        ("selection.tolerances.column", "sex", r"unknown field `column` - at `\$\.selection\.tolerances`"),
+        ("config.k", "ten", r"Expected `int`, got `str` - at `\$\.config\.k`"),
+        ("config.k", 0, "option 'k' must be a whole number of at least 1, not 0"),
+        ("config.machine.C", -1, "option 'C' must be a positive number or auto, not -1"),
+        ("config.eps", 10**400, r"Number out of range - at `\$\.config\.eps`"),
+        ("config.sizes.0", 10**400, "option 'sizes' must be three numbers: train, selection and holdout"),
+        ("selection.verdict", "nice", r"Invalid enum value 'nice' - at `\$\.selection\.verdict`"),
+        ("warnings.0.code", "boring", r"Invalid enum value 'boring' - at `\$\.warnings\[0\]\.code`"),
+        ("models.0.rank", 1.5, r"Expected `int`, got `float` - at `\$\.models\[0\]\.rank`"),
+        ("models.0.rank", 7, r"models of rank 1 and on, not \[7, 2, 3, 4, 5, 6\]"),
+        ("models", [], r"models of rank 1 and on, not \[\]"),
+        ("selection.rank", 99, "no model has the selected rank 99"),
+    ],
+)
+def test_what_does_not_belong_is_refused_by_its_place(place, value, message):
+    document = json.loads(to_json(read("audit")))
+    *way, last = (int(step) if step.isdigit() else step for step in place.split("."))
+    part = document
+    for step in way:
+        part = part[step]
+    part[last] = value
+    with pytest.raises(ResultError, match=f"'run.json' is no valid document: .*({message})"):
+        parse(json.dumps(document).encode(), "run.json")
+
+
+@pytest.mark.parametrize("place", ["objective", "scores", "left_out"])
+def test_what_is_missing_is_refused_by_its_place(place):
+    document = json.loads(to_json(read("audit")))
+    del document["models"][2][place]
+    with pytest.raises(ResultError, match=rf"missing required field `{place}` - at `\$\.models\[2\]`"):
+        parse(json.dumps(document).encode(), "run.json")
+
+
+def test_another_kind_than_asked_for_is_named_with_what_makes_the_right_one():
+    with pytest.raises(ResultError, match=r"0.1.json' is a simulated attack, no audit; make one with: fairenum audit"):
+        load_as(AuditDocument, path("attack"))
+    with pytest.raises(ResultError, match="is a benchmark, no simulated attack; make one with: fairenum attack DATA"):
+        load_as(AttackDocument, path("bench"))
+
+
+def test_what_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(ResultError, match=r"cannot read '.*none.json': No such file"):
+        load(tmp_path / "none.json")
+    with pytest.raises(ResultError, match=r"cannot read '.*': Is a directory"):
+        load(tmp_path)
+
+
+def test_an_old_file_survives_a_failed_write(tmp_path, monkeypatch):
+    target = tmp_path / "run.json"
+    target.write_text("old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(ResultError, match=r"cannot write '.*run.json': No space left"):
+        write_atomically(target, b"new")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["run.json"]
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(target, b"new")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["run.json"]
+    with pytest.raises(ResultError, match="No such file"):
+        write_atomically(tmp_path / "nowhere" / "run.json", b"new")
+
+
+def test_a_written_file_has_usual_permissions(tmp_path):
+    write_atomically(tmp_path / "ours", b"")
+    (tmp_path / "usual").touch()
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_saved_run_is_read_without_what_computed_it(kind):
+    heavy = ("numpy", "pandas", "scipy", "sklearn", "fairlearn")
+    code = (
+        f"import sys; from fairenum.document.files import load, to_json; to_json(load({str(path(kind))!r})); "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
