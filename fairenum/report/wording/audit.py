@@ -74,10 +74,8 @@ def _outcome(document: AuditDocument) -> str:
         return "No near-optimal model was found to be fairer than model 1, which is kept."
     if selection.is_fairer:
         return f"Model {chosen.rank} is fairer than model 1{_price(document, chosen)}"
-    looked = f"Model {chosen.rank} looked fairer than model 1 on the selection split;"
-    if selection.verdict is Verdict.NOT_FAIRER:
-        return f"{looked} on the holdout it is not."
-    return f"{looked} the holdout cannot confirm it."
+    judged = "on the holdout it is not" if selection.verdict is Verdict.NOT_FAIRER else "the holdout cannot confirm it"
+    return f"Model {chosen.rank} looked fairer than model 1 on the selection split; {judged}."
 
 
 ASKED_FOR: Mapping[Verdict | None, str] = {
