@@ -91,7 +91,7 @@ def _reduced(document: AnyDocument) -> Json:
         return _builtins(document)
     rows = [_model(model, document.selection.tolerances.metric) for model in document.models]
     models = {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]}
-    return _builtins(document.but(models=(), examples=_shown_examples(document))) | {"models": models}
+    return _builtins(document.but(examples=_shown_examples(document))) | {"models": models}
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
