@@ -1,0 +1,124 @@
+"""What is known beside scores: the table, its splits, and what models prove and leave out."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hiring import audit_people, checked, people
+
+from fairenum.auditing.facts import cell
+
+
+def test_models_come_best_first_with_proofs(exact):
+    objectives = [model.objective for model in exact.models]
+    assert objectives == sorted(objectives, reverse=True)
+    assert exact.first.objective_ratio == 1.0
+    assert exact.first.left_out == ()
+    for model in exact.models:
+        assert model.objective <= model.objective_bound * (1 + 1e-12)
+        assert model.relative_gap <= 1e-9
+        assert model.objective_ratio >= 1 - exact.config.eps
+        assert model.objective_ratio == model.objective / exact.first.objective
+
+
+def test_left_out_rows_are_training_rows_of_the_table(exact):
+    frame = people()
+    for model in exact.models[1:]:
+        assert model.left_out
+        for entry in model.left_out:
+            row = frame.iloc[entry.row]
+            assert entry.label == row["hired"]
+            assert entry.groups["sex"] == {row["sex"]: 1}
+    examples = {example.row: example for example in exact.examples}
+    row, example = next(iter(examples.items()))
+    assert example.values["skill"] == pytest.approx(frame["skill"][row])
+    assert example.values["town"] == frame["town"][row]
+    assert {entry.row for model in exact.models for entry in model.left_out} == set(examples)
+
+
+def test_no_row_that_models_are_judged_by_is_left_out(exact_run, exact):
+    train = set(exact_run.live.division.split.train.tolist())
+    assert {row for example in exact.examples for row in example.rows} <= train
+
+
+def test_splits_are_counted(exact):
+    table = exact.dataset
+    assert (table.splits.train, table.splits.selection, table.splits.holdout) == (180, 60, 60)
+    assert table.class_counts.favourable + table.class_counts.unfavourable == table.rows == 300
+    assert table.class_counts.favourable == (people()["hired"] == "yes").sum()
+    for column in table.sensitive:
+        for part in ("train", "selection", "holdout"):
+            assert sum(getattr(group, part) for group in column.groups) == getattr(table.splits, part)
+
+
+def test_groups_are_counted_in_every_split(exact_run, exact):
+    frame, rows = people(), exact_run.live.division.rows
+    for column in exact.dataset.sensitive[:2]:
+        for part in ("selection", "holdout"):
+            shown = frame.iloc[rows[part]]
+            for group in column.groups:
+                inside = shown[shown[column.column] == group.name]
+                assert group.rows(part) == len(inside)
+                assert group.positives(part) == (inside["hired"] == "yes").sum()
+        for group in column.groups:
+            assert group.is_small == (min(group.selection, group.holdout) < 30)
+
+
+def test_the_table_is_described(exact):
+    table = exact.dataset
+    assert table.columns == 6
+    assert [(feature.name, feature.kind) for feature in table.features] == [
+        ("skill", "numeric"),
+        ("proxy", "numeric"),
+        ("town", "categorical"),
+    ]
+    assert (table.label, table.favourable, table.unfavourable) == ("hired", "yes", "no")
+    assert [(column.column, column.is_primary, column.is_intersection) for column in table.sensitive] == [
+        ("sex", True, False),
+        ("race", False, False),
+        ("sex & race", False, True),
+    ]
+    assert (table.identical_rows, table.examples) == (0, 180)
+
+
+def test_changed_rows_are_those_that_the_pipelines_decide_otherwise(exact_run, exact):
+    frame, rows = people(), exact_run.live.division.rows
+    for part in ("selection", "holdout"):
+        first, seventh = (exact_run.estimator(rank).predict(frame.iloc[rows[part]]) for rank in (1, 7))
+        changed = exact.models[6].predictions_changed.of(part)
+        assert changed.rows == np.count_nonzero(first != seventh)
+        assert changed.share == changed.rows / len(rows[part])
+    assert exact.first.predictions_changed.holdout.rows == 0
+
+
+def test_the_enumeration_is_counted(exact):
+    found = exact.enumeration
+    assert (found.stopped, found.models, found.audited_rows) == ("models", 12, 120)
+    assert found.supports == sum(model.supports for model in exact.models) >= 12
+
+
+def test_identical_rows_are_merged_or_left_out_one_by_one():
+    frame = pd.concat([people(100)] * 3, ignore_index=True)
+    frame["sex"] = np.random.default_rng(0).choice(["f", "m"], len(frame))
+    merged, single = (checked(audit_people(frame, sensitive="sex", k=4, rows=rows)) for rows in (False, True))
+    assert merged.dataset.identical_rows == single.dataset.identical_rows > 0
+    assert merged.dataset.examples < single.dataset.examples == merged.dataset.splits.train
+    assert merged.first.objective == pytest.approx(single.first.objective)
+    left = [entry for model in merged.models for entry in model.left_out]
+    assert all(entry.copies <= entry.of == sum(entry.groups["sex"].values()) for entry in left)
+    assert max(entry.of for entry in left) > 1
+    assert all(entry.of == 1 for model in single.models for entry in model.left_out)
+
+
+def test_what_was_asked_for_is_kept_beside_what_was_resolved(exact):
+    assert (exact.requested.C, exact.requested.gamma, exact.requested.max_nodes) == (1.0, "scale", "auto")
+    assert isinstance(exact.config.machine.gamma, float)
+    assert isinstance(exact.config.max_nodes, int)
+    assert (exact.config.primary, exact.config.reference) == ("sex", exact.dataset.primary.reference)
+
+
+@pytest.mark.parametrize(("value", "shown"), [(1, 1.0), (math.nan, None), ("north", "north"), (np.float64(2.5), 2.5)])
+def test_cells_are_what_json_can_hold(value, shown):
+    assert cell(value) == shown
+    assert not isinstance(cell(value), np.generic)

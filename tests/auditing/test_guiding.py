@@ -1,0 +1,76 @@
+"""Guided models among the listed ones: where they stand, when there are none, and that an end loses nothing."""
+
+import pytest
+from hiring import audit_applicants, checked, codes, of_origin
+
+from fairenum.auditing import guiding as guiding_module
+from fairenum.document.files import to_json
+from fairenum.enumeration.guided import GuidedSearch
+from fairenum.errors import ConfigError, SolverBroken
+
+
+def test_guided_models_stand_among_the_others_by_objective(guided):
+    assert len(of_origin(guided, "exact")) == guided.enumeration.models == 5
+    assert len(of_origin(guided, "guided")) == guided.guided.models > 0
+    assert [model.rank for model in guided.models] == list(range(1, len(guided.models) + 1))
+    objectives = [model.objective for model in guided.models]
+    assert objectives == sorted(objectives, reverse=True)
+    for before, model in zip(guided.models, guided.models[1:], strict=False):
+        if "guided" in (before.origin, model.origin):
+            assert model.is_order_certified == (model.objective_bound < before.objective)
+    assert all(model.objective_ratio >= 0.95 for model in guided.models)
+    assert all((model.support_rank is None) == (model.origin == "guided") for model in guided.models)
+
+
+def test_a_guided_model_is_something_new(guided_run):
+    listing = guided_run.live.listing
+    decided = [(*selection, *holdout) for selection, holdout in zip(*listing.values.values(), strict=True)]
+    assert len({tuple(value >= 0 for value in values) for values in decided}) == len(listing.models)
+
+
+def test_same_seed_same_bytes(guided):
+    again = audit_applicants(baselines=True).document
+    assert to_json(again.but(timings={})) == to_json(guided.but(timings={}))
+
+
+def test_each_search_alone():
+    exact = audit_applicants(search="exact").document
+    assert exact.guided is None
+    assert not of_origin(exact, "guided")
+    guided = audit_applicants(search="guided").document
+    assert len(of_origin(guided, "exact")) == 1
+    assert of_origin(guided, "guided")
+
+
+@pytest.mark.parametrize(
+    ("options", "obstacle", "words"),
+    [
+        ({"sizes": (300, 300, 0)}, "no_holdout", "a holdout apart"),
+        ({"sensitive": None}, "no_sensitive_column", "no sensitive column"),
+    ],
+)
+def test_without_something_to_guide_it_the_search_is_skipped(options, obstacle, words):
+    document = checked(audit_applicants(**options))
+    assert (document.guided.stopped, document.guided.obstacle) == ("skipped", obstacle)
+    assert ("guided_skipped" if document.column else "no_sensitive") in codes(document)
+    assert not of_origin(document, "guided")
+    with pytest.raises(ConfigError, match=f"search='guided' is not possible: .*{words}"):
+        audit_applicants(**options, search="guided")
+
+
+@pytest.mark.parametrize(
+    ("error", "stopped", "status"),
+    [(KeyboardInterrupt(), "interrupted", "interrupted"), (SolverBroken("no"), "solver", "complete")],
+)
+def test_what_was_found_before_an_end_is_kept(monkeypatch, error, stopped, status):
+    class Breaking(GuidedSearch):
+        def __next__(self):
+            if self.solves >= 20:
+                raise error
+            return super().__next__()
+
+    monkeypatch.setattr(guiding_module, "GuidedSearch", Breaking)
+    document = checked(audit_applicants())
+    assert document.guided.stopped == stopped
+    assert document.status == status
+    assert of_origin(document, "guided")

@@ -1,0 +1,72 @@
+"""An audit with a part on what label flips would do to it."""
+
+import pytest
+from hiring import audit_people, checked, people
+
+from fairenum import AuditResult, select
+from fairenum.auditing import robustness
+from fairenum.errors import ConfigError, ResultError
+
+FEW = {"strategies": "random", "flips": 5, "trials": 2, "sizes": (60, 0, 60)}
+
+
+@pytest.fixture(scope="module")
+def result() -> AuditResult:
+    return audit_people(people(), k=3, C="auto", metric="equal_opportunity_difference", seed=2, search="exact")
+
+
+def test_an_audit_takes_the_part_up(result, tmp_path):
+    both = result.attacked(**FEW)
+    attack = checked(both).attack
+    assert result.document.attack is None
+    assert both.live is result.live
+    assert attack.curves[0].points[0].trials == 2
+    before, after = result.document.timings, both.document.timings
+    assert after["attack"] > 0.0
+    assert after["total"] == pytest.approx(before["total"] + after["attack"])
+    assert both.document == result.document.but(attack=attack, timings=after)
+    both.save(tmp_path / "run.json")
+    loaded = AuditResult.load(tmp_path / "run.json")
+    assert select(loaded, max_accuracy_drop=0.5).document.attack == loaded.document.attack
+    with pytest.raises(ResultError, match="no rows to flip"):
+        loaded.attacked()
+
+
+def test_what_the_audit_has_resolved_is_taken_from_it(result):
+    attack = result.attacked(**FEW, k=2).document.attack
+    config, audited = attack.config, result.document.config
+    assert config.primary == audited.primary == "sex"
+    assert config.machine.C == audited.machine.C != "auto"
+    assert (config.metric, config.seed, config.distinct) == (audited.metric, 2, "predictions")
+    assert (config.k, config.trials, config.sizes) == (2, 2, (60, 0, 60))
+
+
+def test_a_first_look_has_its_own_size(result, monkeypatch):
+    asked = []
+
+    def note(_dataset, config, **_options):
+        asked.append(config)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(robustness, "simulate", note)
+    with pytest.raises(KeyboardInterrupt):
+        result.attacked()
+    (config,) = asked
+    assert (config.strategies, config.flips, config.trials) == (("paper", "random"), (0.02, 0.05, 0.1), 20)
+    assert config.sizes is None
+
+
+def test_an_interrupted_simulation_makes_the_audit_partial(result):
+    def interrupt(_stage, done, _total):
+        if done == 1:
+            raise KeyboardInterrupt
+
+    document = result.attacked(**FEW, progress=interrupt).document
+    assert document.is_partial
+    assert document.attack.status == "interrupted"
+    assert document.attack.clean.trials == 1
+
+
+def test_unknown_options_are_refused(result):
+    with pytest.raises(ConfigError, match="an attack has no option 'strategy'; did you mean 'strategies'"):
+        result.attacked(strategy="paper")

@@ -1,0 +1,85 @@
+"""What is trained: the table that was asked for, C by cross-validation, and the machine on the training rows."""
+
+import numpy as np
+import pytest
+from hiring import PLAN, audit_people, checked, people
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.svm import SVC
+
+from fairenum import AuditConfig, Dataset, audit, load_dataset
+from fairenum.auditing.training import FEWEST_NODES, WORK, load, posed, tune
+from fairenum.document.machine import Machine
+from fairenum.errors import ConfigError
+from fairenum.experiment import GRID, divide
+from fairenum.progress import silent
+
+
+@pytest.fixture(scope="module")
+def division():
+    return divide(Dataset.from_frame(people(), **PLAN))
+
+
+def test_c_is_chosen_by_cross_validation():
+    document = checked(audit_people(people(), k=2, C="auto", kernel="rbf", gamma="auto"))
+    tried = {entry.C: entry.accuracy for entry in document.tuning.grid}
+    assert list(tried) == [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
+    best = max(tried.values())
+    cheapest = min(cost for cost, accuracy in tried.items() if accuracy == best)
+    assert document.config.machine.cost == cheapest
+    assert (document.requested.C, document.requested.gamma, document.requested.max_nodes) == ("auto", "auto", "auto")
+    assert document.config.machine.gamma == 0.25
+    assert document.tuning.folds == 5
+    rare = people(60)
+    rare["hired"] = np.where(np.arange(60) < 3, "yes", "no")
+    with pytest.raises(ConfigError, match="two training rows of each label"):
+        audit_people(rare, C="auto", sizes=(20, 20, 20))
+
+
+def test_costs_fare_as_scikit_learn_says(division):
+    machine, tuning = tune(division.train, AuditConfig(seed=3).but(C="auto"), silent)
+    folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    for tried in tuning.grid[:3]:
+        svc = SVC(C=tried.C, kernel="linear")
+        expected = cross_val_score(svc, division.train.X, division.train.y, cv=folds).mean()
+        assert tried.accuracy == pytest.approx(expected)
+    assert machine.C in GRID
+
+
+def test_a_given_cost_is_not_tried(division):
+    machine, tuning = tune(division.train, AuditConfig().but(C=3.0, gamma="auto"), silent)
+    assert (machine, tuning) == (Machine(3.0, gamma=0.25), None)
+
+
+def test_the_machine_is_posed_on_rows_of_the_table(division):
+    training = posed(division, Machine(2.0), AuditConfig(max_nodes=7))
+    assert training.max_nodes == 7
+    np.testing.assert_array_equal(np.sort(np.concatenate(training.records)), division.split.train)
+    for example, records in enumerate(training.records):
+        assert (division.dataset.signs[records] == training.problem.y[example]).all()
+    np.testing.assert_array_equal(training.problem.cost, 2.0)
+
+
+def test_the_work_of_an_enumeration_is_bounded_unless_asked_otherwise(division):
+    automatic = posed(division, Machine(), AuditConfig())
+    assert automatic.max_nodes == automatic.problem.affordable(WORK, FEWEST_NODES) >= FEWEST_NODES
+    assert posed(division, Machine(), AuditConfig(max_nodes=None)).max_nodes is None
+
+
+def test_a_dataset_is_taken_as_it_is():
+    dataset = Dataset.from_frame(people(), **PLAN)
+    assert load(dataset, None, None, None, AuditConfig()) is dataset
+    with pytest.raises(ConfigError, match="a Dataset is read already; give 'drop', 'label' when it is built"):
+        audit(dataset, "hired", drop=["town"])
+    with pytest.raises(ConfigError, match="'use_sensitive', 'favourable', 'sensitive'"):
+        audit(dataset, favourable="yes", sensitive="sex", use_sensitive=True)
+
+
+def test_options_of_reading_reach_the_reader(tmp_path):
+    people().to_csv(tmp_path / "people.csv", sep=";", index=False)
+    config = AuditConfig(drop="town", use_sensitive=True, delimiter=";", bands={"skill": (0.0,)})
+    for data in (people(), tmp_path / "people.csv"):
+        dataset = load(data, "hired", "yes", ["sex", "skill"], config)
+        assert [column.name for column in dataset.features] == ["skill", "proxy", "sex", "race"]
+        assert [len(groups.names) for groups in dataset.sensitive] == [2, 2]
+    bundled = load("german", None, None, None, AuditConfig(categorical="ordinal"))
+    assert bundled.fingerprint == load_dataset("german", categorical="ordinal").fingerprint
