@@ -71,7 +71,9 @@ def test_without_a_sensitive_column_there_is_no_gap():
 
 
 def test_the_findings_give_the_numbers():
-    assert page(audit()).findings == (
+    document = audit()
+    found = document.multiplicity.but(models=78, rows=200, flipped=33, ambiguity=0.165, discrepancy=0.085)
+    assert page(document.but(multiplicity=found)).findings == (
         "Of 3 models within the tolerances, model 3 has the smallest demographic parity difference on the selection "
         "split: 0.117 against 0.090 of model 1; on the holdout 0.150 against 0.175, fairer, at an accuracy of 0.790 "
         "against 0.790.",
@@ -150,9 +152,30 @@ def test_the_selected_model_stands_beside_model_1():
 
 
 def test_groups_are_shown_in_the_form_of_an_adverse_impact_table():
-    small = table(audit(small=True), "groups-1")
+    document = audit(small=True)
+    young, old = document.group_tables[1].groups
+    document = document.but(
+        group_tables=(
+            document.group_tables[0],
+            document.group_tables[1].but(
+                groups=(
+                    young.but(
+                        n=38,
+                        selected=27,
+                        rate=near(0.711),
+                        ratio=0.872,
+                        difference=near(-0.104),
+                        p=0.152,
+                        shortfall=4.0,
+                    ),
+                    old.but(n=162, selected=132, rate=near(0.815), ratio=1.0, p=None, shortfall=0.0),
+                )
+            ),
+        )
+    )
+    small = table(document, "groups-1")
     assert small.rows == (
-        ("<= 25", "27/38", "0.711", "0.872", "-0.104 [-0.271, +0.033]", "0.152", "4"),
+        ("<= 25", "27/38", "0.711", "0.872", "-0.104 [-0.144, -0.064]", "0.152", "4"),
         ("> 25 (small)", "132/162", "0.815", "1.000", "reference", "–", "0"),
     )
     assert small.notes[1].endswith(", the most selected of those that are not small")
@@ -168,11 +191,12 @@ def test_groups_are_shown_in_the_form_of_an_adverse_impact_table():
 def test_the_gain_is_shown_where_it_was_looked_for_and_where_it_was_checked():
     document = saved("german")
     optimism = document.selection.optimism.but(expected=0.0123)
-    document = document.but(selection=document.selection.but(optimism=optimism))
+    changes = document.selection.gap_change.but(holdout=near(-0.071, 0.28))
+    document = document.but(selection=document.selection.but(optimism=optimism, gap_change=changes))
     (choice,) = [section for section in page(document).sections if section.anchor == "choice"]
     gain = choice.blocks[1]
     assert [row[0] for row in gain.rows] == ["demographic parity gap", "change against model 1", "change of accuracy"]
-    assert gain.rows[1][2] == "-0.071 [-0.280, +0.280]"
+    assert gain.rows[1][2] == "-0.071 [-0.351, +0.209]"
     assert gain.notes == (
         "a choice flatters: about 0.012 of the change on the selection split is expected to be the choice's own doing",
     )

@@ -172,7 +172,10 @@ def test_names_of_solvers_are_text():
 def test_every_case_has_its_figure_and_table():
     document = saved("mitigation")
     shown = page(document)
-    assert shown.headline == "No other mitigation dominates guided search in 116 of 120 splits."
+    spared = sum(not any(one.dominates_guided for one in trial.scores) for trial in document.trials)
+    assert (
+        shown.headline == f"No other mitigation dominates guided search in {spared} of {len(document.trials)} splits."
+    )
     assert len(shown.sections) == len(document.cases) + 1
     for summary, section in zip(document.cases, shown.sections[1:], strict=True):
         figure, found, _price = section.blocks
