@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 from samples import METRIC, audit, gap, near, scored
 
-from fairenum.document.scores import ChangedEstimate, Scores
+from fairenum.document.scores import ChangedEstimate, SplitScores
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.errors import ConfigError
 from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules
@@ -49,7 +49,7 @@ def test_one_group_alone_has_no_gap_to_judge():
 
 def test_the_measures_are_those_of_the_document():
     assert set(RULED) == {*get_args(Performance), *get_args(Gap), *get_args(Ratio)}
-    assert set(RULED) <= set(Scores.__struct_fields__)
+    assert set(RULED) <= set(SplitScores.__struct_fields__)
 
 
 def test_a_near_miss_is_named():
