@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +20,8 @@ from fairenum.document.environment import environment
 from fairenum.errors import AttackError, ConfigError
 from fairenum.mitigation.defences import DEFENCES
 from fairenum.parallel import collected, mapped
+from fairenum.progress import Progress, silent
 from fairenum.solvers.registry import load_solver, solver_version
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +68,7 @@ def simulate(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = silent,
     **options: object,
 ) -> Simulation:
     """Flip labels in many draws of a table, and measure what that does and what the listed models can do about it.
