@@ -12,7 +12,6 @@ from fairenum.attack.summary import summary
 from fairenum.attack.trial import Trial, failed, run_trial
 from fairenum.dataset import Dataset, Groups
 from fairenum.dataset.groups import named_groups
-from fairenum.dataset.naming import did_you_mean, quoted
 from fairenum.dataset.splitting import row_counts
 from fairenum.document.attack import Attack, AttackDocument, DrawnTable, TrialRecord
 from fairenum.document.attack_config import AttackConfig, budget
@@ -20,6 +19,7 @@ from fairenum.document.environment import environment
 from fairenum.errors import AttackError, ConfigError
 from fairenum.mitigation.defences import DEFENCES
 from fairenum.parallel import collected, mapped
+from fairenum.phrases import did_you_mean, quoted
 from fairenum.progress import Progress, silent
 from fairenum.solvers.registry import load_solver, solver_version
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from fairenum.dataset.naming import did_you_mean, quoted
 from fairenum.errors import DatasetNotFound
+from fairenum.phrases import did_you_mean, quoted
 
 
 @dataclass(frozen=True, slots=True)

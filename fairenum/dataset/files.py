@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.arff import parse_arff
 from fairenum.dataset.card import list_datasets
 from fairenum.dataset.columns import by_value, is_missing, parse_numbers
-from fairenum.dataset.naming import LINE, did_you_mean, option, quoted, refuse_repeated
+from fairenum.dataset.naming import LINE, option, refuse_repeated
 from fairenum.errors import (
     ColumnUnusable,
     DatasetNotFound,
@@ -29,6 +29,7 @@ from fairenum.errors import (
     ReaderMissing,
     WrongDelimiter,
 )
+from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from samples import near
 
 from fairenum.document.value import Estimate, Quantiles
+from fairenum.phrases import quoted
 from fairenum.rendering import curve, loglog
 from fairenum.rendering.numbers import (
     counted,
@@ -19,7 +20,7 @@ from fairenum.rendering.numbers import (
     signed,
     three_digits,
 )
-from fairenum.rendering.text import capitalised, file_name, plain, quoted, sentence_list, shortened
+from fairenum.rendering.text import capitalised, file_name, plain, sentence_list, shortened
 
 
 def test_numbers_have_few_digits():
