@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import get_args
 
 import pandas as pd
+from msgspec.structs import asdict
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.models import AuditedModel
-from fairenum.document.scores import GapEstimate
+from fairenum.document.models import AuditedModel, GroupDisagreement
+from fairenum.document.scores import ChangedEstimate, GapEstimate
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
 
 Row = dict[str, object]
 MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
+LIMITS = ("value", "low", "high")
 MODEL = ("rank", "origin", "objective", "objective_ratio", "loss_ratio", "support_size", "supports")
 GROUP = ("group", "n", "selected", "ratio", "p", "shortfall", "detectable", "is_small")
+LEFT_OUT = ("row", "copies", "of", "label")
+BASELINE = ("name", "is_randomised", "error")
+RATES = ("rate", "rate_low", "rate_high", "difference", "difference_low", "difference_high")
+# The columns of each table but the models', which are there even if it has no rows.
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "scores": ("rank", "split", "measure", *LIMITS, "change", "change_low", "change_high", "verdict"),
+    "groups": ("rank", "column", *GROUP, *RATES),
+    "disagreement": ("column", *GroupDisagreement.__struct_fields__),
+    "left_out": ("rank", *LEFT_OUT),
+    "baselines": (*BASELINE, "accuracy", "gap", "verdict"),
+}
 
 
 def models(document: AuditDocument) -> pd.DataFrame:
@@ -34,7 +47,8 @@ def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
         "left_out": _left_out(document),
         "baselines": _baselines(document),
     }
-    return {"models": models(document), **{name: pd.DataFrame(list(found)) for name, found in rows.items()}}
+    others = {name: pd.DataFrame(list(found), columns=list(COLUMNS[name])) for name, found in rows.items()}
+    return {"models": models(document), **others}
 
 
 def _model(model: AuditedModel, document: AuditDocument) -> Row:
@@ -63,11 +77,11 @@ def _scores(document: AuditDocument) -> Iterator[Row]:
 
 
 def _limits(found: Estimate) -> Row:
-    return {"value": found.value, "low": found.low, "high": found.high}
+    return {name: getattr(found, name) for name in LIMITS}
 
 
 def _change(found: Estimate) -> Row:
-    change = getattr(found, "change", None) or Estimate()
+    change = found.change if isinstance(found, ChangedEstimate) and found.change else Estimate()
     verdict = found.verdict if isinstance(found, GapEstimate) else None
     return {"change": change.value, "change_low": change.low, "change_high": change.high, "verdict": verdict}
 
@@ -85,18 +99,18 @@ def _groups(document: AuditDocument) -> Iterator[Row]:
 def _disagreement(document: AuditDocument) -> Iterator[Row]:
     for column, groups in document.multiplicity.by_column.items():
         for group in groups:
-            yield {"column": column, **{name: getattr(group, name) for name in group.__struct_fields__}}
+            yield {"column": column, **asdict(group)}
 
 
 def _left_out(document: AuditDocument) -> Iterator[Row]:
     for model in document.models:
         for entry in model.left_out:
-            yield {"rank": model.rank, "row": entry.row, "copies": entry.copies, "of": entry.of, "label": entry.label}
+            yield {"rank": model.rank, **{name: getattr(entry, name) for name in LEFT_OUT}}
 
 
 def _baselines(document: AuditDocument) -> Iterator[Row]:
     for method in document.baselines or ():
-        row: Row = {"name": method.name, "is_randomised": method.is_randomised, "error": method.error}
+        row: Row = {name: getattr(method, name) for name in BASELINE}
         if method.scores:
             gap = method.scores.gap(document.selection.tolerances.metric)
             row |= {"accuracy": method.scores.accuracy.value, "gap": gap.value, "verdict": gap.verdict}

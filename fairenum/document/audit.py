@@ -88,7 +88,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     attack: Attack | None = None
     is_redacted: bool = False
 
-    def __post_init__(self) -> None:
+    def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""
         ranks = [model.rank for model in self.models]
         if not ranks or ranks != list(range(1, len(ranks) + 1)):

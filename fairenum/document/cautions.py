@@ -21,7 +21,7 @@ def cautions(document: AuditDocument) -> tuple[Caution, ...]:
 
 
 def _of_run(document: AuditDocument) -> Iterator[Caution]:
-    if document.is_partial:
+    if document.enumeration.stopped == "interrupted":
         yield Caution("interrupted")
     if document.is_exploratory:
         yield Caution("exploratory")

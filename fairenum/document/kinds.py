@@ -19,6 +19,7 @@ def converted(found: dict[str, object]) -> AnyDocument:
     """Turn what JSON holds into a document; refuse what is missing, unknown or of another type, by its place."""
     document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
     _refuse_unread(found, msgspec.to_builtins(document), "$")
+    document.refuse_contradictions()
     return document
 
 

@@ -5,6 +5,7 @@ from hiring import audit_people, checked, people
 
 from fairenum import AuditResult, select
 from fairenum.auditing import robustness
+from fairenum.document.cautions import cautions
 from fairenum.errors import ConfigError, ResultError
 
 FEW = {"strategies": "random", "flips": 5, "trials": 2, "sizes": (60, 0, 60)}
@@ -64,6 +65,7 @@ def test_an_interrupted_simulation_makes_the_audit_partial(result):
     document = result.attacked(**FEW, progress=interrupt).document
     assert document.is_partial
     assert document.attack.status == "interrupted"
+    assert document.warnings == cautions(document) == result.document.warnings
     assert document.attack.clean.trials == 1
 
 

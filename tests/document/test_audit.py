@@ -1,6 +1,5 @@
 """The document of an audit: what follows from it, and what is left when rows are not to be told."""
 
-import pytest
 from versions import read
 
 from fairenum.document.files import to_json
@@ -36,11 +35,3 @@ def test_a_redacted_document_holds_nothing_of_single_rows():
     assert redacted.redacted() == redacted
     assert '"row": 1' not in to_json(redacted)
     assert document.but(explanation=None).redacted().explanation is None
-
-
-def test_models_and_the_selected_one_hold_together():
-    document = read("audit")
-    with pytest.raises(ValueError, match="no model has the selected rank 6"):
-        document.but(models=document.models[:5])
-    with pytest.raises(ValueError, match=r"models of rank 1 and on, not \[2, 3, 4, 5, 6\]"):
-        document.but(models=document.models[1:])

@@ -88,7 +88,7 @@ def with_change(column: str, change: float | None) -> AuditDocument:
 
 
 CHANGES = {
-    Caution("interrupted"): calm().but(status="interrupted"),
+    Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
@@ -131,6 +131,7 @@ def test_one_change_calls_for_one_caution(caution):
     "document",
     [
         without_sensitive().but(guided=GuidedRun("skipped", obstacle="no_sensitive_column")),
+        calm().but(status="interrupted"),  # what was cut short came after the models
         with_model(3, undetermined=Parts(0, 2)),  # not on the shortlist
         with_model(6, undetermined=Parts(2, 0)),  # where it was chosen, not where it is judged
         with_change(COLUMN, NOTABLE_GROWTH),  # the gap that it was selected by has a verdict of its own
@@ -139,14 +140,16 @@ def test_one_change_calls_for_one_caution(caution):
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
 
 
-def test_a_kept_model_needs_no_confirmation():
+def test_only_what_was_chosen_for_its_gap_needs_confirmation():
+    asked = with_part("selection", reason="asked_for", verdict=Verdict.NOT_DISTINGUISHABLE)
+    assert cautions(asked) == ()
     kept = with_part("selection", rank=1, outcome="kept", verdict=None)
     assert cautions(kept) == ()
     assert cautions(with_part("selection", rank=None, outcome="none", verdict=None)) == ()

@@ -74,8 +74,8 @@ def _outcome(document: AuditDocument) -> str:
         return "No near-optimal model was found to be fairer than model 1, which is kept."
     if selection.is_fairer:
         return f"Model {chosen.rank} is fairer than model 1{_price(document, chosen)}"
-    judged = "on the holdout it is not" if selection.verdict is Verdict.NOT_FAIRER else "the holdout cannot confirm it"
-    return f"Model {chosen.rank} looked fairer than model 1 on the selection split; {judged}."
+    doubt = "on the holdout it is not" if selection.verdict is Verdict.NOT_FAIRER else "the holdout cannot confirm it"
+    return f"Model {chosen.rank} looked fairer than model 1 on the selection split; {doubt}."
 
 
 ASKED_FOR: Mapping[Verdict | None, str] = {

@@ -1,0 +1,117 @@
+"""An audit as pandas frames: every number is the document's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hiring import METRIC
+from versions import read
+
+from fairenum import AuditResult
+from fairenum.document.terms import Verdict
+
+DOCUMENT = read("audit")
+PARTS = ("selection", "holdout")
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    return AuditResult(DOCUMENT).tables()
+
+
+def test_everything_that_is_a_table_has_a_name(tables):
+    assert list(tables) == ["models", "scores", "groups", "disagreement", "left_out", "baselines"]
+    for name in tables:
+        assert name.replace("_", "-") in AuditResult.tables.__doc__
+    pd.testing.assert_frame_equal(tables["models"], AuditResult(DOCUMENT).to_frame())
+
+
+def test_there_is_one_row_for_each_model():
+    frame = AuditResult(DOCUMENT).to_frame()
+    assert frame.index.name == "rank"
+    assert frame.index.tolist() == [model.rank for model in DOCUMENT.models]
+    for model in DOCUMENT.models:
+        row = frame.loc[model.rank]
+        for name in ("origin", "objective", "objective_ratio", "loss_ratio", "support_size", "supports"):
+            assert row[name] == getattr(model, name)
+        assert row["records_left_out"] == sum(entry.copies for entry in model.left_out)
+        assert row["is_constant"] == model.is_constant
+        assert row["verdict"] == model.scores.holdout.gap(METRIC).verdict
+        for part in PARTS:
+            assert row[f"{part}_flips"] == model.predictions_changed.of(part).rows
+            for name in ("accuracy", "balanced_accuracy", METRIC, "equalized_odds_ratio"):
+                assert row[f"{part}_{name}"] == getattr(model.scores.of(part), name).value
+    assert frame.index[frame["is_selected"]].tolist() == [DOCUMENT.selection.rank]
+    assert tuple(frame.index[frame["is_candidate"]]) == DOCUMENT.selection.candidates
+
+
+def test_scores_come_with_their_limits_and_changes(tables):
+    scores = tables["scores"].set_index(["rank", "split", "measure"])
+    assert len(scores) == len(DOCUMENT.models) * 2 * 10
+    assert scores.index.is_unique
+    gap = DOCUMENT.models[5].scores.holdout.gap(METRIC)
+    row = scores.loc[6, "holdout", METRIC]
+    assert tuple(row[["value", "low", "high"]]) == (gap.value, gap.low, gap.high)
+    assert tuple(row[["change", "change_low", "change_high"]]) == (gap.change.value, gap.change.low, gap.change.high)
+    assert row["verdict"] == gap.verdict == Verdict.NOT_DISTINGUISHABLE
+    accuracy = DOCUMENT.models[5].scores.selection.accuracy
+    row = scores.loc[6, "selection", "accuracy"]
+    assert (row["value"], row["change"]) == (accuracy.value, accuracy.change.value)
+    assert pd.isna(row["verdict"])
+    assert pd.isna(scores.loc[6, "selection", "balanced_accuracy"]["change"])
+
+
+def test_groups_are_those_of_the_tables(tables):
+    groups = tables["groups"].set_index(["rank", "column", "group"])
+    assert len(groups) == sum(len(table.groups) for table in DOCUMENT.group_tables)
+    for table in DOCUMENT.group_tables:
+        for group in table.groups:
+            row = groups.loc[table.rank, table.column, group.group]
+            assert (row["n"], row["selected"], row["is_small"]) == (group.n, group.selected, group.is_small)
+            assert (row["rate"], row["rate_low"], row["rate_high"]) == (
+                group.rate.value,
+                group.rate.low,
+                group.rate.high,
+            )
+            assert row["difference"] == group.difference.value
+            np.testing.assert_equal(row["p"], np.nan if group.p is None else group.p)
+
+
+def test_disagreement_is_by_group(tables):
+    found = tables["disagreement"]
+    by_column = DOCUMENT.multiplicity.by_column
+    assert found["column"].unique().tolist() == list(by_column)
+    shown = found[found["column"] == "Female"]
+    assert shown["flipped"].tolist() == [group.flipped for group in by_column["Female"]]
+    assert shown["viable_range"].tolist() == [group.viable_range for group in by_column["Female"]]
+
+
+def test_left_out_examples_are_by_model(tables):
+    found = tables["left_out"]
+    for model in DOCUMENT.models:
+        shown = found[found["rank"] == model.rank]
+        assert shown["row"].tolist() == [entry.row for entry in model.left_out]
+        assert shown["copies"].sum() == model.records_left_out
+        assert shown["label"].tolist() == [entry.label for entry in model.left_out]
+
+
+def test_baselines_are_scored_by_the_gap_of_the_choice(tables):
+    found = tables["baselines"].set_index("name")
+    assert found.index.tolist() == [method.name for method in DOCUMENT.baselines]
+    for method in DOCUMENT.baselines:
+        row = found.loc[method.name]
+        assert row["accuracy"] == method.scores.accuracy.value
+        assert (row["gap"], row["verdict"]) == (method.scores.gap(METRIC).value, method.scores.gap(METRIC).verdict)
+
+
+@pytest.mark.parametrize("name", ["baselines", "left_out", "groups", "disagreement"])
+def test_a_table_without_rows_has_its_columns_all_the_same(tables, name):
+    empty = AuditResult(
+        DOCUMENT.but(
+            baselines=None,
+            models=tuple(model.but(left_out=()) for model in DOCUMENT.models),
+            group_tables=(),
+            multiplicity=DOCUMENT.multiplicity.but(by_column={}),
+        )
+    ).tables()[name]
+    assert len(empty) == 0
+    assert empty.columns.tolist() == tables[name].columns.tolist()
