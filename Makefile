@@ -44,17 +44,19 @@ gallery: $(VENV)/.installed gallery-attack mitigation
 
 # The pages of the gallery from the runs saved there, and the picture of the README.
 gallery-pages: $(VENV)/.installed
-	for name in compas german adult; do $(BIN)/fairenum report reports/$$name.json --html reports/$$name.html --quiet || exit 1; done
+	for name in compas german adult injection defences mitigation bench; do \
+		$(BIN)/fairenum report reports/$$name.json --html reports/$$name.html --quiet || exit 1; done
+	for name in injection defences mitigation; do \
+		$(BIN)/fairenum report reports/$$name.json --markdown reports/$$name.md --quiet || exit 1; done
 	$(BIN)/fairenum reproduce --saved reports/paper.json --output reports --quiet
 	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1350 --screenshot=reports/report.png reports/adult.html
 
 # The paper's injected draws, 200 of them, and what defends against flips that follow the group.
 gallery-attack: $(VENV)/.installed
-	mkdir -p reports
-	$(BIN)/fairenum attack compas --use-sensitive --raw --rows --split 100,0,50 --flips 10 --trials 200 --strategy paper --strategy random --jobs -1 --markdown reports/injection.md --json reports/injection.json --quiet
-	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 20 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --markdown reports/defences.md --json reports/defences.json --quiet
+	$(BIN)/fairenum attack compas --use-sensitive --raw --rows --split 100,0,50 --flips 10 --trials 200 --strategy paper --strategy random --jobs -1 --json reports/injection.json --quiet
+	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 20 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --json reports/defences.json --quiet
 
-# Guided search against other mitigations over 20 splits of each of six cases, to reports/; a few minutes.
+# Guided search against other mitigations over 20 splits of each of six cases; a few minutes.
 mitigation: $(VENV)/.installed
 	$(BIN)/python -m fairenum.bench.mitigation reports
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions
@@ -107,7 +107,7 @@ class AuditResult:
         return rank
 
     def attacked(
-        self, *, jobs: int = 1, cluster: str | None = None, progress: Progress = silent, **options: Any
+        self, *, jobs: int = 1, cluster: str | None = None, progress: Progress = silent, **options: object
     ) -> Self:
         """Add what label flips do to draws of the audited table; see `fairenum.auditing.robustness.attacked`."""
         from fairenum.auditing.robustness import attacked

@@ -5,17 +5,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairenum.errors import ConfigError
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-    Configuration = TypeVar("Configuration", bound=DataclassInstance)
+from fairenum.phrases import did_you_mean
 
 TINY, HUGE = math.ulp(0.0), sys.float_info.max
 Ranges = Mapping[str, tuple[float, float]]
@@ -61,15 +54,8 @@ def refuse_unknown(subject: str, options: Iterable[str], known: Sequence[str]) -
     """Refuse options that a configuration does not have."""
     for name in options:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+            hint = did_you_mean(name, known) or f"; there are {', '.join(known)}"
             raise ConfigError(f"{subject} has no option {name!r}{hint}")
-
-
-def changed(config: Configuration, subject: str, options: Mapping[str, Any]) -> Configuration:
-    """Return a configuration with some options changed; refuse unknown ones."""
-    refuse_unknown(subject, options, [option.name for option in fields(config)])
-    return replace(config, **options)
 
 
 def _is_absent(config: object, name: str, optional: tuple[str, ...]) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from fairenum.errors import FairenumError
+from fairenum.phrases import did_you_mean
 
 Plugin = TypeVar("Plugin")
 
@@ -41,7 +41,7 @@ class Entry(Protocol):
     def dist(self) -> Provider | None:
         """The distribution that provides it."""
 
-    def load(self) -> Any:
+    def load(self) -> object:
         """Import what it points to."""
 
 
@@ -65,7 +65,7 @@ class Registry(Generic[Plugin]):
 
     group: str
     noun: str
-    build: Callable[[Any], Plugin]
+    build: Callable[[object], Plugin]
     defect: Callable[[object, str], str]
     not_found: type[FairenumError]
     conflict: type[FairenumError]
@@ -107,8 +107,7 @@ class Registry(Generic[Plugin]):
             )
 
     def _not_found(self, name: str, names: list[str]) -> str:
-        close = get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
+        hint = did_you_mean(name, names, cutoff=0.5) or "."
         return f"no {self.noun} is called {name!r}{hint} Installed are: {', '.join(dict.fromkeys(names)) or 'none'}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,6 @@ from fairenum.attack.summary import summary
 from fairenum.attack.trial import Trial, failed, run_trial
 from fairenum.dataset import Dataset, Groups
 from fairenum.dataset.groups import named_groups
-from fairenum.dataset.naming import did_you_mean, quoted
 from fairenum.dataset.splitting import row_counts
 from fairenum.document.attack import Attack, AttackDocument, DrawnTable, TrialRecord
 from fairenum.document.attack_config import AttackConfig, budget
@@ -20,9 +19,9 @@ from fairenum.document.environment import environment
 from fairenum.errors import AttackError, ConfigError
 from fairenum.mitigation.defences import DEFENCES
 from fairenum.parallel import collected, mapped
+from fairenum.phrases import did_you_mean, quoted
+from fairenum.progress import Progress, silent
 from fairenum.solvers.registry import load_solver, solver_version
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +68,7 @@ def simulate(
     *,
     jobs: int = 1,
     cluster: str | None = None,
-    progress: Progress = lambda *_: None,
+    progress: Progress = silent,
     **options: object,
 ) -> Simulation:
     """Flip labels in many draws of a table, and measure what that does and what the listed models can do about it.
@@ -97,9 +96,9 @@ def simulate(
     """
     config = resolved((config or AttackConfig()).but(**options), dataset)
     # a trial records its own failures: one that is lost is the cluster's
-    finished = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
-    found, is_partial = collected(finished, lambda done: progress("attack", done, config.trials))
-    records = tuple(sorted(found, key=lambda record: record.trial))
+    running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
+    finished, is_partial = collected(running, lambda done: progress("attack", done, config.trials))
+    records = tuple(sorted(finished, key=lambda record: record.trial))
     if not any(record.attacks for record in records):
         raise AttackError(_all_failed(records))
     return Simulation(summary(records, config, is_partial=is_partial), records)

@@ -31,7 +31,7 @@ from fairenum.scoring import score
 from fairenum.threads import one_thread
 
 TIED = 1e-9  # objectives that differ by less are equal as far as is proven
-SIGNS = {"unfavourable": -1, "favourable": 1, None: 0}
+DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +106,7 @@ class _Draw:
             train=train,
             watched=holdout if config.sees == "audit" else train,
             target=train.groups.names.index(str(config.group)),
-            direction=SIGNS[config.direction],
+            direction=DIRECTIONS[config.direction],
             metric=config.metric,
             machine=config.machine,
             seed=trial.seed,
@@ -124,7 +124,7 @@ class _Draw:
         values = np.array([model.decision_function(holdout.X) for model in models])
         scores = score(holdout.decisions(values))
         gaps, is_constant = getattr(scores.gaps, scene.metric), scores.is_constant
-        tolerances = Tolerances(scene.metric)
+        tolerances = Tolerances(scene.metric)  # those of an audit by default
         after = Aftermath(poisoned, self.selection, holdout, models, len(rows), scene.machine, tolerances, scene.seed)
         return Attacked(
             *_gap_and_error(values[0], holdout, scene.metric),

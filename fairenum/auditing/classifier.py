@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)  # type: ignore[arg-type]
         return np.asarray(kernel(check_array(X), self.support_vectors_) @ self.dual_coef_ + self.intercept_)
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of each row."""
         return np.asarray(self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)])
 

@@ -13,8 +13,8 @@ from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.models import AuditedModel, Cell, ChangedRows, Enumeration, Example, LeftOut
-from fairenum.document.scores import Scores
+from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
+from fairenum.document.scores import SplitScores
 from fairenum.document.table import ClassCounts, Feature, GroupSizes, SensitiveColumn, SplitSizes, TableFacts
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
@@ -100,7 +100,7 @@ def _sizes(groups: Groups, rows: IntArray) -> list[int]:
 
 
 def audited_models(
-    division: Division, training: Training, listing: Listing, scores: dict[Part, list[Scores]]
+    division: Division, training: Training, listing: Listing, scores: dict[Part, list[SplitScores]]
 ) -> tuple[AuditedModel, ...]:
     """Return what is proven about each model, what it leaves out and changes, and how it scores."""
     ratios = listing.objective_ratio
@@ -185,7 +185,7 @@ def cell(value: float | str) -> Cell:
     return None if math.isnan(value) else float(value)
 
 
-def enumeration(listing: Listing) -> Enumeration:
+def enumeration(listing: Listing) -> EnumerationRun:
     """Return how the models were found, and why no more of them."""
     sizes = [size for size, origin in zip(listing.sizes, listing.origins, strict=True) if origin == "exact"]
-    return Enumeration(listing.stopped, listing.nodes, sum(sizes), len(sizes), listing.audited_rows, listing.ties)
+    return EnumerationRun(listing.stopped, listing.nodes, sum(sizes), len(sizes), listing.audited_rows, listing.ties)

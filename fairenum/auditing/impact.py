@@ -13,7 +13,7 @@ from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GroupRow, GroupTable, ReferenceCheck
 from fairenum.document.models import AuditedModel
-from fairenum.document.scores import Scores
+from fairenum.document.scores import SplitScores
 from fairenum.document.table import SensitiveColumn, TableFacts
 from fairenum.problem import FloatArray
 from fairenum.scoring import (
@@ -52,7 +52,7 @@ def reference_check(table: TableFacts, models: Sequence[AuditedModel], ranks: Se
     return ReferenceCheck("fairlearn", tuple(ranks), len(compared), float(compared.max(initial=0.0)))
 
 
-def _distances(ours: Scores, theirs: Gaps) -> FloatArray:
+def _distances(ours: SplitScores, theirs: Gaps) -> FloatArray:
     """Compare the values that both define."""
     names = [field.name for field in fields(Gaps)]
     own = np.array([getattr(ours, name).value for name in names], dtype=np.float64)

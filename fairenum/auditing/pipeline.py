@@ -26,9 +26,10 @@ from fairenum.dataset.naming import Names
 from fairenum.document.audit import AuditDocument, Requested
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.cautions import cautions
+from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
-from fairenum.document.models import Baseline, GuidedRun, Tuning
+from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange, Tuning
 from fairenum.experiment import PARTS, Division, divide
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
@@ -118,9 +119,14 @@ def run_audit(
         others = baselines(division, training, listing, config, progress)
     live = LiveRun(config, division, training, listing)
     with clock.stage("score"):
-        document = _scored(live, tuning, guided, others)
+        models = _scored(live)
+    with clock.stage("disagree"):
+        multiplicity = disagreement(division, listing)
     with clock.stage("range"):
-        document = document.but(range=possible_range(division, training, listing, config))
+        reachable = possible_range(division, training, listing, config)
+    with clock.stage("choose"):
+        selection = choose(models, division.column, config.tolerances)
+    document = _stated(live, _Findings(tuning, guided, others, models, multiplicity, reachable, selection))
     with clock.stage("explain"):
         document = live.explained(document)
     with clock.stage("weigh"):
@@ -128,17 +134,31 @@ def run_audit(
     return document.but(timings=clock.timings()), live
 
 
-def _scored(
-    live: LiveRun, tuning: Tuning | None, guided: GuidedRun | None, others: tuple[Baseline, ...] | None
-) -> AuditDocument:
-    """Score the models, choose by the scores, and state all that is known."""
+def _scored(live: LiveRun) -> tuple[AuditedModel, ...]:
+    """Score the models on both splits, beside what is proven about them."""
+    scores = {part: score_part(live.division, live.listing, part, live.config) for part in PARTS}
+    return facts.audited_models(live.division, live.training, live.listing, scores)
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What the stages have found, in their order."""
+
+    tuning: Tuning | None
+    guided: GuidedRun | None
+    baselines: tuple[Baseline, ...] | None
+    models: tuple[AuditedModel, ...]
+    multiplicity: Multiplicity
+    reachable: PossibleRange | None
+    selection: Selection
+
+
+def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
+    """State all that was found, and what follows from it."""
     division, training, listing = live.division, live.training, live.listing
-    scores = {part: score_part(division, listing, part, live.config) for part in PARTS}
-    models = facts.audited_models(division, training, listing, scores)
     config = facts.resolved(live.config, division, training)
     table = facts.table_facts(live.config, division, training)
-    selection = choose(models, division.column, config.tolerances)
-    asked = live.config.machine
+    asked, shortlist = live.config.machine, found.selection.shortlist
     document = AuditDocument(
         environment=environment(solver=solver_version(training.machine.solver)),
         status="interrupted" if listing.stopped == "interrupted" else "complete",
@@ -146,18 +166,18 @@ def _scored(
         requested=Requested(asked.C, asked.gamma, live.config.max_nodes),
         is_exploratory=division.is_exploratory,
         dataset=table,
-        tuning=tuning,
+        tuning=found.tuning,
         enumeration=facts.enumeration(listing),
-        guided=guided,
-        models=models,
+        guided=found.guided,
+        models=found.models,
         examples=facts.examples(division, training, listing),
-        multiplicity=disagreement(division, listing),
-        range=None,
-        baselines=others,
-        selection=selection,
+        multiplicity=found.multiplicity,
+        range=found.reachable,
+        baselines=found.baselines,
+        selection=found.selection,
         explanation=None,
-        group_tables=group_tables(table, models, selection.shortlist, config),
-        reference_check=reference_check(table, models, selection.shortlist),
+        group_tables=group_tables(table, found.models, shortlist, config),
+        reference_check=reference_check(table, found.models, shortlist),
         warnings=(),
     )
     return document.but(warnings=cautions(document))

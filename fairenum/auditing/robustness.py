@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import fields, replace
-from typing import Any
 
 from fairenum.attack import simulate
 from fairenum.auditing.pipeline import LiveRun
@@ -24,7 +23,7 @@ def attacked(
     jobs: int = 1,
     cluster: str | None = None,
     progress: Progress = silent,
-    **options: Any,
+    **options: object,
 ) -> AuditDocument:
     """Simulate label flips in draws of an audited table, with the audit's own models and metric.
 

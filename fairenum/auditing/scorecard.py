@@ -1,4 +1,4 @@
-"""Scores of all models on one split, as values of the document."""
+"""SplitScores of all models on one split, as values of the document."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from msgspec.structs import asdict
 
 from fairenum.auditing.listing import Listing
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.scores import ChangedEstimate, ColumnScores, GapEstimate, GapScores, GroupScores, Scores
+from fairenum.document.scores import ChangedEstimate, ColumnScores, GapEstimate, GapScores, GroupScores, SplitScores
 from fairenum.document.terms import Part, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Gap, Interval, accuracy_changes, compare, gap_intervals, score
-from fairenum.scoring import Scores as RawScores
+from fairenum.scoring import Decisions, Gap, Interval, Scores, accuracy_changes, compare, gap_intervals, score
 from fairenum.scoring.counts import Confusion
 from fairenum.scoring.inference import rate_intervals
 from fairenum.scoring.intervals import difference, normal_critical, wilson
@@ -58,7 +57,7 @@ def changed_accuracy(decisions: Decisions, place: tuple[int, ...], config: Audit
     ]
 
 
-def score_part(division: Division, listing: Listing, part: Part, config: AuditConfig) -> list[Scores]:
+def score_part(division: Division, listing: Listing, part: Part, config: AuditConfig) -> list[SplitScores]:
     """Score all models on one split: overall, and between the groups of every sensitive column.
 
     Models that were searched for on the selection split get no verdicts there.
@@ -80,7 +79,7 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
             by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
         primary = by_column[division.column] if division.column else UNDEFINED
         scores.append(
-            Scores(
+            SplitScores(
                 **{name: getattr(primary, name) for name in GroupScores.__struct_fields__},
                 rows=len(decisions.labels),
                 accuracy=accuracy[model],
@@ -150,7 +149,7 @@ def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfi
     return [GapScores(*row) for row in zip(*columns.values(), strict=True)]
 
 
-def _ratio_intervals(scores: RawScores, ratio: Ratio, confidence: float) -> Interval:
+def _ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interval:
     """Bound the ratio of the smallest to the largest rate.
 
     With limits l and u of each group's rate that hold together (Bonferroni), every ratio of two groups lies between

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairenum.dataset import Dataset, load_dataset
-from fairenum.dataset.naming import Names, listed, quoted
+from fairenum.dataset.naming import Names, listed
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
 from fairenum.document.models import TriedCost, Tuning
 from fairenum.errors import ConfigError
 from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, kernel_for, pose
+from fairenum.phrases import quoted
 from fairenum.problem import IntArray, SvmProblem
 from fairenum.progress import Progress
 

@@ -1,6 +1,6 @@
 """Guided search against what else a user would pick, over many splits.
 
-``python -m fairenum.bench.mitigation FOLDER JOBS`` writes the document and the table to a folder.
+``python -m fairenum.bench.mitigation FOLDER JOBS`` writes the document to a folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from fairenum.bench.environment import timed_environment
 from fairenum.bench.split_trial import FIRST, MACHINE, run_trial
-from fairenum.document.files import save, write_atomically
+from fairenum.document.files import save
 from fairenum.document.mitigation import (
     Case,
     CaseSummary,
@@ -106,16 +106,11 @@ def _median(values: Sequence[float]) -> Estimate:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write mitigation.json and mitigation.md to a folder."""
-    from fairenum.rendering.markdown import to_markdown
-    from fairenum.report import page
-
+    """Write mitigation.json to a folder."""
     folder = Path(arguments[0] if arguments else "reports")
     jobs = int(arguments[1]) if len(arguments) > 1 else 2
     folder.mkdir(exist_ok=True)
-    document = run(jobs=jobs)
-    save(document, folder / "mitigation.json")
-    write_atomically(folder / "mitigation.md", to_markdown(page(document)).encode())
+    save(run(jobs=jobs), folder / "mitigation.json")
 
 
 if __name__ == "__main__":

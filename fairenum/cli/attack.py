@@ -16,6 +16,7 @@ from fairenum.cli.options import (
     METRICS,
     Budgets,
     Sizes,
+    check_jobs,
     complete_data,
     merged_bands,
     model_options,
@@ -85,7 +86,7 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
 )
 @statistic("--seed", type=int, default=0, help="Of the first draw; each further one has the next.")
 @statistic("--confidence", type=float, default=0.95, help="Of intervals over draws.")
-@statistic("--jobs", type=int, default=1, help="Processes; -1 for all processors.")
+@statistic("--jobs", type=int, default=1, callback=check_jobs, help="Processes; -1 for all processors.")
 @statistic("--dask", "cluster", metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://127.0.0.1:8786.")
 @output_options
 def attack(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
@@ -17,6 +17,7 @@ from fairenum.cli.options import (
     Budgets,
     NumberOr,
     Sizes,
+    check_jobs,
     complete_data,
     merged_bands,
     model,
@@ -26,6 +27,11 @@ from fairenum.cli.options import (
     table_options,
 )
 from fairenum.cli.progress import shown_progress
+from fairenum.errors import FairenumError
+
+if TYPE_CHECKING:
+    from fairenum.api import AuditResult
+    from fairenum.document.audit import AuditDocument
 
 HELP = """List the near-optimal models of DATA, a bundled name or a file, and select the fairest.
 
@@ -86,7 +92,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
 @flips("--trials", type=int, help="Draws of the table.  [default: 20]")
 @flips("--defence", "defences", multiple=True, metavar="NAME", help="Defence to measure beside; repeatable.")
-@flips("--jobs", type=int, help="Processes; -1 for all processors.  [default: 1]")
+@flips("--jobs", type=int, callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
 @audit_output_options
@@ -108,15 +114,30 @@ def audit(data: str, label: str | None, favourable: str | None, sensitive: tuple
     config = AuditConfig().but(bands=bands, **options)
     with shown_progress(delivery.quiet) as progress:
         result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
-        if attack is not None and not result.is_partial:
-            result = result.attacked(progress=progress, **attack)
-    return delivery.deliver(result.document, is_fresh=True, export=result.export)
+    document, failure = result.document, None
+    if attack is not None and not result.is_partial:
+        document, failure = _attacked(result, attack, delivery.quiet)
+    code = delivery.deliver(document, is_fresh=True, export=result.export)
+    if failure:
+        raise failure
+    return code
+
+
+def _attacked(result: AuditResult, options: dict[str, Any], quiet: bool) -> tuple[AuditDocument, FairenumError | None]:
+    """Add what label flips do; an audit is not lost with what was to be added to it."""
+    try:
+        with shown_progress(quiet) as progress:
+            return result.attacked(progress=progress, **options).document, None
+    except KeyboardInterrupt:  # before the first trial
+        return result.document.but(status="interrupted"), None
+    except FairenumError as error:
+        return result.document, error
 
 
 def _attack_options(options: dict[str, Any]) -> dict[str, Any] | None:
     """Take what concerns an attack out of the options, and check it before anything is computed."""
     is_wanted = options.pop("attack")
-    given = {name: value for name in ATTACK if (value := options.pop(name))}
+    given = {name: value for name in ATTACK if (value := options.pop(name)) not in (None, ())}
     if not is_wanted:
         if given:
             raise click.UsageError(f"--{ATTACK[next(iter(given))]} is about label flips; add --attack")

@@ -49,7 +49,7 @@ def _read(file: Path) -> Mapping[str, Any]:
 
 def _defaults(command: click.Command, section: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Turn keys into parameters and values into what would be typed."""
-    from fairenum.dataset.naming import did_you_mean
+    from fairenum.phrases import did_you_mean
 
     options = {key: option for option in command.params for key in _keys(option)}
     defaults: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import rich_click as click
 
 from fairenum.cli.exit import Exit
-from fairenum.rendering.text import file_name
+from fairenum.rendering.text import file_name, plain
 
 if TYPE_CHECKING:
     from fairenum.document.kinds import AnyDocument
@@ -24,7 +24,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Forms = Mapping[str, Callable[[], str]]
 
 STDOUT = "-"
+FORMS = ("json", "html", "markdown", "junit")
 PROFILES = ("lda", "ll144")
+# What only an audit is delivered with, and how the options are spelt.
+OF_AUDITS = {
+    "rules": "fail-on",
+    "junit": "junit",
+    "profile": "profile",
+    "day": "date",
+    "redact": "redact",
+    "all_models": "all",
+}
 FAIL_ON = (
     "Limit for the selected model on the holdout, such as 'demographic_parity_difference<=0.1'; repeatable. "
     "Exit code 1 if the whole interval is beyond it, 3 if the data leave it open."
@@ -33,15 +43,29 @@ FAIL_ON = (
 
 def check_target(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
     """Refuse a place that cannot be written to before anything is computed."""
-    if target in (None, STDOUT):
-        return target
-    path = Path(str(target))
-    folder = path if str(target).endswith(("/", os.sep)) else path.parent
-    if not folder.is_dir():
-        raise click.BadParameter(f"there is no folder {str(folder)!r}; make it first", context, parameter)
-    if path.is_dir() and parameter.name != "output":
-        raise click.BadParameter(f"{target!r} is a folder; name a file", context, parameter)
+    if target is None:
+        return None
+    if target == STDOUT:
+        obstacle = None if parameter.name in FORMS else "this cannot be printed; name a file"
+    else:
+        obstacle = _obstacle(target, may_be_folder=parameter.name == "output")
+    if obstacle:
+        raise click.BadParameter(obstacle, context, parameter)
     return target
+
+
+def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
+    """Say what keeps a file from being written; None if nothing does."""
+    path = Path(target)
+    folder = path if path.is_dir() or target.endswith(("/", os.sep)) else path.parent
+    if not folder.is_dir():
+        return f"there is no folder {str(folder)!r}; make it first"
+    if path.is_dir() and not may_be_folder:
+        return f"{target!r} is a folder; name a file"
+    # a finished file takes the place of what is there, which must not be a device
+    if path.exists() and not path.is_dir() and not path.is_file():
+        return f"{target!r} is no ordinary file; name another"
+    return None if os.access(folder, os.W_OK) else f"nothing may be written to the folder {str(folder)!r}"
 
 
 def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
@@ -68,7 +92,9 @@ AUDITS = (
     option(
         "--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."
     ),
-    option("--junit", metavar="PATH", callback=check_target, help="Write the rules as JUnit test cases."),
+    option(
+        "--junit", metavar="PATH|-", callback=check_target, help="Write the rules as JUnit tests; - prints them alone."
+    ),
 )
 
 
@@ -127,18 +153,25 @@ class Delivery:
     inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        paths = [path for path in (*self._places.values(), self.output, self.export) if path]
         if (self.profile or self.day) and not self.html:
             raise click.UsageError("--profile and --date shape the page; say where it goes with --html")
-        for path in paths:
-            if paths.count(path) > 1:
+        taken = set()
+        for path in (*self._places.values(), self.output, self.export):
+            if path is None:
+                continue
+            if (place := os.path.realpath(path)) in taken:
                 raise click.UsageError(f"two outputs go to {path!r}; give each a place of its own")
-            if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
-                raise click.UsageError(f"{path!r} is the input; give the output another name")
+            taken.add(place)
+            self._refuse_input(path)
 
     @property
     def _places(self) -> dict[str, str | None]:
-        return {"json": self.json, "html": self.html, "markdown": self.markdown, "junit": self.junit}
+        return {form: getattr(self, form) for form in FORMS}
+
+    def _refuse_input(self, path: str) -> None:
+        """Refuse to write over what was read."""
+        if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
+            raise click.UsageError(f"{path!r} is the input; give the output another name")
 
     @classmethod
     def taken_from(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
@@ -173,9 +206,9 @@ class Delivery:
         from fairenum.report.rules import judge_all
 
         if isinstance(document, AuditDocument):
-            document = document.redacted() if self.redact else document
+            document = document.redacted() if self.redact or document.is_redacted else document
         else:
-            self._refuse_what_is_for_audits(document)
+            self.refuse(OF_AUDITS, f"is for audits, and this is a {document.title}")
         judgements = judge_all(document, self.rules)
         brief = page(document, rules=self.rules, brief=True, all_models=self.all_models)
         day = self.day.date() if self.day else None
@@ -186,16 +219,17 @@ class Delivery:
         self._print(forms, brief, files, judgements)
         return _exit_code(judgements, is_partial=document.is_partial)
 
-    def deliver_page(self, page: Page) -> Exit:
+    def deliver_page(self, brief: Page, full: Callable[[], Page]) -> Exit:
         """Write and print a page that stands for no document of its own."""
-        forms = _forms(page, lambda: page, (), is_partial=False)
-        self._print(forms, page, list(self._written(forms)), ())
+        forms = _forms(brief, full, (), is_partial=False)
+        self._print(forms, brief, list(self._written(forms)), ())
         return Exit.DONE
 
-    def _refuse_what_is_for_audits(self, document: AnyDocument) -> None:
-        for given, name in ((self.rules, "fail-on"), (self.junit, "junit"), (self.profile, "profile")):
-            if given:
-                raise click.UsageError(f"--{name} is for audits, and this is a {document.title}")
+    def refuse(self, options: Mapping[str, str], reason: str) -> None:
+        """Refuse options, by their names here and their spellings, that make no sense for what is delivered."""
+        for name, spelling in options.items():
+            if getattr(self, name):
+                raise click.UsageError(f"--{spelling} {reason}")
 
     def _saved(self, document: AnyDocument, *, is_fresh: bool) -> Iterator[tuple[str, str]]:
         """Save the run where it was asked for or, if nowhere and it is fresh, under its own name."""
@@ -204,6 +238,7 @@ class Delivery:
         if self.output or (is_fresh and not self.json):
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
+            self._refuse_input(path)
             save(document, path)
             yield "run", path
 
@@ -255,7 +290,7 @@ def _print_failures(judgements: tuple[Judgement, ...]) -> None:
 
     for judgement in judgements:
         if judgement.outcome is not RuleOutcome.HOLDS:
-            click.echo(f"{judgement.outcome.value}: {judgement.rule}: {judgement.reason}", err=True)
+            click.echo(plain(f"{judgement.outcome.value}: {judgement.rule}: {judgement.reason}"), err=True)
 
 
 def _exit_code(judgements: tuple[Judgement, ...], *, is_partial: bool) -> Exit:

@@ -103,6 +103,13 @@ def read_limit(_context: click.Context, _parameter: click.Parameter, limit: floa
     return None if limit == "none" else limit
 
 
+def check_jobs(context: click.Context, parameter: click.Parameter, jobs: int | None) -> int | None:
+    """Refuse no process at all before anything is computed."""
+    if jobs == 0:
+        raise click.BadParameter("0 is no number of processes; -1 is for all processors", context, parameter)
+    return jobs
+
+
 def read_delimiter(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
     """Take what people type for a tab."""
     return "\t" if text in ("tab", "\\t") else text

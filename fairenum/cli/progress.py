@@ -7,17 +7,21 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Timer
 
-Progress = Callable[[str, int, int | None], None]
+from fairenum.progress import Progress, silent
 
 STAGES = {
     "load": "reading the table",
-    "prepare": "encoding and splitting",
+    "divide": "splitting and encoding",
     "tune": "choosing C",
     "enumerate": "listing models",
     "guide": "searching for fairer models",
     "baselines": "trying other mitigations",
     "score": "scoring",
-    "select": "selecting",
+    "disagree": "comparing decisions",
+    "range": "bounding what any machine could do",
+    "choose": "selecting",
+    "explain": "looking for the examples that matter",
+    "weigh": "weighing how much choosing flatters",
     "attack": "simulating attacks",
     "reproduce": "running splits and draws",
 }
@@ -32,7 +36,7 @@ FIRST_RUN = (
 def shown_progress(quiet: bool) -> Iterator[Progress]:
     """Show what is under way."""
     if quiet:
-        yield lambda *_: None
+        yield silent
         return
     with _bar() as (show, say):
         patience = Timer(LONG, say, [FIRST_RUN])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
-from fairenum.cli.delivery import Delivery, audit_output_options
+from fairenum.cli.delivery import OF_AUDITS, Delivery, audit_output_options
 from fairenum.cli.exit import Exit
 
-ALONE = {"rules": "fail-on", "json": "json", "junit": "junit", "profile": "profile"}
+# What is not for several runs; all of them can be redacted.
+OF_ONE = {"json": "json", **{name: spelling for name, spelling in OF_AUDITS.items() if name != "redact"}}
 
 
 @click.command()
@@ -26,15 +29,13 @@ def report(runs: tuple[str, ...], **options: Any) -> Exit:
         from fairenum.document.files import load
 
         return delivery.deliver(load(runs[0]))
-    for name, spelling in ALONE.items():
-        if getattr(delivery, name):
-            raise click.UsageError(f"--{spelling} is for one run; give one, or --html or --markdown")
+    delivery.refuse(OF_ONE, "is for one run; give one, or --html or --markdown")
     return _compare(_names(runs), delivery)
 
 
 def _names(runs: tuple[str, ...]) -> dict[str, str]:
     """Call runs by their files' names, or by their paths where those are not all different."""
-    if len(set(runs)) < len(runs):
+    if len(set(map(os.path.realpath, runs))) < len(runs):
         raise click.UsageError("a run is given twice; give different ones")
     stems = [Path(run).stem for run in runs]
     return dict(zip(stems if len(set(stems)) == len(runs) else runs, runs, strict=True))
@@ -48,4 +49,4 @@ def _compare(paths: dict[str, str], delivery: Delivery) -> Exit:
     documents = {name: load_as(AuditDocument, path) for name, path in paths.items()}
     if delivery.redact:
         documents = {name: document.redacted() for name, document in documents.items()}
-    return delivery.deliver_page(compare(documents))
+    return delivery.deliver_page(compare(documents, brief=True), partial(compare, documents))

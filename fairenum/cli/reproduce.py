@@ -10,12 +10,14 @@ import rich_click as click
 
 from fairenum.cli.delivery import Delivery, check_target
 from fairenum.cli.exit import Exit
+from fairenum.cli.options import check_jobs
 from fairenum.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from fairenum.document.reproduction import ReproductionDocument
 
 NAMES = ("german", "ionosphere", "sonar", "compas")
+PLANNED = ("quick", "splits", "draws", "seed")
 HELP = """Run the experiments of the EnumSV paper many times over, and judge what it claims.
 
 \b
@@ -33,7 +35,9 @@ page, Markdown and the run itself go into one folder.
 @click.option("--splits", type=click.IntRange(min=1), help="Random splits of each table.  [default: 40]")
 @click.option("--draws", type=click.IntRange(min=1), help="Random draws of COMPAS.  [default: 250]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first split and draw.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all processors.")
+@click.option(
+    "--jobs", type=int, default=-1, show_default=True, callback=check_jobs, help="Processes; -1 for all processors."
+)
 @click.option(
     "--output",
     metavar="FOLDER",
@@ -41,16 +45,17 @@ page, Markdown and the run itself go into one folder.
     show_default=True,
     help="Folder for page, Markdown, figures and run; made if it is not there.",
 )
-@click.option("--json", "target", metavar="PATH|-", callback=check_target, help="Save the run alone; - prints it.")
+@click.option("--json", metavar="PATH|-", callback=check_target, help="Save the run alone; - prints it.")
 @click.option("--saved", type=click.Path(exists=True, dir_okay=False), help="Show a saved run again; run nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Print neither verdicts nor progress.")
 def reproduce(
-    experiments: tuple[str, ...], output: str, target: str | None, saved: str | None, quiet: bool, **options: Any
+    experiments: tuple[str, ...], output: str, saved: str | None, json: str | None, quiet: bool, **options: Any
 ) -> Exit:
     """Run the experiments and deliver what they show."""
-    if saved is not None and experiments:
-        raise click.UsageError("--saved shows a run as it is; leave the experiments out")
-    delivery, folder = Delivery(json=target, quiet=quiet), None if target else _folder(output)
+    if saved is not None and (experiments or any(options[name] for name in PLANNED)):
+        raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
+    delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
+    folder = None if json else _folder(output)
     document = _run(experiments or NAMES, quiet, **options) if saved is None else _read(saved)
     return delivery.deliver(document, beside=() if folder is None else _written(document, folder))
 

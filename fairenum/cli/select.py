@@ -47,14 +47,14 @@ def select(run: str, data: str | None, **options: Any) -> Exit:
 
     result = AuditResult.load(run)
     if data is not None:
-        result = _repeated(result.document, data, delivery.quiet)
+        result = _revived(result.document, data, delivery.quiet)
     chosen = choose(result, **options)
     return delivery.deliver(chosen.document, export=chosen.export)
 
 
-def _repeated(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
-    """List the models of a saved run again; refuse data that is not the run's."""
-    from fairenum.api import audit
+def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
+    """List the models of a saved run again, and lay them beside it; refuse models or data that are not the run's."""
+    from fairenum.api import AuditResult, audit
 
     table = saved.dataset
     with shown_progress(quiet) as progress:
@@ -63,4 +63,13 @@ def _repeated(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
         )
     if fresh.document.dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
-    return fresh
+    if _sizes(fresh.document) != _sizes(saved):
+        raise ResultError(
+            "the models of this run come out otherwise when they are listed again; make a new run with --export"
+        )
+    return AuditResult(saved, fresh.live)
+
+
+def _sizes(document: AuditDocument) -> list[tuple[int, int]]:
+    """Tell models apart by whole numbers, which no processor rounds."""
+    return [(model.support_size, model.records_left_out) for model in document.models]

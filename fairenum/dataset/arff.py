@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Attribute:
     values: tuple[str, ...] = ()
     is_numeric: bool = False
 
-    def read(self, cell: str | None, line: int) -> Any:
+    def read(self, cell: str | None, line: int) -> object:
         """Turn a cell into what the declaration promises."""
         if cell is None:
             return np.nan
@@ -90,7 +90,7 @@ def _attribute(row: str, line: int) -> Attribute:
     return Attribute(name, is_numeric=kind.casefold() in NUMERIC)
 
 
-def _row(row: str, line: int, attributes: list[Attribute]) -> list[Any]:
+def _row(row: str, line: int, attributes: list[Attribute]) -> list[object]:
     if row.startswith("{"):
         raise FormatUnknown(
             f"line {line} is in the sparse form of ARFF, which is not read here; save it in the dense form"

@@ -6,10 +6,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from fairenum.dataset.naming import did_you_mean, quoted
+import msgspec
+
 from fairenum.errors import DatasetNotFound
+from fairenum.phrases import did_you_mean, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,4 @@ def read_card(name: str) -> Card:
 
 
 def _read(path: Path) -> Card:
-    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    document["source"] = [Source(**source) for source in document["source"]]
-    for key, value in document.items():
-        document[key] = tuple(value) if isinstance(value, list) else value
-    return Card(name=path.stem, **document)
+    return msgspec.convert({"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}, Card)

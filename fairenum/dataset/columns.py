@@ -42,7 +42,7 @@ class Column:
     """One feature: numbers (float64) or texts (object), nan where a cell is missing."""
 
     name: str
-    values: NDArray[Any] = field(repr=False)
+    values: NDArray[np.generic] = field(repr=False)
 
     @property
     def is_numeric(self) -> bool:
@@ -76,7 +76,7 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     return array
 
 
-def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def is_missing(values: NDArray[np.generic]) -> NDArray[np.bool_]:
     """Mark the nan cells of numbers or texts."""
     missing: NDArray[np.bool_] = np.not_equal(values, values).astype(np.bool_)
     return missing
@@ -106,7 +106,7 @@ def reading_order(text: str) -> tuple[bool, float, str]:
     return (True, 0.0, text) if np.isnan(value) else (False, value, text)
 
 
-def by_value(cells: Texts, meaning: Callable[[Any], Any], dtype: type[Any]) -> NDArray[Any]:
+def by_value(cells: Texts, meaning: Callable[[str], object], dtype: type[Scalar]) -> NDArray[Scalar]:
     """Translate cells, each different value once; nan stays nan."""
     import pandas as pd
 
@@ -124,7 +124,7 @@ def read_texts(series: Series) -> Texts:
                 f"column {series.name!r} holds a {kind} in {where}; turn it into numbers or texts "
                 f"(a date into a year, say), or leave it out with {without(series.name)}"
             )
-    return by_value(cells, lambda cell: plain_text(cell) or np.nan, object)
+    return by_value(cells, lambda cell: plain_text(cell) or np.nan, np.object_)
 
 
 def parse_numbers(texts: Texts) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from fairenum.dataset.groups import missing_name
 from fairenum.errors import ColumnConstant
 
 if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
     from sklearn.compose import ColumnTransformer
 
     from fairenum.dataset.table import Dataset
@@ -49,7 +50,7 @@ class Encoding:
         if not varying:
             raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
         # One block per run of columns of one kind keeps the table's order at little cost.
-        blocks: list[tuple[str, Any, list[str]]] = []
+        blocks: list[tuple[str, BaseEstimator, list[str]]] = []
         for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
             blocks.append((f"block{len(blocks)}", _block(is_numeric, standardise), [c.name for c in run]))
         preprocessor = ColumnTransformer(blocks, sparse_threshold=0).fit(dataset.frame(rows))
@@ -68,7 +69,7 @@ class Encoding:
         return {name: count for name, count in counts.items() if count}
 
 
-def _block(is_numeric: bool, standardise: bool) -> Any:
+def _block(is_numeric: bool, standardise: bool) -> BaseEstimator:
     """Make the transformer for a run of columns of one kind."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -80,9 +81,9 @@ def _block(is_numeric: bool, standardise: bool) -> Any:
     return make_pipeline(*steps)
 
 
-def _categories(preprocessor: ColumnTransformer) -> dict[str, list[Any]]:
+def _categories(preprocessor: ColumnTransformer) -> dict[str, list[object]]:
     """The values seen in training, of every categorical column; nan, if it is one, comes last."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for _, block, columns in preprocessor.transformers_:
         if hasattr(block, "categories_"):
             found |= {name: values.tolist() for name, values in zip(columns, block.categories_, strict=True)}

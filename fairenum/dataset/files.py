@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.arff import parse_arff
 from fairenum.dataset.card import list_datasets
 from fairenum.dataset.columns import by_value, is_missing, parse_numbers
-from fairenum.dataset.naming import LINE, did_you_mean, option, quoted, refuse_repeated
+from fairenum.dataset.naming import LINE, option, refuse_repeated
 from fairenum.errors import (
     ColumnUnusable,
     DatasetNotFound,
@@ -29,6 +29,7 @@ from fairenum.errors import (
     ReaderMissing,
     WrongDelimiter,
 )
+from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,9 +176,9 @@ def _check_header(names: Sequence[str], delimiter: str) -> None:
     refuse_repeated(names)
 
 
-def _typed(cells: Sequence[str]) -> NDArray[Any]:
+def _typed(cells: Sequence[str]) -> NDArray[np.generic]:
     """Turn the cells of one column into numbers if all of them are; words such as True stay words."""
-    texts = by_value(np.array(cells, dtype=object), _plain_cell, object)
+    texts = by_value(np.array(cells, dtype=object), _plain_cell, np.object_)
     numbers, missing = parse_numbers(texts), is_missing(texts)
     truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in set(cells))
     if truths or (np.isnan(numbers) & ~missing).any():

@@ -20,8 +20,9 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import did_you_mean, option, quoted
+from fairenum.dataset.naming import option
 from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable, DataError
+from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from fairenum.dataset.columns import Series

@@ -19,8 +19,9 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import option, quoted, row_name
+from fairenum.dataset.naming import option, row_name
 from fairenum.errors import FavourableUnknown, LabelNotBinary, LabelOneClass, LabelUndefined
+from fairenum.phrases import quoted
 
 if TYPE_CHECKING:
     from fairenum.dataset.columns import Series

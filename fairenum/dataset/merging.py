@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ class Merged:
     """
 
     X: FloatArray = field(repr=False)
-    y: NDArray[Any] = field(repr=False)
+    y: NDArray[np.generic] = field(repr=False)
     copies: IntArray = field(repr=False)
     first: IntArray = field(repr=False)
     inverse: IntArray = field(repr=False)

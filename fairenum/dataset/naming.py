@@ -1,10 +1,9 @@
-"""Naming: how rows, columns and near misses are called in a message."""
+"""Naming: how rows, columns and options are called in a message."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairenum.errors import ColumnRepeated
@@ -16,20 +15,6 @@ Names = Sequence[str] | str
 
 LINE = "line"
 """Name of the index that carries each row's line in its file."""
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Suggest the nearest known name as the end of a sentence; nothing if none is near."""
-    by_folded = {candidate.casefold(): candidate for candidate in known}
-    near = get_close_matches(name.casefold(), by_folded, n=1)
-    return f"; did you mean {by_folded[near[0]]!r}?" if near else ""
-
-
-def quoted(names: Iterable[str], limit: int = 6) -> str:
-    """List names in quotes, the first few of them if they are many."""
-    names = list(names)
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(map(repr, names[:limit])) + more
 
 
 def option(name: str, value: object, flag: str, word: str) -> str:

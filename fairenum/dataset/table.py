@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature, read_only
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
-from fairenum.dataset.naming import Names, did_you_mean, listed, quoted, refuse_repeated
+from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
+from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ from fairenum.document.header import Document
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
-    Enumeration,
+    EnumerationRun,
     Example,
     GuidedRun,
     Multiplicity,
@@ -73,7 +73,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     is_exploratory: bool
     dataset: TableFacts
     tuning: Tuning | None
-    enumeration: Enumeration
+    enumeration: EnumerationRun
     guided: GuidedRun | None
     models: tuple[AuditedModel, ...]
     examples: tuple[Example, ...]

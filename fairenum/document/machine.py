@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, check_options, is_number, refuse_unknown, require
 from fairenum.document.terms import Gap, KernelName
@@ -84,14 +84,14 @@ class Options:
     subject: ClassVar[str]
     machine: Machine
 
-    def but(self, **options: Any) -> Self:
+    def but(self, **options: object) -> Self:
         """Return the configuration with some options changed, those of its machine among them; refuse unknown ones."""
         own = [option.name for option in fields(self)]  # type: ignore[arg-type]
         of_machine = [option.name for option in fields(Machine)]
         refuse_unknown(self.subject, options, [*own, *of_machine])
-        machine = options.pop("machine", self.machine)
-        require_machine(machine)
-        machine = replace(machine, **{name: options.pop(name) for name in of_machine if name in options})
+        machine = require_machine(options.pop("machine", self.machine))
+        changes = {name: options.pop(name) for name in of_machine if name in options}
+        machine = replace(machine, **changes)  # type: ignore[arg-type]  # checked when it is built
         return replace(self, machine=machine, **options)  # type: ignore[type-var]
 
     @property
@@ -102,10 +102,11 @@ class Options:
         return {option.name: getattr(machine, option.name) for option in fields(machine)} | own
 
 
-def require_machine(machine: object) -> None:
-    """Refuse a machine that is none."""
+def require_machine(machine: object) -> Machine:
+    """Refuse a machine that is none, and return one that is."""
     if not isinstance(machine, Machine):
         raise ConfigError(f"option 'machine' must be a Machine, not {machine!r}")
+    return machine
 
 
 def make_tuples(config: object, names: Iterable[str]) -> None:

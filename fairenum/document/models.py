@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairenum.document.scores import BaselineScores, Scores
+from fairenum.document.scores import BaselineScores, SplitScores
 from fairenum.document.terms import ListingEnd, Obstacle, Origin
 from fairenum.document.value import Parts, Value
 
@@ -38,7 +38,7 @@ class MarginTies(Value, frozen=True):
     independent: int
 
 
-class Enumeration(Value, frozen=True):
+class EnumerationRun(Value, frozen=True):
     """How the exact models were found, and why no more of them.
 
     Attributes
@@ -172,7 +172,7 @@ class AuditedModel(Value, frozen=True):
     undetermined: Parts[int]
     predictions_changed: Parts[ChangedRows]
     is_constant: bool
-    scores: Parts[Scores]
+    scores: Parts[SplitScores]
 
     @property
     def records_left_out(self) -> int:

@@ -67,7 +67,7 @@ class ColumnScores(GroupScores, frozen=True):
     true_positives: tuple[int, ...]
 
 
-class Scores(GroupScores, frozen=True):
+class SplitScores(GroupScores, frozen=True):
     """One model on one split. The gaps are those of the primary sensitive column; all are null without one."""
 
     rows: int

@@ -78,12 +78,16 @@ Defence = Callable[[Aftermath], BoolArray]
 
 def knn_relabelling(after: Aftermath) -> BoolArray:
     """Give each row the label of most of its ten nearest neighbours (Paudice et al., 2018), and train."""
-    from sklearn.neighbors import NearestNeighbors
-
     X, y = after.train.X, after.train.y
-    neighbours = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(y) - 1), algorithm="brute").fit(X)
-    votes = y[neighbours.kneighbors(return_distance=False)].sum(axis=1)
+    votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
     return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
+
+
+def nearest_rows(X: FloatArray, row: int) -> IntArray:
+    """Find the nearest neighbours of a row; of equally distant ones the first, however a processor rounds."""
+    squares = np.round(np.square(X - X[row]).sum(axis=1), ROUNDING_DIGITS)
+    squares[row] = np.inf
+    return np.argsort(squares, kind="stable")[: min(NEIGHBOURS, len(X) - 1)]
 
 
 def loss_removal(after: Aftermath) -> BoolArray:

@@ -106,7 +106,8 @@ class ActiveSet:
         """Say how far from 0 a gradient, and from a bound an alpha, may be by rounding."""
         spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest
         self.gradient_tolerance = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
-        self.alpha_tolerance = kernel.ON_BOUND * float(self.alpha.max(initial=0.0))
+        largest = float(self.alpha.max(initial=0.0)) or float(self.upper.max(initial=0.0))  # a path may start from 0
+        self.alpha_tolerance = kernel.ON_BOUND * largest
 
     def violation(self) -> float:
         """Return by how much the worst example at a bound is on the wrong side of the margin."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fairenum.rendering.numbers import three_digits
+
 WIDTH = 62
 HEIGHT = 15
 GUTTER = 9  # columns left of the axis
@@ -94,4 +96,4 @@ def _size_labels(lines: Sequence[Line], across: _Scale) -> str:
 def duration(seconds: float) -> str:
     """Write a time in a unit that suits it."""
     scale, unit = next(((scale, unit) for scale, unit in UNITS if seconds >= scale), UNITS[-1])
-    return f"{seconds / scale:.3g} {unit}"
+    return f"{three_digits(seconds / scale)} {unit}"

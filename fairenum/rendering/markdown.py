@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from fairenum.rendering.page import Block, Explorer, Facts, Figure, Items, Page, Paragraph, Section, Table
@@ -18,7 +19,7 @@ def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
     Parameters
     ----------
     page
-        Any page.
+        What to write.
     figures
         Files of its figures by their names; without a file a figure is shown in plain characters, or in words.
     """
@@ -74,13 +75,21 @@ def _list(items: tuple[str, ...]) -> str:
 
 
 def _figure(figure: Figure, files: Mapping[str, str]) -> Iterator[str]:
+    if not figure.plots:
+        return
     if figure.name in files:
         yield f"\n![{escaped(figure.plots[0].name)}]({files[figure.name]})"
     elif figure.plain:
-        yield "\n" + "\n".join(f"    {line}".rstrip() for line in figure.plain.split("\n"))  # indented: shown as it is
+        yield _shown_as_it_is(figure.plain)
     else:
         yield _list(tuple(f"{plot.name}. {plot.description}" for plot in figure.plots))
     yield f"\n{escaped(figure.caption)}"
+
+
+def _shown_as_it_is(text: str) -> str:
+    """Fence a text off, by more backticks than it holds itself."""
+    fence = "`" * (1 + max(2, *(len(run) for run in re.findall("`*", text))))
+    return f"\n{fence}text\n{text}\n{fence}"
 
 
 def _table(table: Table) -> Iterator[str]:

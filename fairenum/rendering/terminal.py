@@ -71,8 +71,9 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
         case Table():
             yield from _table(block, width)
         case Explorer():
-            yield from _figure(block.figure)
-            yield Text()
+            if block.figure.plots:
+                yield from _figure(block.figure)
+                yield Text()
             yield from _table(block.table, width)
 
 

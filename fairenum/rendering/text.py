@@ -37,13 +37,6 @@ def sentence_list(parts: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def quoted(names: Iterable[str], limit: int = 6) -> str:
-    """List names in quotes, the first few of them if they are many."""
-    names = list(names)
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(map(repr, names[:limit])) + more
-
-
 def capitalised(text: str) -> str:
     """Begin with a capital letter; the rest stays as it is."""
     return text[:1].upper() + text[1:]

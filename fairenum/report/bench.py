@@ -48,7 +48,7 @@ def _tiles(document: BenchDocument) -> Iterator[Tile]:
     for result in _by_time(document):
         if result.fits is not None:
             faster = wording.speedup(document, result)
-            note = f"{faster} times faster than Algorithm 1" if faster not in ("", "1") else ""
+            note = "the paper's own" if result.name == PAPER_ALGORITHM else f"{faster} times faster" if faster else ""
             yield Tile(f"{short(result.name)}, SVC fits", SIGNS[result.basis] + three_digits(result.fits), note)
 
 

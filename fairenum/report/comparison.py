@@ -88,7 +88,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
     columns = {run.document.selection.column for run in runs}
     if len(columns) > 1:
         names = (short(column or "no column") for column in sorted(columns, key=str))
-        yield f"the runs compare groups by different columns: {sentence_list(names)}"
+        yield wording.different_columns(names)
     yield from (f"{run.name}: {warning}" for run in runs for warning in cautions.warnings(run.document))
 
 
@@ -133,7 +133,7 @@ def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 def _scatter(runs: Sequence[Run]) -> Block:
     plots = model_plots.judged({run.name: run.document for run in runs})
-    return Figure(plots, wording.RUNS_CAPTION) if plots else Paragraph("No run has a gap to show.")
+    return Figure(plots, wording.RUNS_CAPTION) if plots else Paragraph(wording.NO_GAPS)
 
 
 def _measures(runs: Sequence[Run]) -> Table:
@@ -153,7 +153,7 @@ def _group_blocks(runs: Sequence[Run]) -> Iterator[Block]:
     for run in runs:
         tables = [table for table in run.document.group_tables if table.rank == run.rank]
         if not tables:
-            yield Paragraph(f"{run.name} names no sensitive column.")
+            yield Paragraph(wording.without_columns(run.name))
         for table in tables:
             caption = wording.impact_caption(table.column, table.rank, run.name)
             yield Figure((groups.group_rates([table]),), caption)
@@ -165,7 +165,7 @@ def _differences(runs: Sequence[Run]) -> Block:
     names = dict.fromkeys(name for one in facts for name in one)
     unlike = [name for name in names if len({one.get(name) for one in facts}) > 1]
     if not unlike:
-        return Paragraph("Data, options and versions are the same.")
+        return Paragraph(wording.ALIKE)
     rows = tuple((shortened(name, TITLE_WIDTH), *(one.get(name, UNDEFINED) for one in facts)) for name in unlike)
     return Table("", ("", *(run.name for run in runs)), rows, names=len(runs) + 1)
 

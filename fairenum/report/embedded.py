@@ -19,11 +19,13 @@ from fairenum.document.terms import Gap
 from fairenum.rendering.page import Copy
 from fairenum.rendering.text import shortened
 from fairenum.report.choice import MOST_EXAMPLES
+from fairenum.report.wording import method as wording
 
 Json = dict[str, object]
 
 LARGEST_WHOLE = 60_000
 DIGITS = 6
+ENDS = ("value", "low", "high")
 LONGEST_TEXT = 200
 # What is dropped in turn where space is short.
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
@@ -32,15 +34,6 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
     MitigationDocument: ("trials",),
     ReproductionDocument: ("tables", "injection"),
 }
-
-WHOLE = "The whole run but for its timings; `fairenum report` reads it."
-REDUCED = "Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {}timings are left out."
-MODELS = (
-    "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
-    "selected model; "
-)
-SAVED = " `--json` saves the whole run, which `fairenum report` reads."
-DROPPED = " Also left out, as too large for a page: {}."
 
 
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
@@ -56,7 +49,7 @@ def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]
 def _copy(document: AnyDocument, room: int) -> Copy:
     whole = _written(_builtins(document))
     if len(whole) <= min(LARGEST_WHOLE, room):
-        return Copy(whole, WHOLE)
+        return Copy(whole, wording.WHOLE_COPY)
     reduced, note = _within(room, document)
     return Copy(_written(reduced), note)
 
@@ -75,15 +68,16 @@ def _builtins(document: AnyDocument) -> Json:
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
     """Reduce a document, and drop what is spare until it fits; say what is left out."""
-    is_audit, dropped = isinstance(document, AuditDocument), list[str]()
-    note = REDUCED.format(MODELS if is_audit else "") + SAVED
+    dropped: list[str] = []
+    note = wording.reduced_copy(dropped, is_audit=isinstance(document, AuditDocument))
     reduced = {**_rounded_fields(_reduced(document)), "reduced": note}
     for name in SPARE.get(type(document), ()):
         if len(_written(reduced)) <= room:
             break
         dropped.append(name)
-        reduced |= {name: None, "reduced": note + DROPPED.format(", ".join(dropped))}
-    return reduced, str(reduced["reduced"])
+        note = wording.reduced_copy(dropped, is_audit=isinstance(document, AuditDocument))
+        reduced |= {name: None, "reduced": note}
+    return reduced, note
 
 
 def _written(value: Json) -> str:
@@ -97,7 +91,7 @@ def _reduced(document: AnyDocument) -> Json:
         return _builtins(document)
     rows = [_model(model, document.selection.tolerances.metric) for model in document.models]
     models = {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]}
-    return _builtins(document.but(models=(), examples=_shown_examples(document))) | {"models": models}
+    return _builtins(document.but(examples=_shown_examples(document))) | {"models": models}
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
@@ -127,9 +121,6 @@ def _model(model: AuditedModel, metric: Gap) -> Json:
         **{f"change_{end}": getattr(change, end) if change else None for end in ENDS},
         "verdict": gap.verdict,
     }
-
-
-ENDS = ("value", "low", "high")
 
 
 def _rounded_fields(fields: Json) -> Json:

@@ -16,7 +16,7 @@ from fairenum.rendering.text import shortened
 from fairenum.report.wording import GROUP_WIDTH
 from fairenum.report.wording import audit as wording
 
-UNKNOWN = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
+MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
 SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
 FOUR_FIFTHS = 0.8
 SHORT_NAME = 14  # a longer one stands above its bar
@@ -110,7 +110,7 @@ def impact_ratios(table: GroupTable) -> Table:
 
 def _is_unknown(group: GroupRow) -> bool:
     """Tell whether a group, or a part of an intersection such as "sex: (missing) & race: white", is the missing one."""
-    return any(UNKNOWN.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))
+    return any(MISSING.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))
 
 
 def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from fairenum.rendering.page import Figure, Items, Page, Paragraph, Section, Tab
 from fairenum.rendering.svg import Axis, Key, Mark, Marks, Plot
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.report.embedded import copy_of
-from fairenum.report.wording import case_title, manner, method_title
+from fairenum.report.wording import case_title, manner, method_title, short_case
 from fairenum.report.wording import experiments as wording
 
 OURS: dict[str, tuple[str, Shape]] = {
@@ -46,7 +46,7 @@ def _tiles(document: MitigationDocument) -> Iterator[Tile]:
         for method in summary.methods:
             if method.method == "guided":
                 left = estimate(method.gap_ratio, _two_decimals)
-                yield Tile.of(f"of model 1's gap is left: {case_title(summary.case)}", left)
+                yield Tile.of(f"gap left, {short_case(summary.case)}", left)
 
 
 def _section(place: int, summary: CaseSummary) -> Section:

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.models import AuditedModel, PossibleRange
-from fairenum.document.scores import BaselineScores, Scores
+from fairenum.document.scores import BaselineScores, SplitScores
 from fairenum.document.terms import Gap, Part
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import share
@@ -19,7 +19,7 @@ from fairenum.rendering.text import sentence_list
 from fairenum.report.wording import GAPS, PARTS, method_title, short
 
 MOST_NAMED = 6
-EXACT_DIGITS = 12  # models whose numbers differ by less are at one place
+EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
 BY_CHANCE: Shape = "hollow"
 
 
@@ -162,7 +162,7 @@ def _baseline_marks(document: AuditDocument) -> Iterator[Mark]:
             yield replace(_mark(method.scores, metric, name), tone=Kind.BASELINE.tone, shape=shape, label=title)
 
 
-def _mark(scores: Scores | BaselineScores, metric: Gap, name: str) -> Mark:
+def _mark(scores: SplitScores | BaselineScores, metric: Gap, name: str) -> Mark:
     """Put a mark where its scores are, with their intervals."""
     accuracy, gap = scores.accuracy, scores.gap(metric)
     return Mark(

@@ -12,11 +12,11 @@ from fairenum.rendering.numbers import UNDEFINED, counted, estimate, share, sign
 from fairenum.rendering.page import Candidate, Explorer, Figure, Over, Paragraph, Section, Table
 from fairenum.rendering.text import shortened
 from fairenum.report import model_plots
+from fairenum.report.model_plots import EXACT_DIGITS
 from fairenum.report.wording import GAPS, PARTS, TITLE_WIDTH, VERDICTS, manner, method_title
 from fairenum.report.wording import audit as wording
 
 SHOWN = 12
-EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
 
 
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
@@ -136,7 +136,7 @@ def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
         name=f"model-{model.rank}",
         loss=max(0.0, 1.0 - model.objective_ratio),
         drop=round((best or 0.0) - (scores.accuracy.value or 0.0), EXACT_DIGITS),
-        gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):g}",
+        gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}",
         marks=tuple(tag for tag, holds in tags if holds),
     )
 

@@ -11,7 +11,6 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import cast, get_args
 
@@ -19,6 +18,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.header import Document
 from fairenum.document.terms import Gap, Measure, Performance, Ratio
 from fairenum.errors import ConfigError
+from fairenum.phrases import did_you_mean
 from fairenum.rendering.numbers import counted, estimate
 from fairenum.rendering.page import Check
 from fairenum.report.wording import short
@@ -87,9 +87,8 @@ def parse_rule(text: str) -> Rule:
         )
     name, comparison, limit = found.groups()
     if name not in RULED:
-        near = get_close_matches(name, RULED, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(RULED)}"
-        raise ConfigError(f"no metric is called {name!r}; {hint}")
+        hint = did_you_mean(name, RULED) or f"; there are {', '.join(RULED)}"
+        raise ConfigError(f"no metric is called {name!r}{hint}")
     if not 0.0 <= float(limit) <= 1.0:
         raise ConfigError(f"{name} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
     return Rule(cast(Measure, name), comparison, float(limit))

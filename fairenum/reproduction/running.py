@@ -10,13 +10,13 @@ from fairenum.document.environment import environment
 from fairenum.document.paper import EXPERIMENTS, INJECTED, TABLES
 from fairenum.document.reproduction import InjectionExperiment, Plan, ReproductionDocument, TableExperiment
 from fairenum.parallel import collected, mapped
+from fairenum.progress import Progress, silent
 from fairenum.reproduction.claims import claims
 from fairenum.reproduction.injection import DrawRecord, compas, run_draw
 from fairenum.reproduction.splits import PrintedRecord, SplitRecord, run_printed, run_split, table
 from fairenum.reproduction.summary import draw_variants, split_variants
 from fairenum.threads import one_thread
 
-Progress = Callable[[str, int, int | None], None]
 Record = SplitRecord | PrintedRecord | DrawRecord
 
 PACKAGES = ("fairenum", "numpy", "scipy", "scikit-learn")
@@ -27,7 +27,7 @@ def reproduce(
     plan: Plan | None = None,
     *,
     jobs: int = 1,
-    progress: Progress = lambda *_: None,
+    progress: Progress = silent,
 ) -> ReproductionDocument:
     """Run the paper's experiments many times over, and judge what it claims.
 

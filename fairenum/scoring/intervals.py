@@ -13,13 +13,16 @@ Wald interval of a difference covers 60 % with groups of 45 and 5 rows at a rate
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from types import EllipsisType
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import stats
 
 from fairenum.scoring.counts import BoolArray, FloatArray, freeze
 from fairenum.scoring.rates import Fraction, share
+
+Index = int | slice | EllipsisType | list[int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Interval:
     def __post_init__(self) -> None:
         freeze(self)
 
-    def __getitem__(self, index: Any) -> Self:
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Self:
         return type(self)(self.estimate[index], self.lower[index], self.upper[index])
 
     def where(self, condition: BoolArray, value: float = 0.0) -> Self:

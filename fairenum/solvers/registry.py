@@ -11,7 +11,7 @@ import importlib.util
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fairenum.document.header import SolverVersion
 from fairenum.errors import SolverBroken, SolverConflict, SolverError, SolverNotFound, SolverUnavailable
@@ -107,9 +107,9 @@ def _info(entry: Entry, entries: list[Entry], owners: Mapping[str, list[str]]) -
     return SolverInfo(entry.name, name, version, backends, _missing(plugin), plugin.install)
 
 
-def _built(plugin_class: Callable[[], SolverPlugin]) -> SolverPlugin:
+def _built(plugin_class: object) -> SolverPlugin:
     """Build a plugin with its defaults."""
-    return plugin_class()
+    return cast("Callable[[], SolverPlugin]", plugin_class)()
 
 
 def _defect(plugin: object, name: str) -> str:

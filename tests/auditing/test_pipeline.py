@@ -10,7 +10,8 @@ from fairenum.dataset import split
 from fairenum.document.files import to_json
 from fairenum.errors import ColumnMissing, DataError
 
-STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "score", "range", "explain", "weigh"]
+STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "score", "disagree", "range", "choose"]
+STAGES += ["explain", "weigh"]
 
 
 def test_the_document_is_complete(exact):

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from samples import METRIC, audit, full, gap, near, scored, with_model
 
+from fairenum.document.audit import AuditDocument
+from fairenum.document.scores import ChangedEstimate
+from fairenum.rendering.html import to_html
+from fairenum.report import page
+
+MODELS, SELECTED = 40, 3
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -25,6 +32,40 @@ class Seen:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def document() -> AuditDocument:
+    """An audit with all that it can have, whose models differ in accuracy and gap, each at a place of its own."""
+    whole = full()
+    spread = audit(models=MODELS, selected=SELECTED, small=True).but(
+        attack=whole.attack,
+        baselines=whole.baselines,
+        explanation=whole.explanation,
+        range=whole.range.but(models=whole.range.models[:MODELS]),
+        multiplicity=whole.multiplicity,
+    )
+    for rank in range(1, MODELS + 1):
+        origin = "guided" if rank > MODELS - 5 else "exact"
+        spread = with_model(spread, rank, origin=origin, objective_ratio=1 - (rank - 1) ** 2 * 1e-5)
+        for part, turn in (("selection", 7), ("holdout", 11)):
+            spread = scored(spread, rank, part, **_placed(rank, turn))
+    left_out = whole.models[whole.selection.rank - 1].left_out
+    return with_model(spread, SELECTED, left_out=left_out)
+
+
+def _placed(rank: int, turn: int) -> dict[str, object]:
+    accuracy = near(round(0.7 - 0.03 * (rank * turn % MODELS) / MODELS, 6))
+    value = 0.05 if rank == SELECTED else 0.1 + 0.1 * (rank * 13 % MODELS) / MODELS
+    return {
+        "accuracy": ChangedEstimate(accuracy.value, accuracy.low, accuracy.high, near(-0.002, 0.01)),
+        METRIC: gap(round(value, 6), "fairer" if rank == SELECTED else "not distinguishable"),
+    }
+
+
+@pytest.fixture(scope="session")
+def html(document) -> str:
+    return to_html(page(document))
 
 
 @pytest.fixture(scope="session")

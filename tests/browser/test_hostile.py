@@ -1,10 +1,15 @@
 """Hostile names, labels and cells are shown as text, and nothing in them runs."""
 
 import pytest
-from documents import audit_document
+from samples import audit, with_model
 
-from fairenum.report.html import to_html
-from fairenum.report.text import plain
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import Caution
+from fairenum.document.header import SolverVersion
+from fairenum.document.models import Example, GroupDisagreement, LeftOut
+from fairenum.rendering.html import to_html
+from fairenum.rendering.text import plain
+from fairenum.report import page as report_page
 
 HOSTILE = (
     "<script>window.hacked=1;alert(1)</script>",
@@ -22,39 +27,50 @@ HOSTILE = (
 )
 
 
-def hostile_document(text: str) -> dict:
-    document = audit_document(column=text, groups=(text, f"{text}2"), small=True)
-    document["dataset"].update(name=text, label=text, favourable=text, dropped=[text])
-    document["dataset"]["features"][0]["name"] = text
-    document["selection"]["reason"] = text
-    document["warnings"] = [{"code": text, "message": text}]
-    document["enumeration"]["note"] = text
-    document["config"].update(label=text, drop=[text], bands={text: [1.0]})
-    document["environment"]["solver"].update(name=text, provider=text)
-    document["examples"] = [
-        {"row": 7, "rows": [7], "label": text, "groups": {text: {text: 1}}, "values": {text: text, "plain": 1.0}}
-    ]
-    document["models"][2]["left_out"] = [{"row": 7, "copies": 1, "of": 1, "label": text, "groups": {text: {text: 1}}}]
-    document["multiplicity"]["by_column"] = {
-        text: [{"group": text, "rows": 3, "flipped": 1, **dict.fromkeys(MEASURES, 0.1)}]
-    }
-    return document
-
-
-MEASURES = ("ambiguity", "discrepancy", "disagreement", "viable_range", "capacity")
+def hostile_document(text: str) -> AuditDocument:
+    document = with_model(audit(small=True), 3, left_out=(LeftOut(1, 1, 7, text, {text: {text: 1}}),))
+    data, names = document.dataset, (text, f"{text}2")
+    column = data.sensitive[0]
+    sizes = tuple(group.but(name=name) for group, name in zip(column.groups, names, strict=True))
+    renamed = column.but(column=text, reference=text, groups=sizes)
+    return document.but(
+        dataset=data.but(
+            name=text,
+            label=text,
+            favourable=text,
+            dropped=(text,),
+            features=(data.features[0].but(name=text), *data.features[1:]),
+            sensitive=(renamed,),
+        ),
+        config=document.config.but(primary=text, solver=text, drop=(text,), bands={text: [1.0]}),
+        environment=document.environment.but(solver=SolverVersion(text, text, text, {})),
+        selection=document.selection.but(column=text),
+        group_tables=tuple(
+            table.but(
+                column=text,
+                reference=text,
+                most_selected=text,
+                groups=tuple(group.but(group=name) for group, name in zip(table.groups, names, strict=True)),
+            )
+            for table in document.group_tables
+        ),
+        examples=(Example(7, (7,), text, {text: {text: 1}}, {text: text, "plain": 1.0}),),
+        multiplicity=document.multiplicity.but(by_column={text: (GroupDisagreement(text, 3, 1, *[0.1] * 5),)}),
+        warnings=(Caution("dropped"), Caution("small_group", text), Caution("solver_failed")),
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_text(show, text):
-    html = to_html(hostile_document(text))
+    html = to_html(report_page(hostile_document(text)))
     page = show(html)
     assert page.evaluate("window.hacked") is None
     assert page.locator("script").count() == 2
     assert page.locator("img, iframe, svg:not(.plot), [onerror], [onload]").count() == 0
     assert page.locator("#setting").count() == 1
     words = page.evaluate("document.body.textContent")
-    assert "\u202e" not in words.replace(page.locator("#audit").text_content(), "")
+    assert "\u202e" not in words.replace(page.locator("#data").text_content(), "")
     assert page.locator("h1 + .subject").inner_text().startswith(plain(text)[:8].strip())
-    assert page.evaluate("JSON.parse(document.getElementById('audit').textContent).dataset.name")[:90] == text[:90]
+    assert page.evaluate("JSON.parse(document.getElementById('data').textContent).dataset.name")[:90] == text[:90]
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert len(html) < 250_000

@@ -4,20 +4,12 @@ import json
 import re
 
 import pytest
-from documents import full_document
+from samples import METRIC, saved, scored
 
-from fairenum.audit import AuditResult, select
-from fairenum.report.html import to_html
-
-
-@pytest.fixture(scope="module")
-def document():
-    return full_document(models=40)
-
-
-@pytest.fixture(scope="module")
-def html(document):
-    return to_html(document)
+from fairenum.document.audit import AuditDocument
+from fairenum.rendering.html import to_html
+from fairenum.report import compare
+from fairenum.report import page as report_page
 
 
 def current(page) -> str:
@@ -93,6 +85,7 @@ def test_headings_sort_by_numbers_both_ways(show, html, column, key):
 
 def test_a_brush_keeps_the_models_under_it(show, html, document):
     page = show(html)
+    page.locator("#scatter-selection").scroll_into_view_if_needed()
     area = page.locator("#scatter-selection").bounding_box()
     page.mouse.move(area["x"] + area["width"] * 0.5, area["y"] + 80)
     page.mouse.down()
@@ -100,7 +93,7 @@ def test_a_brush_keeps_the_models_under_it(show, html, document):
     page.mouse.up()
     kept = shown(page)
     assert 0 < len(kept) < 40
-    accuracy = [model["scores"]["selection"]["accuracy"]["value"] for model in document["models"]]
+    accuracy = [model.scores.selection.accuracy.value for model in document.models]
     others = [rank for rank in range(1, 41) if rank not in kept]
     assert min(accuracy[rank - 1] for rank in kept) > sum(accuracy) / 40 - 0.05
     assert all(page.locator(f".marks a.off[href='#model-{rank}']").count() for rank in others)
@@ -116,12 +109,37 @@ def test_sliders_keep_what_the_tolerances_keep_and_name_whom_selection_would_cho
         slider = page.locator(f"#{name}")
         slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", value)
         limits[name] = value / 100 * float(slider.get_attribute("data-most"))
-    chosen = select(AuditResult(document), eps=limits["loss"], max_accuracy_drop=limits["drop"]).document["selection"]
-    assert shown(page) == chosen["candidates"]
+    candidates, fairest = chosen(document, limits["loss"], limits["drop"])
+    assert shown(page) == candidates
     assert page.locator("#filtered").inner_text() == (
-        f"{len(chosen['candidates'])} of 40 models shown; of these, model {chosen['rank']} has the smallest gap on the "
-        "selection split."
+        f"{len(candidates)} of 40 models shown; of these, model {fairest} has the smallest gap on the selection split."
     )
+
+
+def chosen(document: AuditDocument, eps: float, drop: float) -> tuple[list[int], int]:
+    """Choose as a run does: ties go to model 1, else to the more accurate model, else to the better objective."""
+    first = document.first.scores.selection.accuracy.value
+    within = [
+        model
+        for model in document.models
+        if model.objective_ratio >= 1 - eps - 1e-12 and model.scores.selection.accuracy.value >= first - drop - 1e-12
+    ]
+
+    def price(model) -> tuple[float, bool, float, int]:
+        scores = model.scores.selection
+        return round(scores.gap(METRIC).value, 12), model.rank != 1, -scores.accuracy.value, model.rank
+
+    return [model.rank for model in within], min(within, key=price).rank
+
+
+def test_of_equally_fair_models_the_more_accurate_one_is_named(show, document):
+    least = document.models[2].scores.selection.gap(METRIC)
+    tied = scored(document, 9, "selection", **{METRIC: least})
+    accuracy = {rank: tied.models[rank - 1].scores.selection.accuracy.value for rank in (3, 9)}
+    better = max(accuracy, key=accuracy.get)
+    text = show(to_html(report_page(tied))).locator("#filtered").inner_text()
+    assert f"model {better} has the smallest gap" in text
+    assert accuracy[3] != accuracy[9]
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
@@ -170,11 +188,33 @@ def test_the_data_can_be_downloaded_and_is_what_the_page_holds(show, html, tmp_p
         page.locator("#download").click()
     download.value.save_as(tmp_path / "data.json")
     data = json.loads((tmp_path / "data.json").read_text())
-    assert data["dataset"]["name"] == "loans"
-    assert download.value.suggested_filename == "fairenum-loans.json"
+    assert data["dataset"]["name"] == "german"
+    assert download.value.suggested_filename == "fairenum-german.json"
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_nothing_is_wider_than_the_window(show, html, width):
     page = show(html, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+OTHERS = ("defences", "injection", "bench", "mitigation", "paper")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", OTHERS)
+def test_pages_of_other_runs_show_everything_within_the_window(show, name, width):
+    html = to_html(report_page(saved(name)))
+    page = show(html, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("svg.plot:visible").count() == html.count("<svg") > 0
+    assert page.locator("section[id]").count() == len(report_page(saved(name)).sections)
+    assert page.locator("#download").is_visible()
+    tiles = page.locator(".tiles div").evaluate_all("tiles => tiles.filter(t => t.scrollWidth > t.clientWidth).length")
+    assert tiles == 0
+
+
+def test_a_comparison_is_within_the_window(show):
+    page = show(to_html(compare({name: saved(name) for name in ("german", "compas")})), width=768)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 768
+    assert page.locator("svg.plot:visible").count() >= 4

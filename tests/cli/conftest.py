@@ -1,6 +1,8 @@
-"""The program as a user runs it, in this process or in one of its own."""
+"""The program as a user runs it, in this process or in one of its own, and runs that were saved before."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,9 +10,13 @@ from pathlib import Path
 
 import pytest
 from loans import OPTIONS, write_loans
+from saved import OLD
 
 from fairenum import cli
 from fairenum.cli import progress
+from fairenum.document.files import load, save
+from fairenum.document.terms import Verdict
+from fairenum.document.value import Estimate, Parts
 
 
 @dataclass(frozen=True)
@@ -47,19 +53,53 @@ def fairenum(folder, capsys, monkeypatch):
 
 @pytest.fixture
 def program(folder):
-    """Run a command line as a process of its own, or start it."""
+    """Start a command line as a process of its own, and of a session of its own."""
 
     def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         command = [str(Path(sys.executable).with_name("fairenum")), *arguments]
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
-        return subprocess.Popen(command, env={**os.environ, **environment}, **streams)
+        # a sign may be cut in two where a test has read up to its middle
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", "errors": "replace"}
+        return subprocess.Popen(command, env={**os.environ, **environment}, start_new_session=True, **streams)
 
     return start
 
 
 @pytest.fixture
+def interrupted(program):
+    """Run a command line until its progress shows a pattern, and press Ctrl-C, which reaches all its processes."""
+
+    def run(*arguments: str, at: str) -> Ended:
+        with program(*arguments, FORCE_COLOR="1") as process:
+            seen = ""
+            while not re.search(at, seen[-60:]) and process.poll() is None:
+                seen += process.stderr.read(1)
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        return Ended(process.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
 def loans(folder):
     return str(write_loans(folder / "loans.csv").relative_to(folder))
+
+
+@pytest.fixture
+def run(folder):
+    """A saved audit in the folder, in which the holdout calls model 2 fairer."""
+    document = load(OLD)
+    change = Estimate(-0.05, -0.07, -0.03)
+    selection = document.selection.but(
+        rank=2,
+        outcome="selected",
+        reason="smallest_gap",
+        gap_change=Parts(change, change),
+        accuracy_change=Parts(change, change),
+        verdict=Verdict.FAIRER,
+    )
+    save(document.but(selection=selection, attack=None), "run.json")
+    return "run.json"
 
 
 @pytest.fixture(scope="session")

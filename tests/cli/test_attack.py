@@ -1,17 +1,13 @@
 """``fairenum attack`` and ``fairenum audit --attack``: what they print, save and refuse."""
 
-import json
 import os
-import re
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from loans import OPTIONS
 
 from fairenum.cli.exit import Exit
+from fairenum.document.attack import AttackDocument
+from fairenum.document.files import load, load_as, parse
 
 TABLE = OPTIONS[:6]
 SMALL = [*TABLE, "--split", "80,0,80", "--trials", "4", "-k", "4"]
@@ -24,34 +20,39 @@ def test_an_attack_is_simulated_printed_and_saved(fairenum, loans, folder):
     assert "4 draws of 80 training rows, 80 held out; aimed at sex = woman" in " ".join(ended.out.split())
     assert "What label flips do on the holdout" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
-    saved = json.loads((folder / "fairenum-attack-loans.json").read_text())
-    assert saved["format"] == "fairenum attack 1"
-    assert [trial["seed"] for trial in saved["trials"]] == [0, 1, 2, 3]
-    assert [point["flips"] for point in saved["attack"]["curves"][0]["points"]] == [4, 8]
+    saved = load_as(AttackDocument, folder / "fairenum-attack-loans.json")
+    assert [trial.seed for trial in saved.trials] == [0, 1, 2, 3]
+    assert [point.flips for point in saved.attack.curves[0].points] == [4, 8]
 
 
 def test_json_stands_alone_and_is_the_same_twice(fairenum, loans, folder):
     runs = [fairenum("attack", loans, *SMALL, "--flips", "4", "--json", "-") for _ in range(2)]
-    first, second = ({**json.loads(run.out), "timings": None} for run in runs)
+    first, second = (parse(run.out.encode(), "run").but(timings={}) for run in runs)
     assert first == second
     assert not list(folder.glob("*.json"))
 
 
-def test_markdown_goes_where_it_is_asked_for(fairenum, loans, folder):
-    ended = fairenum("attack", loans, *SMALL, "--flips", "4", "--markdown", "flips.md", "--json", "run.json", "-q")
+def test_page_markdown_and_run_go_where_they_are_asked_for(fairenum, loans, folder):
+    targets = ["--markdown", "flips.md", "--json", "run.json", "--html", "flips.html"]
+    ended = fairenum("attack", loans, *SMALL, "--flips", "4", *targets, "-q")
     assert (ended.code, ended.out) == (0, "")
     text = (folder / "flips.md").read_text()
-    assert text.startswith("## Label flips in loans\n")
-    assert "### Distribution of the gap over draws" in text
-    assert (folder / "run.json").exists()
+    assert text.startswith("# Label flips in loans\n")
+    assert "Distribution of the gap over draws" in text
+    page = (folder / "flips.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<svg" in page
+    assert sorted(path.name for path in folder.iterdir()) == ["flips.html", "flips.md", "loans.csv", "run.json"]
+    assert fairenum("report", "run.json", "--html", "-").out == page
+    assert fairenum("report", "run.json", "--markdown", "-").out == text
 
 
 def test_an_audit_simulates_flips_if_asked(fairenum, loans, folder):
     ended = fairenum("audit", loans, *OPTIONS, "--attack", "--flips", "3", "--trials", "2", "--strategy", "random")
     assert ended.code == 0, ended.err
     assert "What label flips do on the holdout" in ended.out
-    saved = json.loads((folder / "fairenum-loans.json").read_text())
-    assert saved["attack"]["curves"][0]["strategy"] == "random"
+    saved = load(folder / "fairenum-loans.json")
+    assert saved.attack.curves[0].strategy == "random"
     again = fairenum("report", "fairenum-loans.json")
     assert "What label flips do on the holdout" in again.out
 
@@ -67,7 +68,7 @@ def test_mistakes_are_explained_before_anything_is_computed(fairenum, loans):
         (["--trials", "0"], "option 'trials' must be a whole number of at least 1, not 0"),
         (["--split", "80,0,0"], "the holdout is not 0"),
         (["--dask", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --dask exclude each other"),
-        (["--jobs", "0"], "option 'jobs' must be a number of processes, or -1 for all processors, not 0"),
+        (["--jobs", "0"], "'--jobs': 0 is no number of processes; -1 is for all processors"),
         (["--json", loans], f"{loans!r} is the input; give the output another name"),
         (["--primary", "race"], "no sensitive column is called 'race', named as primary; there are 'sex'"),
     ]:
@@ -75,8 +76,39 @@ def test_mistakes_are_explained_before_anything_is_computed(fairenum, loans):
         assert ended.code == 2, arguments
         assert words in ended.err, (arguments, ended.err)
         assert len(ended.err.splitlines()) == 1
-    ended = fairenum("audit", loans, *OPTIONS, "--trials", "3")
-    assert (ended.code, "--trials is about label flips; add --attack" in ended.err) == (2, True)
+
+
+def test_an_audit_refuses_what_no_attack_could_do_before_it_begins(fairenum, loans, folder):
+    for arguments, words in [
+        (["--trials", "3"], "--trials is about label flips; add --attack"),
+        (["--jobs", "2"], "--jobs is about label flips; add --attack"),
+        (["--attack", "--jobs", "0"], "0 is no number of processes"),
+        (["--attack", "--trials", "0"], "option 'trials' must be a whole number of at least 1, not 0"),
+        (["--attack", "--strategy", "greedy"], "no attack strategy is called 'greedy'"),
+    ]:
+        ended = fairenum("audit", loans, *OPTIONS, *arguments)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), arguments
+        assert words in ended.err
+    assert [path.name for path in folder.iterdir()] == ["loans.csv"]
+
+
+def test_an_audit_is_not_lost_with_its_attack(fairenum, loans, folder):
+    ended = fairenum("audit", loans, *OPTIONS, "--attack", "--flips", "399", "--trials", "2")
+    assert ended.code == 2
+    assert "399 flips were asked for, but a draw has" in ended.err
+    assert "Models by objective" in ended.out
+    assert load(folder / "fairenum-loans.json").attack is None
+
+
+def test_an_interrupt_before_the_first_trial_keeps_the_audit(fairenum, loans, folder, monkeypatch):
+    def interrupt(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairenum.auditing.robustness.simulate", interrupt)
+    ended = fairenum("audit", loans, *OPTIONS, "--attack")
+    assert (ended.code, ended.err) == (Exit.PARTIAL, "")
+    saved = load(folder / "fairenum-loans.json")
+    assert (saved.is_partial, saved.attack) == (True, None)
 
 
 def test_more_flips_than_candidates_are_refused_with_their_number(fairenum, loans):
@@ -94,21 +126,12 @@ def test_without_groups_there_is_nothing_to_attack(fairenum, loans):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_keeps_the_finished_trials(folder, loans, jobs):
-    """A terminal sends the signal to all processes of the program."""
+def test_ctrl_c_keeps_the_finished_trials(interrupted, folder, loans, jobs):
     arguments = f"--split 80,0,80 --trials 9999 --flips 4 -k 4 --jobs {jobs} --json part.json".split()
-    command = [str(Path(sys.executable).with_name("fairenum")), "attack", loans, *TABLE, *arguments]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
-    environment = {**os.environ, "FORCE_COLOR": "1"}
-    with subprocess.Popen(command, env=environment, start_new_session=True, **streams) as process:
-        seen = ""
-        while not re.search(r"[1-9]\d*/9999", seen[-40:]) and process.poll() is None:
-            seen += process.stderr.read(1)
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == Exit.PARTIAL, err
-    assert "Traceback" not in err
-    assert "Interrupted: " in out
-    saved = json.loads((folder / "part.json").read_bytes())
-    assert saved["attack"]["status"] == "interrupted"
-    assert 1 <= len(saved["trials"]) == saved["attack"]["clean"]["trials"] < 9999
+    ended = interrupted("attack", loans, *TABLE, *arguments, at=r"[1-9]\d*/9999")
+    assert ended.code == Exit.PARTIAL, ended.err
+    assert "Traceback" not in ended.err
+    assert "Interrupted: " in ended.out
+    saved = load_as(AttackDocument, folder / "part.json")
+    assert saved.status == saved.attack.status == "interrupted"
+    assert 1 <= len(saved.trials) == saved.attack.clean.trials < 9999

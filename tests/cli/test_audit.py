@@ -1,18 +1,23 @@
 """fairenum audit: what it prints and where, and what it writes."""
 
-import json
-from dataclasses import fields
 from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
 from loans import OPTIONS
 
-from fairenum.audit import AuditConfig, AuditResult
-from fairenum.audit.result import check
+from fairenum import AuditConfig, AuditResult
 from fairenum.cli.audit import audit
 from fairenum.cli.options import METRICS
-from fairenum.scoring import Gap
+from fairenum.document.audit import AuditDocument, Requested
+from fairenum.document.files import load_as, parse
+from fairenum.document.terms import Gap
+
+
+def printed(ended):
+    """Read the run that was printed."""
+    assert ended.code == 0, ended.err
+    return parse(ended.out.encode(), "run")
 
 
 def test_the_report_is_on_stdout_and_the_run_is_saved_beside(fairenum, loans, folder):
@@ -25,7 +30,7 @@ def test_the_report_is_on_stdout_and_the_run_is_saved_beside(fairenum, loans, fo
     assert "Who is selected by model" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
     assert "\x1b" not in ended.out
-    check(json.loads((folder / "fairenum-loans.json").read_bytes()), "run")
+    assert load_as(AuditDocument, folder / "fairenum-loans.json").dataset.rows == 400
     assert sorted(path.name for path in folder.iterdir()) == ["fairenum-loans.json", "loans.csv"]
 
 
@@ -38,14 +43,14 @@ def test_a_bundled_dataset_needs_no_option(fairenum, folder):
 
 def test_json_on_stdout_stands_alone_and_nothing_is_saved(fairenum, loans, folder):
     ended = fairenum("audit", loans, *OPTIONS, "--json", "-")
-    assert json.loads(ended.out)["dataset"]["name"] == "loans"
+    assert printed(ended).dataset.name == "loans"
     assert ended.err == ""
     assert [path.name for path in folder.iterdir()] == ["loans.csv"]
 
 
 def test_markdown_on_stdout_stands_alone(fairenum, loans):
     ended = fairenum("audit", loans, *OPTIONS, "--markdown", "-")
-    assert ended.out.startswith("## Fairness audit of loans\n")
+    assert ended.out.startswith("# Fairness audit of loans\n")
     assert "rank objective" not in ended.out
 
 
@@ -104,15 +109,16 @@ def test_options_reach_the_configuration(fairenum, loans):
             "-",
         ),
     )
-    config = json.loads(ended.out)["config"]
+    document = printed(ended)
     expected = {
-        **{"label": "approved", "favourable": "no", "sensitive": ["income"], "bands": {"income": [0.0]}},
-        **{"drop": ["town"], "delimiter": ",", "use_sensitive": True, "k": 2, "C": 0.5, "kernel": "rbf"},
-        **{"gamma": 0.2, "distinct": "support", "rows": True, "eps": 0.2, "max_accuracy_drop": 0.03},
-        **{"metric": "equal_opportunity_difference", "seed": 3, "sizes": [150, 70, 80], "confidence": 0.9},
+        **{"bands": {"income": [0.0]}, "drop": ("town",), "delimiter": ",", "use_sensitive": True, "k": 2, "C": 0.5},
+        **{"kernel": "rbf", "gamma": 0.2, "distinct": "support", "rows": True, "eps": 0.2, "max_accuracy_drop": 0.03},
+        **{"metric": "equal_opportunity_difference", "seed": 3, "sizes": (150, 70, 80), "confidence": 0.9},
         **{"reference": "> 0", "max_seconds": 60.0, "max_nodes": None, "replications": 20, "min_group_size": 5},
     }
-    assert {name: config[name] for name in expected} == expected
+    assert {name: document.config.options[name] for name in expected} == expected
+    table = document.dataset
+    assert (table.label, table.favourable, table.sensitive_columns) == ("approved", "no", ["income"])
 
 
 def test_guided_search_and_other_mitigations(fairenum, loans):
@@ -120,29 +126,28 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
         *("audit", loans, *OPTIONS, "-k", "2", "--search", "guided", "--max-left-out", "0.1", "--baselines"),
         *("--json", "-"),
     )
-    document = json.loads(ended.out)
-    assert {name: document["config"][name] for name in ("search", "max_left_out", "baselines")} == {
-        "search": "guided", "max_left_out": 0.1, "baselines": True
-    }  # fmt: skip
-    assert [model["origin"] for model in document["models"]].count("exact") == 1
-    assert len(document["baselines"]) == 4
+    document = printed(ended)
+    config = document.config
+    assert (config.search, config.max_left_out, config.baselines) == ("guided", 0.1, True)
+    assert [model.origin for model in document.models].count("exact") == 1
+    assert len(document.baselines) == 4
     refused = fairenum("audit", loans, *OPTIONS, "--search", "guided", "--split", "200,100,0")
     assert refused.code == 2
     assert "needs a holdout" in refused.err
 
 
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
-    document = json.loads(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-").out)
-    assert document["config"]["requested"]["C"] == "auto"
-    assert document["tuning"] is not None
+    document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
+    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto")
+    assert document.config.machine.C in [tried.C for tried in document.tuning.grid]
 
 
 def test_the_command_line_has_every_option_with_the_same_default():
     with audit.make_context("audit", ["compas"]) as context:
         given = context.params
-    for field in fields(AuditConfig):
-        if field.name != "bands":
-            assert given[field.name] == getattr(AuditConfig(), field.name), field.name
+    for name, default in AuditConfig().options.items():
+        if name != "bands":
+            assert given[name] == default, name
     assert get_args(Gap) == METRICS
 
 
@@ -153,7 +158,7 @@ def test_an_old_run_survives_when_the_new_one_fails(fairenum, loans, folder):
 
 
 def test_the_run_can_be_loaded(saved_run):
-    assert AuditResult.load(saved_run).document["config"]["k"] == 6
+    assert AuditResult.load(saved_run).document.config.k == 6
 
 
 @pytest.mark.parametrize(
@@ -163,6 +168,10 @@ def test_the_run_can_be_loaded(saved_run):
         (["--output", "nowhere/"], "there is no folder 'nowhere'; make it first"),
         (["--json", "."], "'.' is a folder; name a file"),
         (["--json", "-", "--markdown", "-"], "two outputs go to '-'; give each a place of its own"),
+        (["--json", "a", "--html", "./a"], "two outputs go to './a'; give each a place of its own"),
+        (["--output", "-"], "this cannot be printed; name a file"),
+        (["--export", "-"], "this cannot be printed; name a file"),
+        (["--html", "/dev/null"], "'/dev/null' is no ordinary file; name another"),
         (["--json", "loans.csv"], "'loans.csv' is the input; give the output another name"),
         (["--C", "much"], "'much' is neither a number nor auto"),
         (["--max-nodes", "2.5"], "'2.5' is neither a whole number nor auto or none"),

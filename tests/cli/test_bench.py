@@ -1,13 +1,15 @@
-"""fairenum bench: the table, the plots, JSON, and mistakes."""
+"""fairenum bench: the table, the plots, the page, JSON, and mistakes."""
 
-import json
+import re
 
 import pytest
 from click.testing import CliRunner
+from saved import REPORTS
 
 from fairenum import cli
-from fairenum.bench import BenchResult, Standing, contest, growth
-from fairenum.cli.bench import _cells, _notes, _ratio_sign
+from fairenum.bench import contest, growth
+from fairenum.document.bench import BenchDocument, RaceResult
+from fairenum.document.files import load_as, parse, save
 
 QUICK = ["bench", "sonar", "--rows", "40", "-k", "3", "--solver", "path", "--no-growth"]
 
@@ -35,12 +37,11 @@ def test_the_table_reads_well_in_a_pipe():
     result = run()
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "sonar: 40 rows, 60 features, C = 1, the 3 best models"
-    assert lines[1].startswith("one SVC fit takes ")
+    assert lines[0].startswith("sonar: 40 rows, 60 features, C = 1, the 3 best models; one SVC fit takes ")
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in result.output
     assert "…" not in result.output
-    (path,) = (line.split() for line in lines if line.startswith("path "))
+    (path,) = (line.split() for line in lines if re.match(r"path +\d", line))
     assert path[-3:] == ["3", "of", "3"]
     assert any(line.startswith("Algorithm 1 ") for line in lines)
     assert result.stderr == ""
@@ -58,18 +59,18 @@ def test_growth_is_plotted_over_all_three_axes():
 
 
 def test_json_is_alone_on_stdout():
-    record = json.loads(run("--json", "-", "--cost", "2", "--seed", "5", "--raw").stdout)
-    assert record["format"] == 1
-    assert (record["data"]["cost"], record["data"]["seed"], record["k"]) == (2.0, 5, 3)
-    assert record["seconds"] == 30.0
+    document = parse(run("--json", "-", "--cost", "2", "--seed", "5", "--raw").stdout.encode(), "run")
+    assert isinstance(document, BenchDocument)
+    assert (document.data.cost, document.data.seed, document.k) == (2.0, 5, 3)
+    assert document.seconds == 30.0
 
 
 def test_json_is_saved_beside_the_table(tmp_path):
     path = tmp_path / "bench.json"
     path.write_text("old")
     result = run("--json", str(path), "--full")
-    assert result.stdout.rstrip().splitlines()[-1] == f"saved: {path}"
-    assert json.loads(path.read_text())["seconds"] is None
+    assert result.stdout.rstrip().splitlines()[-1] == f"run: {path}"
+    assert load_as(BenchDocument, path).seconds is None
     assert [file.name for file in tmp_path.iterdir()] == ["bench.json"]
 
 
@@ -107,44 +108,65 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments, message, capsys):
     assert captured.err.count("\n") == 1
 
 
-def result_of(*standings, seconds=30.0):
-    return BenchResult({}, 50, seconds, {}, 0.5, standings, (), {})
+def test_a_page_and_markdown_are_written_beside_the_table(tmp_path):
+    run("--html", str(tmp_path / "bench.html"), "--markdown", str(tmp_path / "bench.md"), "--quiet")
+    page = (tmp_path / "bench.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "Benchmark on sonar" in page
+    assert "<svg" in page
+    assert (tmp_path / "bench.md").read_text().count("| path |") == 1
 
 
+def shown(*standings):
+    """Show a benchmark that came out so: the cells of each contestant, and all that is printed."""
+    save(load_as(BenchDocument, REPORTS / "bench.json").but(standings=standings, seconds=30.0), "bench.json")
+    result = CliRunner().invoke(cli.group, ["report", "bench.json"])
+    assert result.exit_code == 0, result.output
+    table = result.stdout.split("───\n", 1)[1]
+    cells = {one.name: re.search(f"^{one.name} (.*)", table, re.MULTILINE)[1] for one in standings}
+    return {name: re.findall(r"\d+ of \d+|\S+", text) for name, text in cells.items()}, " ".join(result.stdout.split())
+
+
+@pytest.mark.usefixtures("folder")
 def test_what_was_not_run_whole_is_marked_and_explained():
-    paper = Standing("Algorithm 1", 4, 2, 600, 120.0, 6000.0, "extrapolated", 1)
-    path = Standing("path", 50, 50, 55, 0.05, 2.5, "measured", 5)
-    slow = Standing("slow", 1, 1, 9, 30.0, 1500.0, "at least", 1)
-    failed = Standing("failed", error="it rains")
-    result = result_of(path, slow, failed, paper)
-    assert _cells(result, path) == ["2.5", "0.05", "~2400", "0.05", "55", "50 of 50"]
-    assert _cells(result, paper) == ["~6000", "~120", "1", "~120", "600", "2 of 4"]
-    assert _cells(result, slow) == [">1500", ">30", "<4", ">30", "9", "1 of 1"]
-    assert _cells(result, failed) == ["failed"]
-    notes = list(_notes(result))
-    assert any(note.startswith("~ extrapolated from the models found in 30 s") for note in notes)
-    assert any(note.startswith("> stopped after 30 s") for note in notes)
-    assert "failed: it rains" in notes
+    cells, text = shown(
+        RaceResult("path", 50, 50, 55, 0.05, 2.5, "measured", 5),
+        RaceResult("slow", 1, 1, 9, 30.0, 1500.0, "at least", 1),
+        RaceResult("failed", error="it rains"),
+        RaceResult("Algorithm 1", 4, 2, 600, 120.0, 6000.0, "extrapolated", 1),
+    )
+    assert cells["path"] == ["2.5", "0.05", "~2400", "0.05", "55", "50 of 50"]
+    assert cells["Algorithm 1"] == ["~6000", "~120", "1", "~120", "600", "2 of 4"]
+    assert cells["slow"] == [">1500", ">30", "<4", ">30", "9", "1 of 1"]
+    assert cells["failed"] == ["failed"]
+    assert "~ extrapolated from the models found in 30 s" in text
+    assert "> stopped after 30 s" in text
+    assert "failed: it rains" in text
 
 
+@pytest.mark.usefixtures("folder")
 def test_without_the_paper_nothing_is_compared_with_it():
-    path = Standing("path", 50, 50, 55, 0.05, 2.5, "measured", 5)
-    assert _cells(result_of(path, Standing("Algorithm 1", error="it rains")), path)[2] == ""
+    path = RaceResult("path", 50, 50, 55, 0.05, 2.5, "measured", 5)
+    cells, _ = shown(path, RaceResult("Algorithm 1", error="it rains"))
+    assert cells["path"] == ["2.5", "0.05", "0.05", "55", "50 of 50"]
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("above", "below", "sign"),
+    ("above", "below", "ratio"),
     [
-        ("measured", "measured", ""),
-        ("extrapolated", "measured", "~"),
-        ("measured", "extrapolated", "~"),
-        ("at least", "measured", ">"),
-        ("extrapolated", "at least", "<"),
+        ("measured", "measured", "4"),
+        ("extrapolated", "measured", "~4"),
+        ("measured", "extrapolated", "~4"),
+        ("at least", "measured", ">4"),
+        ("extrapolated", "at least", "<4"),
         ("at least", "at least", "?"),
     ],
 )
-def test_a_ratio_says_what_is_known_of_it(above, below, sign):
-    assert _ratio_sign(above, below) == sign
+def test_a_ratio_says_what_is_known_of_it(above, below, ratio):
+    paper = RaceResult("Algorithm 1", 4, 2, 600, 120.0, 6000.0, above, 1)
+    cells, _ = shown(RaceResult("slow", 1, 1, 9, 30.0, 1500.0, below, 1), paper)
+    assert cells["slow"][2].startswith(ratio)
 
 
 def test_progress_shows_on_a_terminal_only(monkeypatch):

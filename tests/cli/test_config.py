@@ -1,9 +1,9 @@
 """The configuration file: where it is found, that the command line wins, and what is refused."""
 
-import json
-
 import pytest
 from loans import OPTIONS
+
+from fairenum.document.files import parse
 
 PLAIN = """
 label = "approved"
@@ -20,33 +20,39 @@ fail_on = ["accuracy>0.01"]
 """
 
 
-def resolved(ended):
+def audited(ended):
     assert ended.code == 0, ended.err
-    return json.loads(ended.out)["config"]
+    return parse(ended.out.encode(), "run")
+
+
+def resolved(ended):
+    return audited(ended).config
 
 
 def test_options_of_a_file_are_used_and_part_of_the_result(fairenum, loans, folder):
     (folder / "fairenum.toml").write_text(PLAIN)
-    config = resolved(fairenum("audit", loans, "--json", "-"))
-    expected = {"label": "approved", "favourable": "yes", "sensitive": ["sex"], "drop": ["town"], "k": 4, "C": 0.5}
-    expected |= {"max_accuracy_drop": 0.02, "replications": 20, "rows": True, "sizes": [0.5, 0.25, 0.25]}
-    assert {name: config[name] for name in expected} == expected
+    document = audited(fairenum("audit", loans, "--json", "-"))
+    expected = {"drop": ("town",), "k": 4, "C": 0.5, "max_accuracy_drop": 0.02, "replications": 20, "rows": True}
+    expected |= {"sizes": (0.5, 0.25, 0.25)}
+    assert {name: document.config.options[name] for name in expected} == expected
+    table = document.dataset
+    assert (table.label, table.favourable, table.sensitive_columns) == ("approved", "yes", ["sex"])
 
 
 def test_the_command_line_wins_over_the_file_and_the_file_over_the_default(fairenum, loans, folder):
     (folder / "fairenum.toml").write_text(PLAIN)
     config = resolved(fairenum("audit", loans, "--json", "-", "-k", "3", "--drop", "debt"))
-    assert (config["k"], config["drop"], config["C"], config["eps"]) == (3, ["debt"], 0.5, 0.05)
+    assert (config.k, config.drop, config.machine.C, config.eps) == (3, ("debt",), 0.5, 0.05)
 
 
 def test_a_section_of_pyproject_will_do(fairenum, loans, folder):
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.fairenum]\nk = 3\n")
-    assert resolved(fairenum("audit", loans, *OPTIONS[:6], "--json", "-"))["k"] == 3
+    assert resolved(fairenum("audit", loans, *OPTIONS[:6], "--json", "-")).k == 3
 
 
 def test_a_project_without_the_section_changes_nothing(fairenum, loans, folder):
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    assert resolved(fairenum("audit", loans, *OPTIONS, "--json", "-"))["k"] == 6
+    assert resolved(fairenum("audit", loans, *OPTIONS, "--json", "-")).k == 6
 
 
 def test_the_plain_file_wins_over_pyproject_and_a_named_one_over_both(fairenum, loans, folder):
@@ -54,9 +60,9 @@ def test_the_plain_file_wins_over_pyproject_and_a_named_one_over_both(fairenum, 
     (folder / "fairenum.toml").write_text("k = 4\n")
     (folder / "other.toml").write_text("k = 2\n")
     found = resolved(fairenum("audit", loans, *OPTIONS[:6], "--json", "-"))
-    assert (found["k"], found["seed"]) == (4, 0)
+    assert (found.k, found.seed) == (4, 0)
     named = fairenum("audit", loans, *OPTIONS[:6], "--json", "-", "--config", "other.toml")
-    assert resolved(named)["k"] == 2
+    assert resolved(named).k == 2
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Every way in which the program ends, each through the real command line."""
 
-import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -17,6 +15,7 @@ from loans import OPTIONS
 from fairenum import cli
 from fairenum.cli import progress
 from fairenum.cli.exit import Exit
+from fairenum.document.files import load, parse
 
 LABEL = ["--label", "approved", "--favourable", "yes"]
 SMALL = ["--split", "250,25,25"]
@@ -34,8 +33,7 @@ SMALL = ["--split", "250,25,25"]
     ],
 )
 def test_rules_decide_the_code(fairenum, saved_run, rules, code, outcome):
-    document = json.loads(saved_run.read_bytes())
-    value = document["models"][document["selection"]["rank"] - 1]["scores"]["holdout"]["accuracy"]["value"]
+    value = load(saved_run).selected.scores.holdout.accuracy.value
     given = [part for rule in rules for part in ("--fail-on", rule.format(value=value))]
     ended = fairenum("report", str(saved_run), *given)
     assert ended.code == code
@@ -57,7 +55,7 @@ def test_a_small_group_leaves_a_rule_open(fairenum, loans):
 def test_a_violated_rule_is_told_on_stderr_if_stdout_holds_json(fairenum, saved_run):
     ended = fairenum("report", str(saved_run), "--json", "-", "--fail-on", "accuracy>=0.99")
     assert ended.code == Exit.VIOLATED
-    assert json.loads(ended.out)["schema_version"]
+    assert parse(ended.out.encode(), "run") == load(saved_run)
     assert ended.err.startswith("violated: accuracy>=0.99: ")
 
 
@@ -102,6 +100,13 @@ def test_bad_input_is_one_line_and_nothing_is_written(fairenum, folder, content,
     [
         (["audit", "compass"], "did you mean 'compas'?"),
         (["audit", "none.csv", *LABEL], "none.csv"),
+        (["audit", ".", *LABEL], "'.'"),
+        (["attack", "none.csv", *LABEL], "none.csv"),
+        (["bench", "none.csv", *LABEL], "none.csv"),
+        (["select", "none.json"], "cannot read 'none.json': No such file or directory"),
+        (["select", "."], "File '.' is a directory"),
+        (["report", "."], "File '.' is a directory"),
+        (["report"], "Missing argument 'RUNS...'; see fairenum report --help"),
         (["audit"], "Missing argument 'DATA'; see fairenum audit --help"),
         (["audti", "compas"], "No such command 'audti'. Did you mean 'audit'?"),
         (["report", "none.json"], "cannot read 'none.json': No such file or directory"),
@@ -116,6 +121,13 @@ def test_bad_usage_is_one_line(fairenum, folder, arguments, message):
     assert list(folder.iterdir()) == []
 
 
+def test_a_folder_that_may_not_be_written_to_is_refused_before_anything_is_computed(fairenum, loans, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    ended = fairenum("audit", loans, *OPTIONS, "--json", "a.json")
+    assert (ended.code, ended.out) == (Exit.BAD_INPUT, "")
+    assert "nothing may be written to the folder '.'" in ended.err
+
+
 def test_control_characters_in_a_message_are_shown_as_escapes(fairenum, folder):
     (folder / "a.csv").write_text(HEADER + ROWS)
     ended = fairenum("audit", "a.csv", *LABEL, "--sensitive", "\x1b[31m\u202e")
@@ -128,7 +140,7 @@ def test_a_place_without_permission_is_the_users_mistake(fairenum, saved_run, mo
     def refuse(*_args, **_kwargs):
         raise PermissionError(13, "Permission denied", "m.md")
 
-    monkeypatch.setattr("fairenum.audit.result.write_atomically", refuse)
+    monkeypatch.setattr("fairenum.document.files.write_atomically", refuse)
     ended = fairenum("report", str(saved_run), "--markdown", "m.md")
     assert (ended.code, ended.err) == (Exit.BAD_INPUT, "error: 'm.md': Permission denied\n")
 
@@ -138,7 +150,7 @@ def test_an_internal_error_looks_like_nothing_else(fairenum, saved_run, monkeypa
     def fail(*_args, **_kwargs):
         raise failure
 
-    monkeypatch.setattr("fairenum.report.view.view", fail)
+    monkeypatch.setattr("fairenum.report.page", fail)
     ended = fairenum("report", str(saved_run))
     assert ended.code == Exit.INTERNAL == 70
     assert ended.err.startswith(f"internal error: {type(failure).__name__}: ")
@@ -149,7 +161,7 @@ def test_an_internal_error_looks_like_nothing_else(fairenum, saved_run, monkeypa
 
 def test_debug_asks_for_tracebacks(fairenum, saved_run, monkeypatch):
     monkeypatch.setenv("FAIRENUM_DEBUG", "")
-    monkeypatch.setattr("fairenum.report.view.view", None)
+    monkeypatch.setattr("fairenum.report.page", None)
     assert "Traceback" in fairenum("--debug", "report", str(saved_run)).err
 
 
@@ -157,7 +169,7 @@ def test_too_little_memory_is_explained(fairenum, loans, monkeypatch):
     def fail(*_args, **_kwargs):
         raise MemoryError("Unable to allocate 16.0 GiB")
 
-    monkeypatch.setattr("fairenum.audit.audit", fail)
+    monkeypatch.setattr("fairenum.api.audit", fail)
     ended = fairenum("audit", loans, *OPTIONS)
     assert ended.code == Exit.BAD_INPUT
     assert ended.err.startswith("error: not enough memory (Unable to allocate 16.0 GiB); learn from fewer rows")
@@ -168,7 +180,7 @@ def test_an_interrupt_before_the_first_model_saves_nothing(fairenum, loans, fold
     def interrupt(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fairenum.audit.audit", interrupt)
+    monkeypatch.setattr("fairenum.api.audit", interrupt)
     ended = fairenum("audit", loans, *OPTIONS)
     assert ended.code == Exit.INTERRUPTED == 130
     assert ended.err.strip() == "interrupted; nothing was saved"
@@ -184,25 +196,20 @@ def test_an_interrupt_while_listing_models_saves_what_there_is(fairenum, loans, 
     ended = fairenum("audit", loans, *OPTIONS, "--junit", "j.xml")
     assert ended.code == Exit.PARTIAL
     assert "\nInterrupted: " in ended.out
-    document = json.loads((folder / "fairenum-loans.json").read_bytes())
-    assert document["status"] == "interrupted"
-    assert 1 <= len(document["models"]) <= 3
+    document = load(folder / "fairenum-loans.json")
+    assert document.status == "interrupted"
+    assert 1 <= len(document.models) <= 3
     assert 'type="interrupted"' in (folder / "j.xml").read_text()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_in_a_process_of_its_own(program, folder):
+def test_ctrl_c_in_a_process_of_its_own(interrupted, folder):
     options = ["-k", "100000", "--distinct", "support", "--eps", "1", "--replications", "20", "--split", "300,100,100"]
-    with program("audit", "german", *options, "--output", "part.json", FORCE_COLOR="1") as process:
-        seen = ""
-        while not re.search(r"[1-9]\d*/100000", seen) and process.poll() is None:
-            seen += process.stderr.read(1)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-    assert process.returncode == Exit.PARTIAL, err
-    assert json.loads((folder / "part.json").read_bytes())["status"] == "interrupted"
-    assert "Traceback" not in err
-    assert "Interrupted: " in out
+    ended = interrupted("audit", "german", *options, "--output", "part.json", at=r"[1-9]\d*/100000")
+    assert ended.code == Exit.PARTIAL, ended.err
+    assert load(folder / "part.json").status == "interrupted"
+    assert "Traceback" not in ended.err
+    assert "Interrupted: " in ended.out
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes")

@@ -1,21 +1,76 @@
-"""fairenum report: a saved run shown again, without its data."""
+"""fairenum report: saved runs of every kind shown again, without their data."""
 
 import json
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
-from documents import audit_document
+from loans import OPTIONS
+from saved import NAMES, OLD, REPORTS, RUNS
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.files import load, save, to_json
+from fairenum.document.models import LeftOut
+
+OTHERS = tuple(path for path in RUNS if not isinstance(load(path), AuditDocument))
+KINDS = {
+    "attack": "simulated attack",
+    "bench": "benchmark",
+    "mitigation": "comparison of mitigations",
+    "reproduction": "reproduction",
+}
 
 
-@pytest.fixture
-def run(folder):
-    (folder / "run.json").write_text(json.dumps(audit_document()))
-    return "run.json"
+@pytest.mark.parametrize("path", RUNS, ids=NAMES)
+def test_every_kind_of_run_is_shown_in_every_medium(fairenum, folder, path):
+    shown = fairenum("report", str(path))
+    assert (shown.code, shown.err) == (0, "")
+    lines = shown.out.splitlines()
+    assert len(lines) > 10
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in shown.out
+    markdown = fairenum("report", str(path), "--markdown", "-")
+    assert (markdown.code, markdown.out[:2], markdown.out.count("# ") > 1) == (0, "# ", True)
+    page = fairenum("report", str(path), "--html", "-")
+    assert (page.code, page.out.startswith("<!doctype html>")) == (0, True)
+    assert page.out.rstrip().endswith("</html>")
+    assert fairenum("report", str(path), "--json", "-").out == to_json(load(path))
+    ended = fairenum("report", str(path), "--html", "a.html", "--markdown", "a.md", "--json", "a.json")
+    assert ended.out == shown.out.rstrip("\n") + "\n\nrun: a.json\nhtml: a.html\nmarkdown: a.md\n"
+    assert (folder / "a.html").read_text() == page.out
+    assert (folder / "a.md").read_text() == markdown.out
+    assert fairenum("report", "a.json", "--html", "-").out == page.out
+
+
+def test_there_is_a_run_of_every_kind_to_show():
+    assert {json.loads(to_json(load(path)))["kind"] for path in RUNS} == {"audit", *KINDS}
+
+
+@pytest.mark.parametrize("path", RUNS, ids=NAMES)
+def test_a_run_is_shown_without_what_computes_one(folder, path):
+    code = f"""
+import sys
+from fairenum import cli
+for medium in ([], ["--markdown", "a.md"], ["--html", "a.html"]):
+    assert cli.run(["report", {str(path)!r}, *medium]) == 0
+assert not {{"numpy", "pandas", "sklearn", "scipy", "numba"}} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_run_of_version_0_1_reads_as_one_of_today(fairenum, folder):
+    assert json.loads(OLD.read_text())["schema_version"] == "1.0"
+    shown = fairenum("report", str(OLD), "--json", "new.json")
+    assert shown.out.startswith("loans: 200 rows, 3 features; favourable: approved = yes; groups by sex\n")
+    assert "What label flips do on the holdout" in shown.out
+    header = json.loads((folder / "new.json").read_text())
+    assert (header["kind"], header["version"]) == ("audit", "2.0")
+    assert fairenum("report", "new.json").out == shown.out.removesuffix("run: new.json\n").rstrip() + "\n"
 
 
 def test_a_saved_run_reads_as_it_did_when_it_was_made(fairenum, loans, folder):
-    from loans import OPTIONS
-
     made = fairenum("audit", loans, *OPTIONS).out
     (folder / loans).unlink()
     shown = fairenum("report", "fairenum-loans.json").out
@@ -23,51 +78,91 @@ def test_a_saved_run_reads_as_it_did_when_it_was_made(fairenum, loans, folder):
 
 
 def test_markdown_and_junit_are_written_and_nothing_else(fairenum, run, folder):
-    ended = fairenum("report", run, "--markdown", "a.md", "--junit", "b.xml", "--fail-on", "accuracy>=0.9", "--quiet")
+    ended = fairenum("report", run, "--markdown", "a.md", "--junit", "b.xml", "--fail-on", "accuracy>=0.99", "--quiet")
     assert ended.code == 1
-    assert ended.err.startswith("violated: accuracy>=0.9: ")
-    assert "**Model 3 is fairer than model 1; its accuracy changes by" in (folder / "a.md").read_text()
+    assert ended.err.startswith("violated: accuracy>=0.99: ")
+    assert "**Model 2 is fairer than model 1; its accuracy changes by" in (folder / "a.md").read_text()
     suite = ElementTree.parse(folder / "b.xml").getroot()
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
     assert sorted(path.name for path in folder.iterdir()) == ["a.md", "b.xml", "run.json"]
+    assert fairenum("report", run, "--junit", "-", "--fail-on", "accuracy>=0.99").out == (folder / "b.xml").read_text()
 
 
-def test_an_interrupted_run_stays_partial(fairenum, folder):
-    (folder / "run.json").write_text(json.dumps(audit_document(status="interrupted")))
-    ended = fairenum("report", "run.json")
+def test_an_interrupted_run_stays_partial(fairenum, run, folder):
+    save(load(run).but(status="interrupted"), run)
+    ended = fairenum("report", run)
     assert ended.code == 4
-    assert "\nInterrupted: Model 3 is fairer" in ended.out
+    assert "\nInterrupted: Model 2 is fairer" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{}", "is no audit"),
-        ("no json", "is no JSON"),
-        ('{"schema_version": "9.0"}', "'9.0'"),
-        ('{"schema_version": "1.0"}', "is no valid audit"),
-    ],
-)
-def test_what_is_no_run_is_refused(fairenum, folder, text, message):
-    (folder / "run.json").write_text(text)
-    ended = fairenum("report", "run.json")
+def cut(text):
+    return text[: len(text) // 2]
+
+
+BROKEN = {
+    "nothing": ("", "is no JSON"),
+    "no JSON": ("no json", "is no JSON"),
+    "bytes": (b"\x89PNG\r\n\x1a\n\x00\xff", "is no JSON"),
+    "cut off": (cut(OLD.read_text()), "is no JSON"),
+    "deep": ("[" * 100_000, "is no JSON"),
+    "not a number": ('{"kind": NaN}', "is no JSON"),
+    "a list": ("[]", "is no document of fairenum, but a list"),
+    "empty": ("{}", "it does not say of which kind it is; make one with: fairenum audit DATA"),
+    "another kind": ('{"kind": "zebra", "version": "2.0"}', "is no valid document: Invalid value 'zebra'"),
+    "the future": ('{"kind": "audit", "version": "9.0"}', "has version '9.0', this fairenum reads '2.0'"),
+    "an old future": ('{"schema_version": "9.0"}', "it does not say of which kind it is"),
+    "a header alone": ('{"kind": "audit", "version": "2.0"}', "is no valid document: Object missing required field"),
+    "an old header alone": ('{"schema_version": "1.0"}', "is no valid document: it lacks 'config'"),
+    "another type": ('{"format": 1, "standings": 3}', "is no valid document: "),
+    "more than it has": (to_json(load(OLD)).replace("{", '{"zebra": 1,', 1), "contains unknown field `zebra`"),
+    "controls": ('{"kind": "\\u001b[31m\\n\\u202e", "version": "2.0"}', r"\x1b[31m\n\u202e"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("medium", [[], ["--html", "-"], ["--markdown", "a.md"], ["--json", "-"]])
+def test_what_is_no_run_is_refused(fairenum, folder, content, message, medium):
+    (folder / "run.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    ended = fairenum("report", "run.json", *medium)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert ended.err.startswith("error: 'run.json' ")
     assert message in ended.err
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+
+
+OF_AUDITS = [
+    ["--fail-on", "accuracy>=0.5"],
+    ["--junit", "a.xml"],
+    ["--profile", "lda", "--html", "a.html"],
+    ["--date", "2026-02-03", "--html", "a.html"],
+    ["--redact"],
+    ["--all"],
+]
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("option", OF_AUDITS, ids=lambda option: option[0])
+def test_what_is_for_audits_is_refused_for_other_kinds(fairenum, folder, path, option):
+    ended = fairenum("report", str(path), *option)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    kind = KINDS[json.loads(to_json(load(path)))["kind"]]
+    assert f"error: {option[0]} is for audits, and this is a {kind}" in ended.err
+    assert list(folder.iterdir()) == []
 
 
 def test_colour_is_for_terminals_and_no_color_is_honoured(fairenum, run, monkeypatch):
     assert "\x1b[" not in fairenum("report", run).out
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
-    assert "\x1b[1;32mModel 3 is fairer" in fairenum("report", run).out
+    assert "\x1b[1;32mModel 2 is fairer" in fairenum("report", run).out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "32m" not in fairenum("report", run).out
 
 
-def test_a_narrow_code_page_gets_escapes_instead_of_a_crash(program, folder):
-    document = audit_document(groups=("männlich", "女"))
-    (folder / "run.json").write_text(json.dumps(document))
-    with program("report", "run.json", PYTHONIOENCODING="ascii", PYTHONUTF8="0") as process:
+def test_a_narrow_code_page_gets_escapes_instead_of_a_crash(program, run, folder):
+    text = (folder / run).read_text().replace('"man"', '"männlich"').replace('"woman"', '"女"')
+    (folder / run).write_text(text)
+    with program("report", run, PYTHONIOENCODING="ascii", PYTHONUTF8="0") as process:
         out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert "m\\xe4nnlich" in out
@@ -88,70 +183,105 @@ def test_a_profile_needs_a_page_and_a_page_may_bear_a_date(fairenum, run, folder
     assert "2026-02-03" in (folder / "a.html").read_text()
 
 
+def secret(document):
+    """Put what must not be told where the rows of an audit stand."""
+    told = {"label": "secret label", "groups": {"sex": {"secret group": 1}}}
+    examples = tuple(one.but(**told, values={"income": "secret value"}) for one in document.examples)
+    models = (model.but(left_out=tuple(entry.but(**told) for entry in model.left_out)) for model in document.models)
+    return document.but(examples=examples, models=tuple(models))
+
+
 def test_redacted_files_hold_nothing_of_single_rows(fairenum, saved_run, folder):
-    document = json.loads(saved_run.read_text())
-    for example in document["examples"]:
-        example.update(label="secret label", groups={"g": {"secret group": 1}}, values={"income": "secret value"})
-    for model in document["models"]:
-        for entry in model["left_out"]:
-            entry.update(label="secret label", groups={"g": {"secret group": 1}})
-    (folder / "whole.json").write_text(json.dumps(document))
+    document = secret(load(saved_run))
+    assert any(model.left_out for model in document.models)
+    save(document, "whole.json")
     assert fairenum("report", "whole.json", "--html", "whole.html", "--quiet").code == 0
     assert (folder / "whole.html").read_text().count("secret") > 3
     ended = fairenum("report", "whole.json", "--redact", "--html", "a.html", "--json", "a.json")
     assert ended.code == 0
-    redacted, html = json.loads((folder / "a.json").read_text()), (folder / "a.html").read_text()
-    assert redacted["is_redacted"]
-    assert "secret" not in json.dumps(redacted) + html + ended.out
-    for before, after in zip(document["models"], redacted["models"], strict=True):
-        assert len(before["left_out"]) == len(after["left_out"])
-        assert all(set(entry) == {"copies", "of"} for entry in after["left_out"])
+    redacted, html = load("a.json"), (folder / "a.html").read_text()
+    assert redacted.is_redacted
+    assert "secret" not in to_json(redacted) + html + ended.out
+    for before, after in zip(document.models, redacted.models, strict=True):
+        assert after.left_out == tuple(LeftOut(entry.copies, entry.of) for entry in before.left_out)
     assert fairenum("report", "a.json", "--html", "b.html").code == 0
     assert (folder / "b.html").read_text() == html
     assert fairenum("select", "a.json", "--max-accuracy-drop", "0.05", "--json", "c.json").code == 0
-    assert json.loads((folder / "c.json").read_text())["is_redacted"]
+    assert load("c.json").is_redacted
 
 
-def test_several_runs_are_compared(fairenum, folder):
+@pytest.fixture
+def two_runs(run):
+    """Two audits that differ in their seed."""
+    document = load(run)
     for name, seed in (("before", 0), ("after", 1)):
-        document = audit_document()
-        document["config"]["seed"] = seed
-        (folder / f"{name}.json").write_text(json.dumps(document))
-    ended = fairenum("report", "before.json", "after.json", "--html", "a.html")
+        save(document.but(config=document.config.but(seed=seed)), f"{name}.json")
+    return "before.json", "after.json"
+
+
+def test_several_runs_are_compared(fairenum, two_runs, folder):
+    ended = fairenum("report", *two_runs, "--html", "a.html", "--markdown", "a.md")
     assert ended.code == 0
-    assert ended.out.startswith("All runs end with the same demographic parity gap")
-    assert ended.out.endswith("html: a.html\n")
-    assert "option seed" in (folder / "a.html").read_text()
-    assert fairenum("report", "before.json", "after.json", "--html", "-").out == (folder / "a.html").read_text()
+    assert "\nAll runs end with the same demographic parity gap" in ended.out
+    assert "Run by run" not in ended.out  # a terminal gets a summary
+    assert ended.out.endswith("html: a.html\nmarkdown: a.md\n")
+    page, text = (folder / "a.html").read_text(), (folder / "a.md").read_text()
+    assert "option seed" in page
+    assert "Measure by measure" in page
+    assert fairenum("report", *two_runs, "--html", "-").out == page
+    assert text.startswith("# Fairness audits of before and after\n")
+    assert "| option seed | 0 | 1 |" in text
+    assert fairenum("report", *two_runs, "--markdown", "-").out == text
 
 
-@pytest.mark.parametrize("option", [("--json", "a.json"), ("--fail-on", "accuracy>=0.5"), ("--markdown", "-")])
-def test_what_is_for_one_run_is_refused_for_several(fairenum, run, folder, option):
-    (folder / "other.json").write_text((folder / run).read_text())
-    ended = fairenum("report", run, "other.json", *option)
-    assert (ended.code, ended.out) == (2, "")
-    assert option[0] in ended.err
+def test_runs_of_the_gallery_are_compared(fairenum):
+    names = [str(REPORTS / f"{name}.json") for name in ("adult", "compas", "german")]
+    ended = fairenum("report", *names)
+    assert (ended.code, ended.err) == (0, "")
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert fairenum("report", *names, "--html", "-").out.count("<svg") > 3
+    assert fairenum("report", *names, "--markdown", "-").out.startswith("# Fairness audits of adult, compas and german")
+
+
+def test_compared_runs_are_redacted_together(fairenum, saved_run, folder):
+    save(secret(load(saved_run)), "a.json")
+    save(secret(load(saved_run)), "b.json")
+    assert "secret" in fairenum("report", "a.json", "b.json", "--html", "-").out
+    redacted = fairenum("report", "a.json", "b.json", "--html", "-", "--redact")
+    assert redacted.code == 0
+    assert "secret" not in redacted.out
+
+
+@pytest.mark.parametrize("option", [["--json", "a.json"], *OF_AUDITS[:4], ["--all"]], ids=lambda option: option[0])
+def test_what_is_for_one_run_is_refused_for_several(fairenum, two_runs, folder, option):
+    before = sorted(folder.iterdir())
+    ended = fairenum("report", *two_runs, *option)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert f"{option[0]} is for one run; give one, or --html or --markdown" in ended.err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_only_audits_are_compared(fairenum, run):
+    ended = fairenum("report", run, str(REPORTS / "bench.json"))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "is a benchmark, no audit; make one with: fairenum audit DATA" in ended.err
 
 
 def test_a_run_given_twice_is_refused_and_equal_names_are_told_apart(fairenum, run, folder):
-    assert fairenum("report", run, run).code == 2
+    for again in (run, f"./{run}", str(folder / run)):
+        ended = fairenum("report", run, again)
+        assert (ended.code, ended.out) == (2, "")
+        assert "a run is given twice" in ended.err
     (folder / "b").mkdir()
     (folder / "b" / "run.json").write_text((folder / run).read_text())
     assert "b/run.json" in fairenum("report", run, "b/run.json").out
 
 
-def test_a_page_never_takes_the_place_of_a_run(fairenum, run, folder):
+@pytest.mark.parametrize("form", ["--html", "--markdown", "--json", "--junit"])
+def test_nothing_takes_the_place_of_a_run(fairenum, run, folder, form):
     before = (folder / run).read_text()
-    assert fairenum("report", run, "--html", run).code == 2
+    for place in (run, f"./{run}"):
+        ended = fairenum("report", run, form, place)
+        assert (ended.code, ended.out) == (2, "")
+        assert "is the input; give the output another name" in ended.err
     assert (folder / run).read_text() == before
-
-
-def test_a_saved_run_is_shown_without_what_computes_one():
-    import subprocess
-    import sys
-
-    code = (
-        "import sys; import fairenum.cli.report, fairenum.audit.result, fairenum.report.html; "
-        "from fairenum.audit import AuditResult; print({'numpy', 'sklearn', 'numba', 'pandas'} & set(sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

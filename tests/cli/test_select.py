@@ -1,17 +1,17 @@
 """fairenum select: another choice in a saved run."""
 
-import json
-
 import pytest
+from loans import OPTIONS
+from saved import REPORTS
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.files import load, load_as, parse, save
 
 
 def test_what_is_not_given_stays_as_it_was(fairenum, saved_run, folder):
     ended = fairenum("select", str(saved_run), "--json", "-")
     assert ended.code == 0
-    assert (
-        json.loads(ended.out)["selection"]["tolerances"]
-        == json.loads(saved_run.read_bytes())["selection"]["tolerances"]
-    )
+    assert parse(ended.out.encode(), "run").selection.tolerances == load(saved_run).selection.tolerances
     assert list(folder.iterdir()) == []
 
 
@@ -22,9 +22,20 @@ def test_other_tolerances_are_used_and_the_run_is_left_alone(fairenum, saved_run
     assert ended.code == 0
     assert "equalized odds difference" in ended.out
     assert ended.out.endswith("run: again.json\n")
-    tolerances = json.loads((folder / "again.json").read_bytes())["selection"]["tolerances"]
-    assert (tolerances["metric"], tolerances["eps"]) == ("equalized_odds_difference", 0.0)
+    tolerances = load(folder / "again.json").selection.tolerances
+    assert (tolerances.metric, tolerances.eps) == ("equalized_odds_difference", 0.0)
     assert saved_run.read_bytes() == before
+
+
+@pytest.mark.parametrize("rank", [1, 2, 6])
+def test_any_model_may_be_taken_by_its_rank(fairenum, saved_run, folder, rank):
+    ended = fairenum("select", str(saved_run), "--rank", str(rank), "--output", "again.json")
+    assert ended.code == 0, ended.err
+    document = load_as(AuditDocument, folder / "again.json")
+    assert (document.selection.rank, document.selection.reason) == (rank, "asked_for")
+    assert document.selected == load(saved_run).models[rank - 1]
+    assert f"Who is selected by model {rank}, by sex" in ended.out
+    assert fairenum("report", "again.json").out == ended.out.removesuffix("run: again.json\n").rstrip() + "\n"
 
 
 def test_a_model_is_exported_with_the_data_at_hand(fairenum, saved_run, folder):
@@ -35,12 +46,57 @@ def test_a_model_is_exported_with_the_data_at_hand(fairenum, saved_run, folder):
     assert [path.name for path in folder.iterdir()] == ["m.skops"]
 
 
+def test_the_model_that_was_asked_for_is_exported(fairenum, saved_run, folder):
+    import pandas as pd
+    from skops.io import get_untrusted_types
+    from skops.io import load as read
+
+    from fairenum import audit
+
+    data, rank = str(saved_run.with_name("loans.csv")), 4
+    ended = fairenum("select", str(saved_run), "--rank", str(rank), "--export", "m.skops", "--data", data, "--quiet")
+    assert ended.code == 0, ended.err
+    exported = read(folder / "m.skops", trusted=get_untrusted_types(file=folder / "m.skops"))
+    fresh = audit(data, "approved", "yes", "sex", k=6, replications=50, search="exact")
+    table = pd.read_csv(data)
+    expected = fresh.estimator(rank).decision_function(table)
+    assert exported.decision_function(table).tolist() == expected.tolist()
+    assert expected.tolist() != fresh.estimator(1).decision_function(table).tolist()
+
+
+def test_data_bring_models_and_change_nothing_else(fairenum, saved_run, folder):
+    """Tolerances of an earlier choice, a simulated attack and redaction belong to the run, and stay."""
+    data, metric = str(saved_run.with_name("loans.csv")), "equal_opportunity_difference"
+    fairenum("audit", data, *OPTIONS, "--attack", "--flips", "3", "--trials", "2", "--output", "first.json", "--redact")
+    fairenum("select", "first.json", "--metric", metric, "--output", "second.json")
+    ended = fairenum("select", "second.json", "--rank", "2", "--data", data, "--export", "m.skops", "--json", "-")
+    assert ended.code == 0, ended.err
+    chosen, second = parse(ended.out.encode(), "run"), load(folder / "second.json")
+    assert chosen.selection.tolerances == second.selection.tolerances
+    assert chosen.selection.tolerances.metric == metric
+    assert chosen.attack == second.attack is not None
+    assert chosen.is_redacted
+    assert chosen == chosen.redacted()
+
+
+def test_models_that_come_out_otherwise_are_not_exported(fairenum, saved_run, folder):
+    document = load(saved_run)
+    save(document.but(models=document.models[:-1]), "cut.json")
+    data = str(saved_run.with_name("loans.csv"))
+    ended = fairenum("select", "cut.json", "--export", "m.skops", "--data", data)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "the models of this run come out otherwise" in ended.err
+    assert not (folder / "m.skops").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--export", "m.skops"], "a saved run holds no models; name its data, too: --data DATA"),
         (["--export", "m.skops", "--data", "loans.csv"], "'loans.csv' is not the data of this run"),
-        (["--eps", "0.9"], "eps"),
+        (["--eps", "0.9"], "the run lists models within eps=0.05; choose eps between 0 and that, not 0.9"),
+        (["--rank", "7"], "the result has no model of rank 7; its ranks are 1 to 6"),
+        (["--rank", "0"], "the result has no model of rank 0; its ranks are 1 to 6"),
         (["--max-accuracy-drop", "7"], "max_accuracy_drop"),
         (["--metric", "parity"], "'parity' is not one of"),
     ],
@@ -54,7 +110,16 @@ def test_what_cannot_be_is_refused(fairenum, saved_run, loans, folder, arguments
     assert [path.name for path in folder.iterdir()] == ["loans.csv"]
 
 
-def test_the_run_is_not_written_over(fairenum, saved_run):
-    ended = fairenum("select", str(saved_run), "--output", str(saved_run))
-    assert ended.code == 2
-    assert "is the input; give the output another name" in ended.err
+@pytest.mark.parametrize("place", ["fairenum-loans.json", ".", "./"])
+def test_the_run_is_not_written_over(fairenum, saved_run, folder, place):
+    (folder / "fairenum-loans.json").write_bytes(saved_run.read_bytes())
+    ended = fairenum("select", "fairenum-loans.json", "--rank", "2", "--output", place)
+    assert (ended.code, ended.out) == (2, "")
+    assert "'fairenum-loans.json' is the input; give the output another name" in ended.err
+    assert (folder / "fairenum-loans.json").read_bytes() == saved_run.read_bytes()
+
+
+def test_only_an_audit_has_models_to_choose_from(fairenum):
+    ended = fairenum("select", str(REPORTS / "injection.json"))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "is a simulated attack, no audit; make one with: fairenum audit DATA" in ended.err

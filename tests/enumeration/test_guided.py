@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fairenum.audit.config import AuditConfig
-from fairenum.audit.listing import watched_rows
-from fairenum.audit.preparation import load, pose, prepare
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from fairenum.dataset import load_dataset
+from fairenum.document.machine import Machine, Tolerances
 from fairenum.enumeration.core import smallest_core
-from fairenum.enumeration.guided import ROUNDING_DIGITS, Bounds, GuidedSearch
+from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverBroken
+from fairenum.experiment import EncodedRows, divide, pose
 from fairenum.problem import Kernel, SvmProblem
 from fairenum.scoring import Groups
-from fairenum.selection import Tolerances, search_fairest
+from fairenum.scoring.ties import tied_ranks
+from fairenum.selection import search_fairest
 from fairenum.solvers.registry import open_workspace
 
 METRICS = (
@@ -38,11 +39,15 @@ def drawn(n: int, seed: int, groups: int = 2) -> tuple[np.ndarray, np.ndarray, G
     return X, labels, Groups(codes, tuple("abcd"[:groups]))
 
 
+def watch(X: np.ndarray, labels: np.ndarray, groups: Groups, metric: str = METRICS[0]) -> Watched:
+    return Watched(EncodedRows(X, 2.0 * labels - 1.0, groups), metric)
+
+
 def setting(n: int = 120, metric: str = METRICS[0], groups: int = 2, kernel: Kernel | None = None):
     X, labels, _ = drawn(n, 0, groups)
     problem = SvmProblem(X, 2.0 * labels - 1.0, 1.0, kernel=kernel)
     rows = drawn(400, 1, groups)
-    return problem, Watched(*rows, metric)
+    return problem, watch(*rows, metric)
 
 
 def search(bounds: Bounds = Bounds(solves=60), **options) -> GuidedSearch:  # noqa: B008 - frozen
@@ -52,7 +57,7 @@ def search(bounds: Bounds = Bounds(solves=60), **options) -> GuidedSearch:  # no
 
 def smoothed_gap(watched: Watched, values: np.ndarray, softness: float) -> float:
     """The smoothed gap by its definition, group by group."""
-    degree, y, codes = expit(values / softness), watched.labels, watched.groups.codes
+    degree, y, codes = expit(values / softness), watched.rows.labels, watched.rows.groups.codes
 
     def rates(kind: str) -> list[float]:
         rows = {"all": y >= 0, "positive": y == 1, "negative": y == 0}.get(kind, y >= 0)
@@ -69,7 +74,7 @@ def smoothed_gap(watched: Watched, values: np.ndarray, softness: float) -> float
 def test_the_slope_is_that_of_the_smoothed_gap(metric, groups):
     rng = np.random.default_rng(5)
     X, labels, codes = drawn(40, 2, groups)
-    watched = Watched(X, labels, codes, metric)
+    watched = watch(X, labels, codes, metric)
     values, price, step = rng.normal(size=40), 1.3, 1e-6
 
     def merit(v: np.ndarray) -> float:
@@ -82,7 +87,7 @@ def test_the_slope_is_that_of_the_smoothed_gap(metric, groups):
 
 def test_the_influence_is_the_derivative_of_the_smoothed_machine():
     problem, watched = setting(60)
-    window, slope = 1.0, np.random.default_rng(3).normal(size=len(watched.labels))
+    window, slope = 1.0, np.random.default_rng(3).normal(size=len(watched.rows.labels))
 
     def fit(upper: np.ndarray) -> np.ndarray:
         table = np.column_stack([problem.X, np.ones(problem.size)])
@@ -97,11 +102,11 @@ def test_the_influence_is_the_derivative_of_the_smoothed_machine():
         return minimize(loss, np.zeros(table.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-10}).x
 
     def told(theta: np.ndarray) -> float:
-        return float(slope @ (watched.X @ theta[:-1] + theta[-1]))
+        return float(slope @ (watched.rows.X @ theta[:-1] + theta[-1]))
 
     theta = fit(problem.upper)
     values = problem.X @ theta[:-1] + theta[-1]
-    effects = Influence(problem, watched.X).of_leaving_out(problem.upper, values, slope)
+    effects = Influence(problem, watched.rows.X).of_leaving_out(problem.upper, values, slope)
     violated = np.flatnonzero(1.0 - problem.y * values > 0.6)[:5]
     assert len(violated) == 5
     for example in violated:
@@ -115,13 +120,13 @@ def test_with_enough_landmarks_a_kernel_is_ranked_as_if_it_had_features(kernel):
     """The quadratic kernel (x'z / 2 + 1)^2 has an explicit map; rbf at least must not fail."""
     problem, watched = setting(50, kernel=kernel)
     solution = open_workspace("path", problem).solve()
-    slope = np.random.default_rng(0).normal(size=len(watched.labels))
+    slope = np.random.default_rng(0).normal(size=len(watched.rows.labels))
     values = problem.decide(problem.X, solution.support, (problem.y * solution.alpha)[solution.support])
-    effects = Influence(problem, watched.X).of_leaving_out(solution.upper, values, slope)
+    effects = Influence(problem, watched.rows.X).of_leaving_out(solution.upper, values, slope)
     assert np.isfinite(effects).all()
     if kernel.name == "poly":
         mapped = SvmProblem(_squares(problem.X), problem.y, 1.0)
-        expected = Influence(mapped, _squares(watched.X)).of_leaving_out(solution.upper, values, slope)
+        expected = Influence(mapped, _squares(watched.rows.X)).of_leaving_out(solution.upper, values, slope)
         np.testing.assert_allclose(effects, expected, rtol=1e-3, atol=1e-3 * np.abs(expected).max())
 
 
@@ -142,7 +147,7 @@ def test_models_are_proven_within_bounds_and_lower_the_gap(metric):
         assert one.model.certificate.relative_gap <= 1e-9
         assert one.model.objective >= 0.95 * first.model.objective
         assert sum(one.model.left_out.values()) <= 0.2 * 120
-        gap, accuracy, _ = found.watched.standing(one.model.decision_function(found.watched.X))
+        gap, accuracy, _ = found.watched.standing(one.model.decision_function(found.watched.rows.X))
         assert (one.gap, one.accuracy) == (gap, accuracy)
     fairest = min((one for one in models if one.accuracy >= first.accuracy - 0.01), key=lambda one: one.gap)
     assert fairest.gap < 0.95 * first.gap or first.gap < 0.02
@@ -181,16 +186,15 @@ def test_bounds_end_the_search():
 
 def test_a_plane_that_many_records_hold_in_place_is_moved_all_the_same():
     """Of 2000 records of COMPAS a hundred can be left out of this draw before a single decision changes."""
-    config = AuditConfig(sizes=(2000, 2086, 2086), seed=13)
-    prepared = prepare(load("compas", None, None, None, config), config)
-    problem = pose(prepared, config, lambda *_: None).problem
-    chosen, front = search_fairest(problem, watched_rows(prepared, "selection", METRICS[0]), solves=60)
+    division = divide(load_dataset("compas"), (2000, 2086, 2086), 13)
+    problem = pose(division.train.X, division.train.y, Machine()).problem
+    chosen, front = search_fairest(problem, division.selection, solves=60)
     assert chosen.gap < 0.9 * front[0].gap
 
 
 def test_without_a_gap_there_is_nothing_to_search_for():
     problem, watched = setting()
-    alone = Watched(watched.X, watched.labels, Groups(np.zeros(400, int), ("a",)))
+    alone = Watched(EncodedRows(watched.rows.X, watched.rows.y, Groups(np.zeros(400, int), ("a",))))
     found = GuidedSearch(open_workspace("path", problem), alone)
     assert len(list(found)) == 1
     assert found.stopped == "exhausted"
@@ -225,12 +229,12 @@ def test_the_front_is_what_no_other_beats():
     guided = search()
     found = list(guided)
 
-    def mark(one):  # objectives that differ by rounding are equal
-        return tuple(round(value, ROUNDING_DIGITS) for value in (-one.model.objective, one.gap, -one.accuracy))
-
+    # objectives that differ by rounding are equal
+    columns = ([-one.model.objective for one in found], [one.gap for one in found], [-one.accuracy for one in found])
+    marks = dict(zip(map(id, found), zip(*(tied_ranks(np.array(one)) for one in columns), strict=True), strict=True))
     front = guided.front
-    for mine in map(mark, front):
-        rivals = [other for other in map(mark, found) if other != mine]
+    for mine in (marks[id(one)] for one in front):
+        rivals = [other for other in marks.values() if other != mine]
         assert not any(all(a <= b for a, b in zip(other, mine, strict=True)) for other in rivals)
     assert len({id(one) for one in front}) == len(front)
     assert front[0].model.objective == found[0].model.objective
@@ -238,7 +242,7 @@ def test_the_front_is_what_no_other_beats():
 
 def test_arrays_in_the_fairest_model_out():
     problem, watched = setting()
-    chosen, front = search_fairest(problem, watched, Tolerances(max_accuracy_drop=0.02), solves=40)
+    chosen, front = search_fairest(problem, watched.rows, Tolerances(max_accuracy_drop=0.02), solves=40)
     assert chosen in front
     assert front[0].model.left_out == {}
     assert chosen.accuracy >= front[0].accuracy - 0.02
@@ -247,11 +251,11 @@ def test_arrays_in_the_fairest_model_out():
 
 def test_the_core_is_smaller_and_keeps_most_of_the_gain():
     problem, watched = setting()
-    chosen, front = search_fairest(problem, watched, solves=60)
+    chosen, front = search_fairest(problem, watched.rows, solves=60)
     first = front[0].gap
 
     def gain(model) -> float:
-        return first - watched.standing(model.decision_function(watched.X))[0]
+        return first - watched.standing(model.decision_function(watched.rows.X))[0]
 
     effects = np.arange(problem.size, dtype=float)  # a bad guess costs time, not truth
     core = smallest_core(open_workspace("path", problem), chosen.model, gain, effects, 0.8, most_solves=400)
@@ -263,5 +267,5 @@ def test_the_core_is_smaller_and_keeps_most_of_the_gain():
         upper[[other for other in core.model.left_out if other != example]] = 0.0
         solution = open_workspace("path", problem).solve(upper)
         weights = (problem.y * solution.alpha)[solution.support]
-        values = problem.decide(watched.X, solution.support, weights) + solution.certificate.bias
+        values = problem.decide(watched.rows.X, solution.support, weights) + solution.certificate.bias
         assert first - watched.standing(values)[0] < 0.8 * gain(chosen.model)

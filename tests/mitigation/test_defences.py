@@ -4,13 +4,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.neighbors import NearestNeighbors
 
 from fairenum.dataset import Groups
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import EncodedRows
-from fairenum.mitigation.defences import DEFENCES, Aftermath, fairest_listed, knn_relabelling, loss_removal
+from fairenum.mitigation.defences import (
+    DEFENCES,
+    Aftermath,
+    fairest_listed,
+    knn_relabelling,
+    loss_removal,
+    nearest_rows,
+)
 
 TRUTH = np.where(np.arange(80) % 2, 1.0, -1.0)
 
@@ -31,6 +39,18 @@ def after(request):
 def test_cleaning_by_neighbours_or_by_loss_brings_the_clean_decisions_back(after):
     assert (knn_relabelling(after) == (TRUTH > 0)).all()
     assert (loss_removal(after) == (TRUTH > 0)).all()
+
+
+def test_neighbours_are_the_nearest_and_rounding_breaks_no_tie():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (60, 3)).astype(float)  # many rows are equally far apart
+    noisy = X * (1.0 + rng.uniform(-1e-14, 1e-14, X.shape))
+    for row in range(len(X)):
+        found = nearest_rows(X, row)
+        distances = NearestNeighbors(n_neighbors=10).fit(X).kneighbors(X[[row]], 11)[0][0]
+        assert row not in found
+        assert np.sort(np.linalg.norm(X[found] - X[row], axis=1)) == pytest.approx(distances[1:])
+        assert nearest_rows(noisy, row).tolist() == found.tolist()
 
 
 @pytest.mark.parametrize("name", DEFENCES)

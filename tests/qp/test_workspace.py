@@ -7,6 +7,7 @@ import pytest
 from strategies import posed
 
 from fairenum.errors import SolverBroken
+from fairenum.problem import Kernel
 from fairenum.qp import workspace as module
 from fairenum.qp.path import PathStuck
 from fairenum.solvers.registry import open_workspace
@@ -31,6 +32,17 @@ def test_an_example_that_is_let_in_leads_to_the_optimum_with_it(kind):
         half = workspace.admit(without, example, 0.5 * float(problem.upper[example]))
         expected = workspace.solve(half.upper)
         assert half.certificate.objective == pytest.approx(expected.certificate.objective, rel=1e-11)
+
+
+def test_the_first_example_of_a_class_is_let_in_where_nothing_was_trained():
+    """From alpha = 0 a path has no size to tell rounding by; it once stopped short of a bound that it met exactly."""
+    for seed in range(60):
+        problem = posed(3, seed=seed, kernel=Kernel("rbf", 0.5))
+        workspace = open_workspace("path", problem)
+        lone = int(np.flatnonzero(problem.y != np.sign(problem.y.sum()))[0])
+        nothing = workspace.solve(np.where(np.arange(3) == lone, 0.0, problem.upper))
+        assert not nothing.alpha.any()
+        assert workspace.admit(nothing, lone, 1.0).support.tolist() == workspace.solve().support.tolist()
 
 
 def test_an_answer_of_another_solver_is_a_parent_too():

@@ -1,129 +1,227 @@
-"""Terminal, Markdown and JUnit show one view, and show hostile names as text."""
+"""Every kind of block in every medium, hostile names as text, and widths that hold."""
 
 import io
-from xml.etree import ElementTree
+import re
+from dataclasses import replace
 
 import pytest
-from documents import audit_document
-from fairenum.report.markdown import escaped, to_markdown
-from fairenum.report.terminal import print_report
-from fairenum.report.view import View, view
 from rich.cells import cell_len
 from rich.console import Console
 
-from fairenum.report.junit import to_junit
-from fairenum.report.rules import parse_rules
+from fairenum.rendering.html import to_html
+from fairenum.rendering.markdown import escaped, to_markdown
+from fairenum.rendering.notebook import to_notebook
+from fairenum.rendering.page import (
+    Candidate,
+    Check,
+    Copy,
+    Explorer,
+    Facts,
+    Figure,
+    Items,
+    Over,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+    Tile,
+)
+from fairenum.rendering.svg import Axis, Curve, Mark, Marks, Plot
+from fairenum.rendering.terminal import print_page
 
-RULES = parse_rules(["accuracy>=0.5", "demographic_parity_difference<=0.1", "demographic_parity_ratio>=0.8"])
-HOSTILE = ("[red]bold[/red] \x1b[31m\u202e\r\n| <script>", "x" * 10_000 + "\u0301" * 500)
+HOSTILE = "[red]bold[/red] \x1b[31m\u202e\r\n| <script>alert(1)</script> @all https://example.org"
+PLOT = Plot("a plot", "it rises", Axis("x"), Axis("y"), (Curve((0.0, 1.0), (0.0, 1.0)),))
+LINKED = replace(PLOT, layers=(Marks((Mark(0.0, 0.0, "model 1", link="#model-1"),)),), identity="scatter")
+TABLE = Table("A table", ("name", "value"), (("one", "1.000"), ("two", "2.000")), marked=1, notes=("a note",))
+EXPLORER = Explorer(
+    Figure((LINKED,), "explore it"),
+    Table(
+        "Models", ("rank", "gap", "gap"), (("1", "0.1", "0.2"),), 0, over=(Over("", "", 1), Over("both", "there", 2))
+    ),
+    (Candidate("model-1", 0.0, 0.0, "0.1", ("first",)),),
+    "The run allowed it.",
+)
+BLOCKS = (
+    Paragraph("a paragraph"),
+    Items(("an item", "another item")),
+    Facts((("a fact", "its value"),)),
+    Figure((PLOT,), "what to see", plain="o--o plain o--o"),
+    Figure((PLOT,), "nothing plain", name="drawn"),
+    TABLE,
+    replace(TABLE, title="A folded table", is_folded=True),
+    EXPLORER,
+)
 
 
-def printed(shown: View, width: int = 80, **options) -> str:
+def whole_page(**changes) -> Page:
+    page = Page(
+        title="A title",
+        name="name",
+        kicker="A kicker",
+        subject="A subject",
+        headline="A headline",
+        findings=("a finding",),
+        warnings=("a warning",),
+        sections=(Section("all", "All blocks", BLOCKS), *(Section(f"s{place}", f"Part {place}", ()) for place in "12")),
+        copy=lambda _room: Copy('{"a":1}', "a copy"),
+        copy_name="a.json",
+        checks=(Check("accuracy>=0.5", "holds", "it does"), Check("accuracy>=0.9", "violated", "it does not")),
+        tiles=(Tile.of("a tile", "0.5 [0.4, 0.6]"),),
+        notice="A notice",
+    )
+    return replace(page, **changes)
+
+
+def printed(page: Page, width: int = 80, files=(), **options) -> str:
     file = io.StringIO()
-    print_report(shown, Console(file=file, width=width, **options))
+    print_page(page, Console(file=file, width=width, **options), files)
     return file.getvalue()
 
 
-def hostile() -> View:
-    document = audit_document(column="[bold]" + "y" * 200, groups=HOSTILE, small=True)
-    document["dataset"].update(name="<b>\x07[blink]", label="[link=x]" + "z" * 300, favourable="\u2067")
-    document["selection"]["reason"] = "[red]reason\x1b[2J" + "w" * 3000
-    document["warnings"] = [{"code": "x", "message": "[/] @all https://example.org \u202e"}]
-    return view(document, rules=RULES, files=[("run", "a\x1b[31m[red].json")])
-
-
-@pytest.mark.parametrize("width", [80, 81, 120])
-@pytest.mark.parametrize(
-    "facts", [{}, {"selected": 1, "small": True}, {"selected": None}, {"models": 1, "selected": 1}]
+MEDIA = (printed, to_html, to_markdown, to_notebook)
+WORDS = (
+    *("A notice", "A subject", "A headline", "a finding", "a warning", "All blocks", "a paragraph", "another item"),
+    *("a fact", "its value", "A table", "2.000", "a note", "A folded table", "Models", "it does not", "Part 2"),
+    *("nothing plain", "a plot", "0.2"),
 )
-def test_the_terminal_keeps_its_width_without_blanks_at_the_end(facts, width):
-    lines = printed(view(audit_document(**facts), rules=RULES), width).splitlines()
-    assert max(map(cell_len, lines)) <= width
-    assert all(line == line.rstrip() for line in lines)
 
 
-def test_all_numbers_are_whole_at_80_columns():
-    shown = view(audit_document(groups=("a very long name of a group " * 3, "b")), rules=RULES)
-    text = printed(shown)
-    for table in (shown.models, shown.comparison, *shown.groups):
-        for row in table.rows:
-            assert all(cell in text for cell in row[table.names :])
+@pytest.mark.parametrize("medium", MEDIA)
+@pytest.mark.parametrize("words", WORDS)
+def test_every_medium_shows_every_block(medium, words):
+    assert words in medium(whole_page())
 
 
-def test_the_terminal_shows_every_part_once():
-    shown = view(audit_document(small=True), rules=RULES, files=[("run", "a/run.json")])
-    text = " ".join(printed(shown).split())
-    for part in (shown.subject, shown.headline, *shown.findings, *shown.warnings, "run: a/run.json"):
-        assert text.count(" ".join(part.split())) == 1
-    for judgement in shown.judgements:
-        assert f"{judgement.outcome.value} {judgement.rule}: {judgement.reason}" in text
+def test_figures_are_drawn_shown_in_plain_characters_or_told():
+    page = whole_page()
+    assert to_html(page).count("<svg") == to_notebook(page).count("<svg") == 3
+    for text in (printed(page), to_markdown(page)):
+        assert text.count("o--o plain o--o") == 1
+        assert text.count("a plot. it rises") == 2
+    drawn = to_markdown(page, {"drawn": "figures/drawn.svg"})
+    assert "![a plot](figures/drawn.svg)\n\nnothing plain" in drawn
+    assert drawn.count("a plot. it rises") == 1
 
 
-def test_colour_is_only_added():
-    shown = view(audit_document(), rules=RULES)
-    coloured = printed(shown, force_terminal=True, color_system="truecolor")
-    assert "\x1b[" in coloured
-    assert "\x1b[" not in printed(shown)
-    assert Console(file=io.StringIO()).render_str(printed(shown), markup=False).plain == printed(shown)
+@pytest.mark.parametrize(("plain", "fence"), [("o--o", "```"), ("a ```\n```` b", "`````")])
+def test_plain_characters_are_fenced_off_in_markdown(plain, fence):
+    figure = Figure((PLOT,), "a caption", plain)
+    text = to_markdown(whole_page(sections=(Section("a", "a", (Items(("an item",)), figure)),)))
+    assert f"- an item\n\n{fence}text\n{plain}\n{fence}\n\na caption\n" in text
 
 
-def test_hostile_names_are_text_in_a_terminal():
-    text = printed(hostile())
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-    assert "\x07" not in text
-    assert "[red]bold[/red]" in text.replace("\n", "")
-    assert len(text) < 12_000
-    assert max(map(cell_len, text.splitlines())) <= 80
+def test_headings_over_headings_are_in_all_media():
+    page = whole_page()
+    assert '<th colspan="2" scope="colgroup">both: there</th>' in to_html(page)
+    assert "rank gap, both gap, both" in printed(page)
+    assert "| rank | gap, both | gap, both |" in to_markdown(page)
+
+
+def test_a_page_has_links_and_a_notebook_has_none():
+    assert 'href="#model-1"' in to_html(whole_page())
+    html = to_notebook(whole_page())
+    assert "href=" not in html
+    assert " id=" not in html
+    assert "<script" not in html
+    assert "<details open>\n<summary>All blocks" in html
+    assert "<details>\n<summary>Part 2" in html
+
+
+def test_the_styles_of_a_notebook_are_for_the_page_alone():
+    (style,) = re.findall(r"<style>(.*?)</style>", to_notebook(whole_page()), re.S)
+    selectors = [part for rule in style.split("}") if "{" in rule for part in rule.split("{")[0].split(",")]
+    assert all(selector.strip().startswith(".fairenum-page") for selector in selectors)
+
+
+def test_the_terminal_shows_checks_and_warnings_last_and_files_below():
+    lines = printed(whole_page(), files=[("run", "a/run.json")]).splitlines()
+    assert lines[-5:] == [
+        "holds    accuracy>=0.5: it does",
+        "violated accuracy>=0.9: it does not",
+        "warning  a warning",
+        "",
+        "run: a/run.json",
+    ]
 
 
 def test_a_path_is_never_broken_into_lines():
     path = "folder/" * 30 + "run.json"
-    assert f"run: {path}\n" in printed(view(audit_document(), files=[("run", path)]))
+    assert f"run: {path}\n" in printed(whole_page(), files=[("run", path)])
+    assert "run: a\\x1b[31m[red].json\n" in printed(whole_page(), files=[("run", "a\x1b[31m[red].json")])
 
 
-def test_hostile_names_are_text_in_markdown():
-    text = to_markdown(hostile())
-    assert "<script>" not in text
-    assert "<b>" not in text
-    assert "https://" not in text
-    assert "@all" not in text
-    assert "\x1b" not in text
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert {line.replace("\\|", "").count("|") for line in rows} <= {4, 6, 8, 9}
+def test_colour_is_only_added():
+    coloured = printed(whole_page(is_good_news=True), force_terminal=True, color_system="truecolor")
+    assert "\x1b[1;32mA headline" in coloured
+    assert "\x1b[1;32m" not in printed(whole_page(), force_terminal=True, color_system="truecolor")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == printed(whole_page())
+
+
+@pytest.mark.parametrize("width", [40, 80, 81, 200])
+def test_a_wide_table_is_divided_and_loses_nothing(width):
+    headings = ("name", *(f"heading {place}" for place in range(12)))
+    rows = tuple((f"row {number}", *(f"{number}.{place:03}" for place in range(12))) for number in range(3))
+    text = printed(whole_page(sections=(Section("a", "a", (Table("", headings, rows),)),)), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert all(line == line.rstrip() for line in text.splitlines())
+    for row in rows:
+        assert all(text.count(cell) == 1 for cell in row[1:])
+    assert text.count("row 2") == text.count("─\n") == text.count("name")
+    assert (text.count("name") > 1) == (width < 200)
+
+
+def test_long_names_are_folded_and_numbers_are_whole():
+    rows = (("a very long name of a group " * 3, "0.123456 [0.012345, 0.654321]", "1.000", "23"),)
+    table = Table("t", ("group", "an interval", "rate", "n"), rows)
+    text = printed(whole_page(sections=(Section("a", "a", (table,)),)))
+    assert all(cell in text for cell in rows[0][1:])
+    assert max(map(cell_len, text.splitlines())) <= 80
+
+
+def hostile_page() -> Page:
+    table = Table(HOSTILE, (HOSTILE, HOSTILE), ((HOSTILE, HOSTILE),), notes=(HOSTILE,))
+    blocks = (Paragraph(HOSTILE), Items((HOSTILE,)), Facts(((HOSTILE, HOSTILE),)), table)
+    plot = replace(PLOT, name=HOSTILE, title=HOSTILE, x=Axis(HOSTILE))
+    return whole_page(
+        subject=HOSTILE,
+        headline=HOSTILE,
+        findings=(HOSTILE,),
+        warnings=(HOSTILE,),
+        sections=(Section("a", HOSTILE, (*blocks, Figure((plot,), HOSTILE))),),
+        checks=(Check(HOSTILE, "open", HOSTILE),),
+    )
+
+
+def test_markup_is_text_in_a_terminal():
+    text = printed(hostile_page(), width=1000)
+    assert text.count("[red]bold[/red]") >= 14
+
+
+def test_markup_is_text_in_markdown():
+    text = to_markdown(hostile_page())
+    for markup in ("<script", "https://", "@all", "[red]"):
+        assert markup not in text
     assert escaped("a|b_c`<d>&") == "a\\|b\\_c\\`&lt;d&gt;&amp;"
 
 
-def test_markdown_says_what_the_terminal_says():
-    shown = view(audit_document(), rules=RULES, files=[("run", "run.json")])
-    text = to_markdown(shown)
-    assert text.startswith("## Fairness audit of loans\n")
-    assert f"**{escaped(shown.headline)}**" in text
-    for table in (shown.models, shown.comparison, *shown.groups):
-        for row in table.rows:
-            for cell in row:
-                assert escaped(cell) in text
-    assert "| accuracy&gt;=0.5 | holds |" in text
-    assert "- run: run.json" in text
+@pytest.mark.parametrize("medium", [to_html, to_notebook])
+def test_markup_is_text_in_html(medium):
+    html = medium(hostile_page())
+    assert "<script>alert" not in html
+    assert html.count("&lt;script&gt;alert(1)") >= 14
+    assert html.count("</style>") == 1
 
 
-def test_junit_tells_a_violated_rule_from_an_open_one():
-    suite = ElementTree.fromstring(to_junit(view(audit_document(), rules=RULES)))
-    assert suite.attrib == {"name": "fairenum audit loans", "tests": "4", "failures": "1", "errors": "1"}
-    audit, holds, violated, opened = suite
-    assert "Model 3 is fairer" in audit.findtext("system-out", "")
-    assert list(holds) == []
-    assert [child.tag for child in violated] == ["failure"]
-    assert [(child.tag, child.get("type")) for child in opened] == [("error", "open")]
-    assert violated.get("name") == "demographic_parity_difference<=0.1"
+def test_the_copy_is_given_the_room_that_is_left():
+    rooms = []
 
+    def copy(room: int) -> Copy:
+        rooms.append(room)
+        return Copy('{"a":1}', "a <b>copy</b>")
 
-def test_junit_is_well_formed_whatever_the_names_are():
-    suite = ElementTree.fromstring(to_junit(hostile()))
-    assert suite.get("name") == "fairenum audit <b>\\x07[blink]"
-
-
-def test_junit_of_an_interrupted_run_has_an_error():
-    suite = ElementTree.fromstring(to_junit(view(audit_document(status="interrupted"))))
-    assert suite.get("errors") == "1"
-    assert suite[0][0].get("type") == "interrupted"
+    html = to_html(whole_page(copy=copy))
+    assert '<script type="application/json" id="data">{"a":1}</script>' in html
+    assert "a &lt;b&gt;copy&lt;/b&gt;" in html
+    assert rooms[0] == pytest.approx(245_000 - len(html.encode()), abs=100)
+    to_html(whole_page(copy=copy, findings=("x" * 300_000,)))
+    assert rooms[1] == 10_000

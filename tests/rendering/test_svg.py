@@ -5,11 +5,27 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from fairenum.report.svg import Axis, Bar, Bars, Curve, Key, Mark, Marks, Plot, Rule, draw, grid, standalone
-from fairenum.report.svg.scale import Scale, labels, reach, round_numbers, scientific
-from fairenum.report.svg.shapes import SHAPES
 from hypothesis import given
 from hypothesis import strategies as st
+
+from fairenum.rendering.svg import (
+    Axis,
+    Bar,
+    Bars,
+    Curve,
+    Key,
+    Mark,
+    Marks,
+    Plot,
+    Rule,
+    aligned,
+    draw,
+    grid,
+    standalone,
+    unlinked,
+)
+from fairenum.rendering.svg.scale import Scale, labels, reach, round_numbers, scientific
+from fairenum.rendering.svg.shapes import SHAPES
 
 numbers = st.floats(-1e9, 1e9)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -124,3 +140,29 @@ def test_a_curve_has_a_hole_where_it_is_undefined():
     (line,) = [path.get("d") for path in root.iter("path") if path.get("class") == "curve"]
     assert line.count("M") == 2
     assert line.count("L") == 1
+
+
+def test_aligned_plots_have_the_same_axes_and_show_what_they_showed():
+    curves = [Curve((0.0, 1.0), (0.0, 1.0)), Curve((5.0, 9.0), (-2.0, 0.5))]
+    plots = aligned(Plot("p", "d", Axis("x"), Axis("y"), (curve,)) for curve in curves)
+    assert plots[0].frame == plots[1].frame
+    assert [plot.layers for plot in plots] == [(curve,) for curve in curves]
+    (left, right), (bottom, top) = plots[0].ends
+    assert left < 0.0 < 9.0 < right
+    assert bottom < -2.0 < 1.0 < top
+    assert aligned([]) == ()
+
+
+def test_a_frame_is_fitted_once():
+    plot = Plot("p", "d", Axis("x"), Axis("y"), (Curve((0.0, 1.0), (0.0, 1.0)),))
+    assert plot.frame is plot.frame
+
+
+def test_an_unlinked_plot_has_neither_links_nor_a_name_to_link_to():
+    mark = Mark(0.5, 0.5, "a", link="#a", data="1 2")
+    plot = Plot("p", "d", Axis("x"), Axis("y"), (Marks((mark,)), Rule(0.5)), identity="one")
+    assert 'href="#a"' in draw(plot)
+    (other,) = unlinked([plot])
+    assert "href" not in draw(other)
+    assert " id=" not in draw(other)
+    assert "<title>a</title>" in draw(other)

@@ -4,33 +4,37 @@ import re
 from datetime import date
 
 import pytest
-from documents import audit_document
-from fairenum.report.html import page, to_html
-from fairenum.report.profiles import PROFILES, impact_ratios
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import audit, saved
 
 from fairenum.dataset.groups import intersect, read_groups
+from fairenum.document.choice import GroupTable
+from fairenum.rendering.html import to_html
+from fairenum.report import page
+from fairenum.report.audit import PROFILES
+from fairenum.report.groups import impact_ratios
+from fairenum.report.rules import parse_rules
 
 DAY = date(2026, 3, 1)
 
 
 def titles(profile: str | None, **facts) -> list[str]:
-    return [section.title for section in page(audit_document(**facts), profile=profile, day=DAY).sections]
+    return [section.title for section in page(audit(**facts), profile=profile, day=DAY).sections]
 
 
 @pytest.mark.parametrize("profile", ["lda", "ll144"])
 def test_a_profile_is_dated_and_no_legal_advice(profile):
-    html = to_html(audit_document(), profile=profile, day=DAY)
+    html = to_html(page(audit(), profile=profile, day=DAY))
     notice = re.search(r'<p class="notice">(.*?)</p>', html).group(1)
     assert notice.startswith("2026-03-01. ")
     assert "no legal advice" in notice
-    assert to_html(audit_document(), profile=profile, day=DAY) == html
-    assert date.today().isoformat() in to_html(audit_document(), profile=profile)
+    assert to_html(page(audit(), profile=profile, day=DAY)) == html
+    assert date.today().isoformat() in to_html(page(audit(), profile=profile))
 
 
 def test_a_page_for_everybody_bears_no_date():
-    assert "notice" not in to_html(audit_document()).split("</style>")[1]
+    assert "notice" not in to_html(page(audit())).split("</style>")[1]
 
 
 def test_a_memo_goes_from_the_model_in_use_to_the_proposal():
@@ -52,14 +56,25 @@ def test_a_bias_audit_begins_with_impact_ratios_and_keeps_everything_else():
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+def test_rules_stand_before_all_sections(profile):
+    html = to_html(page(audit(), rules=parse_rules(["accuracy>=0.5"]), profile=profile, day=DAY))
+    assert re.findall(r'<section id="(\w+)"', html)[0] == "rules"
+    assert '<li><a href="#rules">Rules</a></li>' in html
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 def test_anchors_are_all_different(profile):
-    html = to_html(audit_document(), profile=profile, day=DAY)
+    html = to_html(page(audit(), rules=parse_rules(["accuracy>=0.5"]), profile=profile, day=DAY))
     found = re.findall(r'\bid="([^"]*)"', html)
     assert len(found) == len(set(found))
 
 
-def group(name: str, n: int, selected: int) -> dict:
-    return {"group": name, "n": n, "selected": selected}
+def group(name: str, n: int, selected: int):
+    return saved("german").group_tables[0].groups[0].but(group=name, n=n, selected=selected)
+
+
+def ratios_of(groups):
+    return impact_ratios(GroupTable(1, "race", groups[0].group, None, tuple(groups)))
 
 
 def test_impact_ratios_are_against_the_most_selected_category_that_counts():
@@ -70,7 +85,7 @@ def test_impact_ratios_are_against_the_most_selected_category_that_counts():
         group("(missing)", 200, 190),
         group("none", 300, 0),
     ]
-    table = impact_ratios({"rank": 1, "column": "race", "groups": groups})
+    table = ratios_of(groups)
     assert [row[3:] for row in table.rows] == [
         ("0.500", "1.000"),
         ("0.400", "0.800"),
@@ -84,11 +99,11 @@ def test_impact_ratios_are_against_the_most_selected_category_that_counts():
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=6))
 def test_impact_ratios_lie_between_0_and_1_and_one_category_has_1(sizes):
     groups = [group(str(place), n, min(n, selected)) for place, (n, selected) in enumerate(sizes)]
-    ratios = [row[4] for row in impact_ratios({"rank": 1, "column": "c", "groups": groups}).rows]
+    ratios = [row[4] for row in ratios_of(groups).rows]
     numbers = [float(ratio) for ratio in ratios if ratio[0].isdigit()]
     assert all(0.0 <= number <= 1.0 for number in numbers)
-    counted = [g for g in groups if g["n"] >= 0.02 * sum(g["n"] for g in groups)]
-    if any(g["selected"] for g in counted):
+    counted = [g for g in groups if g.n >= 0.02 * sum(g.n for g in groups)]
+    if any(g.selected for g in counted):
         assert max(numbers) == 1.0
 
 
@@ -98,7 +113,7 @@ def test_missing_values_are_the_unknown_category_also_in_intersections():
     frame = pd.DataFrame({"sex": ["f", "m", None, "f"], "race": ["a", None, "b", "b"]})
     columns = [read_groups(frame[name]) for name in frame]
     for groups in (*columns, intersect(columns)):
-        table = impact_ratios({"rank": 1, "column": "c", "groups": [group(name, 10, 5) for name in groups.names]})
+        table = ratios_of([group(name, 10, 5) for name in groups.names])
         unknown = {row[0] for row in table.rows if row[4] == "unknown"}
         assert unknown == {name for name in groups.names if "missing" in name}
         assert unknown

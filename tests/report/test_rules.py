@@ -1,11 +1,14 @@
 """Rules: how they are read, and what the holdout makes of them."""
 
-import pytest
-from documents import audit_document
-from fairenum.audit import schema
+from typing import get_args
 
+import pytest
+from samples import METRIC, audit, gap, near, scored
+
+from fairenum.document.scores import ChangedEstimate, SplitScores
+from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.errors import ConfigError
-from fairenum.report.rules import METRICS, Outcome, Rule, judge, parse_rule, parse_rules
+from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules
 
 
 @pytest.mark.parametrize(
@@ -35,49 +38,71 @@ def test_a_limit_that_nothing_could_break_or_keep_is_refused(text):
 
 
 def test_one_group_alone_has_no_gap_to_judge():
-    document = audit_document()
-    document["dataset"]["sensitive"][0]["groups"][1]["holdout"] = 0
+    document = audit()
+    column = document.dataset.sensitive[0]
+    alone = column.but(groups=(column.groups[0], column.groups[1].but(holdout=0)))
+    document = document.but(dataset=document.dataset.but(sensitive=(alone,)))
     judgement = judge(document, parse_rule("demographic_parity_difference<=0.9"))
-    assert judgement.outcome is Outcome.OPEN
-    assert judgement.reason.endswith("but the holdout holds one group of sex only")
+    assert judgement.outcome is RuleOutcome.OPEN
+    assert judgement.reason.endswith("but the holdout holds one group of age only")
 
 
-def test_the_metrics_are_those_of_the_document():
-    scores = schema()["$defs"]["scores"]["properties"]
-    assert set(METRICS) == set(scores) - {"rows", "by_column", "hinge_loss"}
+def test_the_measures_are_those_of_the_document():
+    assert set(RULED) == {*get_args(Performance), *get_args(Gap), *get_args(Ratio)}
+    assert set(RULED) <= set(SplitScores.__struct_fields__)
+
+
+def test_a_near_miss_is_named():
+    with pytest.raises(ConfigError, match="no metric is called 'acuracy'; did you mean 'accuracy'"):
+        parse_rule("acuracy>=0.5")
+    with pytest.raises(ConfigError, match="no metric is called 'xyz'; there are accuracy, "):
+        parse_rule("xyz>=0.5")
 
 
 @pytest.mark.parametrize(
     ("rule", "outcome"),
     [
         # the interval of the gap is [0.11, 0.19]
-        ("demographic_parity_difference<=0.19", Outcome.HOLDS),
-        ("demographic_parity_difference<0.19", Outcome.OPEN),
-        ("demographic_parity_difference<=0.15", Outcome.OPEN),
-        ("demographic_parity_difference<=0.11", Outcome.OPEN),
-        ("demographic_parity_difference<0.11", Outcome.VIOLATED),
-        ("demographic_parity_difference<=0.1", Outcome.VIOLATED),
-        ("demographic_parity_ratio>=0.8", Outcome.OPEN),
-        ("demographic_parity_ratio>=0.7", Outcome.HOLDS),
-        ("accuracy>=0.9", Outcome.VIOLATED),
+        ("demographic_parity_difference<=0.19", RuleOutcome.HOLDS),
+        ("demographic_parity_difference<0.19", RuleOutcome.OPEN),
+        ("demographic_parity_difference<=0.15", RuleOutcome.OPEN),
+        ("demographic_parity_difference<=0.11", RuleOutcome.OPEN),
+        ("demographic_parity_difference<0.11", RuleOutcome.VIOLATED),
+        ("demographic_parity_difference<=0.1", RuleOutcome.VIOLATED),
+        ("demographic_parity_ratio>=0.8", RuleOutcome.OPEN),
+        ("demographic_parity_ratio>=0.7", RuleOutcome.HOLDS),
+        ("accuracy>=0.9", RuleOutcome.VIOLATED),
     ],
 )
 def test_the_whole_interval_decides(rule, outcome):
-    assert judge(audit_document(), parse_rule(rule)).outcome == outcome
+    document = scored(audit(), 3, demographic_parity_ratio=near(0.8))
+    judgement = judge(document, parse_rule(rule))
+    assert judgement.outcome == outcome
+    assert judgement.check.outcome == outcome.value
 
 
 def test_a_small_group_leaves_gaps_open_and_nothing_else():
-    document = audit_document(small=True)
+    document = audit(small=True)
     judgement = judge(document, parse_rule("demographic_parity_difference<=0.9"))
-    assert judgement.outcome is Outcome.OPEN
-    assert "1 group of sex too small: woman (20 rows); --min-group-size" in judgement.reason
-    assert judge(document, parse_rule("accuracy>=0.1")).outcome is Outcome.HOLDS
+    assert judgement.outcome is RuleOutcome.OPEN
+    assert "1 group of age too small: > 25 (20 rows); --min-group-size" in judgement.reason
+    assert judge(document, parse_rule("accuracy>=0.1")).outcome is RuleOutcome.HOLDS
+
+
+def test_rows_that_chose_the_model_judge_nothing():
+    judgement = judge(audit().but(is_exploratory=True), parse_rule("accuracy>=0.1"))
+    assert judgement.outcome is RuleOutcome.OPEN
+    assert judgement.reason.endswith("but these rows also chose the model; give --split a holdout")
 
 
 def test_without_a_model_or_limits_a_rule_stays_open():
-    assert judge(audit_document(selected=None), parse_rule("accuracy>0")).reason == "no model was selected"
-    document = audit_document(selected=1)
-    document["models"][0]["scores"]["holdout"]["accuracy"]["low"] = None
+    assert judge(audit(selected=None), parse_rule("accuracy>0")).reason == "no model was selected"
+    document = scored(audit(selected=1), 1, accuracy=ChangedEstimate(0.7, None, 0.8))
     assert judge(document, parse_rule("accuracy>0")).reason == "0.700 on the holdout has no limits to judge by"
-    document["models"][0]["scores"]["holdout"]["accuracy"].update(value=None, high=None)
-    assert judge(document, parse_rule("accuracy>0")).outcome is Outcome.OPEN
+    document = scored(document, 1, accuracy=ChangedEstimate())
+    assert judge(document, parse_rule("accuracy>0")).outcome is RuleOutcome.OPEN
+
+
+def test_a_model_is_judged_by_the_selected_one():
+    document = scored(audit(), 1, **{METRIC: gap(0.9)})
+    assert judge(document, parse_rule("demographic_parity_difference<=0.2")).outcome is RuleOutcome.HOLDS

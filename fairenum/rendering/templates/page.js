@@ -126,8 +126,10 @@
   };
   const tell = () => {
     const shown = rows.filter((row) => !row.hidden);
+    // ties go as in the run: to model 1, else to the more accurate one
     const [fairest] = shown.filter((row) => row.dataset.gap !== "")
-      .sort((a, b) => a.dataset.gap - b.dataset.gap || rankOf(a) - rankOf(b));
+      .sort((a, b) => a.dataset.gap - b.dataset.gap || (rankOf(b) === 1) - (rankOf(a) === 1) ||
+        a.dataset.drop - b.dataset.drop || rankOf(a) - rankOf(b));
     $("filtered").textContent = `${shown.length} of ${rows.length} models shown` + (fairest
       ? `; of these, model ${rankOf(fairest)} has the smallest gap on the selection split.` : ".");
     $("clear").hidden = shown.length === rows.length;

@@ -93,3 +93,8 @@ def case_title(case: Case) -> str:
     """Name what mitigations were compared on."""
     columns = "with" if case.use_sensitive else "without"
     return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns"
+
+
+def short_case(case: Case) -> str:
+    """Name the same where there is little room."""
+    return f"{short(case.data)}, {case.rows} rows" + (", sensitive columns used" if case.use_sensitive else "")

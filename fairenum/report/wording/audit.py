@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
@@ -37,6 +37,8 @@ SAME_ROWS = (
     "still tell the gaps apart"
 )
 DIFFERENT_GAPS = "The runs reduce different gaps; they are shown side by side and not ranked."
+NO_GAPS = "No run has a gap to show."
+ALIKE = "Data, options and versions are the same."
 MISSING_GAPS = "Not every run has a gap; they are shown side by side and not ranked."
 WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
 
@@ -270,6 +272,16 @@ def possible(found: PossibleRange, eps: float) -> str:
 def possible_caption(found: PossibleRange) -> str:
     """Say what the strip shows."""
     return f"By {shortened(found.column, GROUP_WIDTH)}, on the holdout. Only models within the loss are shown."
+
+
+def different_columns(columns: Iterable[str]) -> str:
+    """Say that several runs compare different groups."""
+    return f"the runs compare groups by different columns: {sentence_list(columns)}"
+
+
+def without_columns(run: str) -> str:
+    """Say that one of several runs compares no groups."""
+    return f"{run} names no sensitive column."
 
 
 def equal_gaps(metric: Gap, gap: Estimate) -> str:

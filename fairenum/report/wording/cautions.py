@@ -11,8 +11,9 @@ from fairenum.document.choice import Caution
 from fairenum.document.models import MarginTies
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import CautionCode
+from fairenum.phrases import quoted
 from fairenum.rendering.numbers import share
-from fairenum.rendering.text import quoted, shortened
+from fairenum.rendering.text import shortened
 from fairenum.report.wording import LONGEST, OBSTACLES
 
 NARROW = 1e-9  # an interval of biases that is one number

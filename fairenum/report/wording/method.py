@@ -1,8 +1,8 @@
-"""How the result of an audit came about, what it cannot say, and whom it is arranged for."""
+"""How the result of an audit came about, what it cannot say, whom it is arranged for, and what its copy holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fairenum.document.audit import AuditDocument
 from fairenum.rendering.numbers import counted
@@ -11,6 +11,11 @@ from fairenum.report.wording import GAPS, STOPPED, short
 NO_ADVICE = "It reports measurements and is no legal advice."
 MEMO = f"Arranged as a memo on the search for a less discriminatory alternative. {NO_ADVICE}"
 BIAS_AUDIT = f"Arranged as a bias audit under New York City Local Law 144 of 2021 (6 RCNY § 5-300 ff.). {NO_ADVICE}"
+WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
+SHORT_MODELS = (
+    "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
+    "selected model; "
+)
 
 
 def steps(document: AuditDocument) -> Iterator[str]:
@@ -72,3 +77,13 @@ def limits(document: AuditDocument) -> Iterator[str]:
     )
     if document.is_exploratory:
         yield "Selection and holdout are not separate here, so the selected model looks fairer than it is."
+
+
+def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
+    """Say what the copy that a page carries leaves out."""
+    models = SHORT_MODELS if is_audit else ""
+    more = f" Also left out, as too large for a page: {', '.join(dropped)}." if dropped else ""
+    return (
+        f"Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {models}timings are left "
+        f"out. `--json` saves the whole run, which `fairenum report` reads.{more}"
+    )

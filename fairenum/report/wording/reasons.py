@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 
-from fairenum.document.paper import CLEAN_PARITY, FAIRER_MODELS, LOWER_LOSS_RANKS, MODELS, TIED
+from fairenum.document.paper import CLEAN_PARITY, FAIRER_MODELS, LOWER_LOSS_RANKS, MODELS, TABLES, TIED
 from fairenum.document.reproduction import InjectionExperiment, ReproductionDocument, TableExperiment
 from fairenum.rendering.numbers import percent
 from fairenum.rendering.text import capitalised, plain
@@ -20,7 +20,8 @@ Tables = Mapping[str, TableExperiment]
 def reasons(document: ReproductionDocument, claim: str) -> tuple[str, ...]:
     """Explain the verdict on a claim."""
     if claim in OF_TABLES:
-        return tuple(OF_TABLES[claim](document.tables))
+        known = {name: document.tables[name] for name in TABLES if name in document.tables}
+        return tuple(OF_TABLES[claim](known))
     return tuple(OF_INJECTION[claim](document.injection)) if document.injection else ()
 
 

@@ -1,0 +1,85 @@
+"""The JSON Schema of every document, out of the types and what their docstrings say about each field."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+
+import msgspec
+
+from fairenum.document.kinds import AnyDocument
+from fairenum.document.migration import Json
+
+SHIPPED = "schema.json"
+# "name, other" at the left, its description indented below: one entry of a numpydoc section.
+ENTRY = re.compile(r"^(\w+(?:, \w+)*)\n((?:    .*\n?)+)", re.MULTILINE)
+SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n", re.MULTILINE)
+
+
+def schema() -> Json:
+    """Describe documents of all kinds."""
+    types = {kind.__name__: kind for kind in _described(AnyDocument)}
+    (root,), parts = msgspec.json.schema_components([AnyDocument], ref_template="#/$defs/{name}")
+    for name, part in parts.items():
+        if name in types:
+            _document(part, types[name])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fairenum documents",
+        "description": "A run of fairenum: an audit, a simulated attack, a benchmark, a comparison of mitigations or a "
+        "reproduction of the paper. Undefined numbers are null.",
+        **root,
+        "$defs": parts,
+    }
+
+
+def to_text() -> str:
+    """Write the schema as the file that is shipped."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
+def shipped() -> str:
+    """Read the file that is shipped."""
+    return (files("fairenum.document") / SHIPPED).read_text(encoding="utf-8")
+
+
+def _described(root: object) -> Iterator[type]:
+    """Find every struct and dataclass that a type is made of."""
+    pending, seen = [msgspec.inspect.type_info(root)], set[type]()
+    while pending:
+        found = pending.pop()
+        kind = getattr(found, "cls", None)
+        if isinstance(found, msgspec.inspect.StructType | msgspec.inspect.DataclassType) and kind is not None:
+            if kind in seen:
+                continue
+            seen.add(kind)
+            yield kind
+            pending += [part.type for part in found.fields]
+        for name in ("types", "item_types", "item_type", "key_type", "value_type"):
+            part = getattr(found, name, ())
+            pending += part if isinstance(part, tuple) else [part]
+
+
+def _document(part: Json, kind: type) -> None:
+    """Take the description of a type, and of each of its fields, from the docstrings of the type and its bases."""
+    part["description"] = _summary(kind)
+    for base in reversed(kind.__mro__):
+        for names, text in _entries(base):
+            for name in names:
+                if name in part.get("properties", {}):
+                    part["properties"][name]["description"] = text
+
+
+def _summary(kind: type) -> str:
+    text = SECTION.split(inspect.cleandoc(kind.__doc__ or ""))[0]
+    return " ".join(text.split())
+
+
+def _entries(kind: type) -> Iterator[tuple[list[str], str]]:
+    sections = SECTION.split(inspect.cleandoc(vars(kind).get("__doc__") or ""))[1:]
+    for section in sections:
+        for names, text in ENTRY.findall(section + "\n"):
+            yield names.split(", "), " ".join(text.split())

@@ -1,0 +1,76 @@
+"""The runs of the gallery come out as they did, as far as they can be made again in seconds."""
+
+from pathlib import Path
+
+import pytest
+
+from fairenum import audit, load_dataset
+from fairenum.attack import simulate
+from fairenum.bench.mitigation import CASES, summary
+from fairenum.bench.split_trial import run_trial
+from fairenum.document.attack import AttackDocument
+from fairenum.document.audit import AuditDocument
+from fairenum.document.files import load_as
+from fairenum.document.mitigation import MitigationDocument
+from fairenum.document.reproduction import ReproductionDocument
+from fairenum.reproduction.claims import claims
+from fairenum.reproduction.injection import run_draw
+from fairenum.reproduction.splits import run_split
+from fairenum.reproduction.summary import draw_variants, split_variants
+
+REPORTS = Path(__file__).parents[2] / "reports"
+STALE = "stale: run `make gallery`"
+FRESH = 3  # trials that are run again
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return load_as(ReproductionDocument, REPORTS / "paper.json")
+
+
+@pytest.mark.parametrize("name", ["compas", "german", "adult"])
+def test_audits(name):
+    saved = load_as(AuditDocument, REPORTS / f"{name}.json")
+    again = audit(name, sizes=saved.config.sizes).document
+    metric = saved.config.metric
+    assert again.config == saved.config, STALE
+    assert again.selection.rank == saved.selection.rank, STALE
+    for now, then in zip(again.models, saved.models, strict=True):
+        assert (now.origin, now.left_out) == (then.origin, then.left_out), STALE
+        assert now.objective_ratio == pytest.approx(then.objective_ratio, rel=1e-9), STALE
+        for measure in ("accuracy", metric):
+            gone, found = (model.scores.holdout.measure(measure).value for model in (then, now))
+            assert found == pytest.approx(gone, rel=1e-9), STALE
+
+
+@pytest.mark.parametrize("name", ["injection", "defences"])
+def test_first_trials_of_attacks(name):
+    saved = load_as(AttackDocument, REPORTS / f"{name}.json")
+    assert FRESH < len(saved.trials) == saved.attack.config.trials
+    fresh = simulate(load_dataset("compas", use_sensitive=True), saved.attack.config, trials=FRESH)
+    assert fresh.records == saved.trials[:FRESH], STALE
+
+
+def test_first_split_and_summary_of_mitigations():
+    saved = load_as(MitigationDocument, REPORTS / "mitigation.json")
+    assert tuple(one.case for one in saved.cases) == CASES, STALE
+    assert summary(saved.trials) == saved.cases, STALE
+    first, again = saved.trials[0], run_trial(CASES[0], 0)
+    assert [one.method for one in again.scores] == [one.method for one in first.scores], STALE
+    for now, then in zip(again.scores, first.scores, strict=True):
+        assert (now.accuracy, now.gap) == pytest.approx((then.accuracy, then.gap), abs=1e-9), STALE
+    assert (again.left_out, again.errors) == (first.left_out, first.errors), STALE
+
+
+def test_claims_of_the_reproduction(paper):
+    assert claims(paper.tables, paper.injection) == paper.claims, STALE
+
+
+def test_first_draw_and_split_of_the_reproduction(paper):
+    seed = paper.plan.seed
+    draws, splits = draw_variants([run_draw(seed, False)]), split_variants([run_split("sonar", seed)])
+    pairs = [(draws[name].draws[0], found.draws[0]) for name, found in paper.injection.variants.items()]
+    pairs += [(splits[name].splits[0], found.splits[0]) for name, found in paper.tables["sonar"].variants.items()]
+    for now, then in pairs:
+        for field in set(type(now).__struct_fields__) - {"growth"}:  # the clock decides that one
+            assert getattr(now, field) == pytest.approx(getattr(then, field), rel=1e-5, abs=1e-12), STALE

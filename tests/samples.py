@@ -1,0 +1,99 @@
+"""Typed documents for tests: the saved runs, and runs like them that came out otherwise."""
+
+from functools import cache
+from pathlib import Path
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import reason_for
+from fairenum.document.files import load
+from fairenum.document.kinds import AnyDocument
+from fairenum.document.models import Baseline, ChangedRows
+from fairenum.document.scores import BaselineScores, GapEstimate
+from fairenum.document.terms import Verdict
+from fairenum.document.value import Estimate, Parts
+
+REPORTS = Path(__file__).parents[1] / "reports"
+RUNS = tuple(sorted(path.stem for path in REPORTS.glob("*.json")))
+METRIC = "demographic_parity_difference"
+
+
+@cache
+def saved(name: str) -> AnyDocument:
+    return load(REPORTS / f"{name}.json")
+
+
+def near(value: float, margin: float = 0.04) -> Estimate:
+    return Estimate(value, round(value - margin, 6), round(value + margin, 6))
+
+
+def gap(value: float, verdict: str = "not distinguishable", margin: float = 0.04) -> GapEstimate:
+    found = near(value, margin)
+    return GapEstimate(found.value, found.low, found.high, near(round(value - 0.175, 6), 0.01), Verdict(verdict))
+
+
+def full() -> AuditDocument:
+    """The audit of german with all that an audit can have: other methods, and what label flips do."""
+    scores = saved("german").models[-1].scores.holdout
+    found = BaselineScores(**{name: getattr(scores, name) for name in BaselineScores.__struct_fields__})
+    methods = (
+        Baseline("threshold_optimizer", is_randomised=True, needs_groups=True, error=None, scores=found),
+        Baseline("reweighing", is_randomised=False, needs_groups=False, error=None, scores=found),
+        Baseline("grid_search", is_randomised=False, needs_groups=False, error="no <b>answer</b>", scores=None),
+    )
+    return saved("german").but(attack=saved("defences").attack, baselines=methods)
+
+
+def audit(
+    models: int = 20, selected: int | None = 3, verdict: str = "fairer", small: bool = False, status: str = "complete"
+) -> AuditDocument:
+    """The audit of german, had it listed so many models and selected one whose gap is 0.150 [0.110, 0.190]."""
+    base, is_other = saved("german"), (selected or 1) > 1
+    outcome = "none" if selected is None else "selected" if is_other else "kept"
+    change = Parts(near(-0.025, 0.02), near(-0.025, 0.02)) if is_other else None
+    selection = base.selection.but(
+        rank=selected,
+        outcome=outcome,
+        reason=reason_for(outcome, "age", models, (1, 2, 3)),
+        candidates=(1, 2, 3),
+        pareto_front=tuple(sorted({1, min(3, models), models})),
+        gap_change=change,
+        accuracy_change=change,
+        verdict=Verdict(verdict) if is_other else None,
+        optimism=None,
+    )
+    document = base.but(
+        status=status,
+        models=base.models[:models],
+        enumeration=base.enumeration.but(models=models, ties=None),
+        selection=selection,
+        group_tables=tuple(t.but(rank=r) for r, t in zip(selection.shortlist, base.group_tables, strict=False)),
+        guided=None,
+        range=None,
+        explanation=None,
+        warnings=(),
+    )
+    document = with_small_group(document) if small else document
+    if not is_other:
+        return document
+    flips = Parts(ChangedRows(2, 0.01), ChangedRows(2, 0.01))
+    return scored(with_model(document, selected, predictions_changed=flips), selected, **{METRIC: gap(0.15, verdict)})
+
+
+def with_small_group(document: AuditDocument) -> AuditDocument:
+    """Make the second group of the primary column a small one."""
+    column, rows = document.dataset.sensitive[0], [(table, table.groups) for table in document.group_tables]
+    groups = (column.groups[0], column.groups[1].but(is_small=True, holdout=20))
+    tables = tuple(table.but(groups=(first, second.but(is_small=True))) for table, (first, second) in rows)
+    return document.but(dataset=document.dataset.but(sensitive=(column.but(groups=groups),)), group_tables=tables)
+
+
+def with_model(document: AuditDocument, rank: int, **changes: object) -> AuditDocument:
+    models = list(document.models)
+    models[rank - 1] = models[rank - 1].but(**changes)
+    return document.but(models=tuple(models))
+
+
+def scored(document: AuditDocument, rank: int, part: str = "holdout", **changes: object) -> AuditDocument:
+    """Change what one model measures on one split."""
+    scores = document.models[rank - 1].scores
+    return with_model(document, rank, scores=scores.but(**{part: scores.of(part).but(**changes)}))
