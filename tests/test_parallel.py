@@ -48,7 +48,7 @@ def test_no_process_at_all_is_refused():
 
 
 def test_what_a_cluster_lost_is_what_the_caller_says_or_its_error():
-    with LocalCluster(n_workers=1, processes=False, protocol="tcp://", dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, processes=False, protocol="tcp://", dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
         found = mapped(refuse_three, range(5), cluster=address, lost=lambda item, error: f"{item}: {error}")
         assert sorted(found, key=str) == [0, 1, 2, "3: three", 4]
