@@ -55,8 +55,9 @@ def reproduce(
     if saved is not None and (experiments or any(options[name] for name in PLANNED)):
         raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
     delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
+    shown = None if saved is None else _read(saved)
     folder = None if json else _folder(output)
-    document = _run(experiments or NAMES, quiet, **options) if saved is None else _read(saved)
+    document = shown or _run(experiments or NAMES, quiet, **options)
     return delivery.deliver(document, beside=() if folder is None else _written(document, folder))
 
 
