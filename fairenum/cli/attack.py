@@ -85,8 +85,8 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     show_default=False,
     help="Rows of a draw: train, selection and holdout.  [default: up to 300,0,1000]",
 )
-@statistic("--seed", type=int, default=0, help="Of the first draw; each further one has the next.")
-@statistic("--confidence", type=float, default=0.95, help="Of intervals over draws.")
+@statistic("--seed", type=int, default=0, help="Seed of the first draw; each further draw has the next.")
+@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals over draws.")
 @statistic("--jobs", type=int, default=1, callback=check_jobs, help="Processes; -1 for all processors.")
 @statistic("--dask", "cluster", metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://127.0.0.1:8786.")
 @output_options

@@ -90,10 +90,10 @@ output = partial(click.option, panel="Output", callback=check_target)
     default="0.6,0.2,0.2",
     help="Train, selection and holdout: shares or rows.",
 )
-@statistic("--seed", type=int, default=0, help="Of split, folds and bootstrap.")
-@statistic("--confidence", type=float, default=0.95, help="Of intervals and verdicts.")
+@statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
+@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
-@statistic("--replications", type=int, default=1000, help="Of the bootstrap.")
+@statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
 @flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
 @flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
 @flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")

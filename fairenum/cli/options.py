@@ -179,9 +179,9 @@ def model_options(distinct: str, cost: click.ParamType[Any], metavar: str) -> Ca
         model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
         model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
         model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
-        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Of rbf and poly."),
-        model("--degree", type=int, default=3, help="Of poly."),
-        model("--coef0", type=float, default=0.0, help="Of poly."),
+        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Gamma of rbf and poly."),
+        model("--degree", type=int, default=3, help="Degree of poly."),
+        model("--coef0", type=float, default=0.0, help="Constant term of poly."),
         model(
             "--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers."
         ),

@@ -34,7 +34,9 @@ page, Markdown and the run itself go into one folder.
 @click.option("--quick", is_flag=True, help="A first look: few splits and draws.")
 @click.option("--splits", type=click.IntRange(min=1), help="Random splits of each table.  [default: 40]")
 @click.option("--draws", type=click.IntRange(min=1), help="Random draws of COMPAS.  [default: 250]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first split and draw.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first split and draw."
+)
 @click.option(
     "--jobs", type=int, default=-1, show_default=True, callback=check_jobs, help="Processes; -1 for all processors."
 )
