@@ -22,6 +22,7 @@ from fairenum.cli.options import (
     merged_bands,
     model,
     model_options,
+    read_defences,
     read_limit,
     table,
     table_options,
@@ -63,7 +64,13 @@ output = partial(click.option, panel="Output", callback=check_target)
     callback=read_limit,
     help="Stop after so many solved problems; auto: fewer for larger tables.",
 )
-@model("--time-limit", "max_seconds", type=float, metavar="SECONDS", help="Stop listing models after this time.")
+@model(
+    "--time-limit",
+    "max_seconds",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop listing models after this time.",
+)
 @model(
     "--search",
     type=click.Choice(["exact", "guided", "both"]),
@@ -83,15 +90,22 @@ output = partial(click.option, panel="Output", callback=check_target)
     default="0.6,0.2,0.2",
     help="Train, selection and holdout: shares or rows.",
 )
-@statistic("--seed", type=int, default=0, help="Of split, folds and bootstrap.")
-@statistic("--confidence", type=float, default=0.95, help="Of intervals and verdicts.")
+@statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
+@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
-@statistic("--replications", type=int, default=1000, help="Of the bootstrap.")
+@statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
 @flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
 @flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
 @flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
 @flips("--trials", type=int, help="Draws of the table.  [default: 20]")
-@flips("--defence", "defences", multiple=True, metavar="NAME", help="Defence to measure beside; repeatable.")
+@flips(
+    "--defence",
+    "defences",
+    multiple=True,
+    metavar="NAME|all",
+    callback=read_defences,
+    help="Defence to measure beside; repeatable.",
+)
 @flips("--jobs", type=int, callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")

@@ -11,8 +11,14 @@ import rich_click as click
 from fairenum.cli.delivery import Delivery, output_options
 from fairenum.cli.exit import Exit
 
+HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
-@click.command()
+Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
+Sensitive columns are ordinary features here.
+"""
+
+
+@click.command(help=HELP)
 @click.argument("data", default="german")
 @click.option("--solver", "solvers", multiple=True, help="Solver to race; repeatable.  [default: all available]")
 @click.option("-k", "k", type=click.IntRange(min=1), default=50, show_default=True, help="Number of models.")
@@ -41,11 +47,7 @@ def bench(
     categorical: Any,
     **options: Any,
 ) -> Exit:
-    """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
-
-    Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
-    Sensitive columns are features here: the clock does not mind.
-    """
+    """Run the race and deliver its result."""
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.bench.benchmark import bench as run_bench
     from fairenum.dataset import load_dataset

@@ -18,6 +18,7 @@ METRICS = (
     "equalized_odds_difference",
     "predictive_parity_difference",
 )
+ALL = "all"
 METRIC_HELP = f"The gap to make small: {', '.join(METRICS)}."
 
 
@@ -52,7 +53,7 @@ class Sizes(click.ParamType[tuple[float, ...]]):
             sizes = tuple(int(text) if text.isdecimal() else float(text) for text in texts)
         except ValueError:
             sizes = ()
-        if len(sizes) != 3:
+        if len(sizes) != 3 or not all(size >= 0 for size in sizes):
             self.fail(f"{value!r} is not train, selection and holdout, such as 0.6,0.2,0.2 or 600,200,200", param, ctx)
         return sizes
 
@@ -108,6 +109,15 @@ def check_jobs(context: click.Context, parameter: click.Parameter, jobs: int | N
     if jobs == 0:
         raise click.BadParameter("0 is no number of processes; -1 is for all processors", context, parameter)
     return jobs
+
+
+def read_defences(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Take the word for all of them."""
+    if ALL not in names:
+        return names
+    from fairenum.mitigation.defences import DEFENCES
+
+    return tuple(dict.fromkeys(one for name in names for one in (DEFENCES if name == ALL else (name,))))
 
 
 def read_delimiter(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
@@ -169,9 +179,9 @@ def model_options(distinct: str, cost: click.ParamType[Any], metavar: str) -> Ca
         model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
         model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
         model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
-        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Of rbf and poly."),
-        model("--degree", type=int, default=3, help="Of poly."),
-        model("--coef0", type=float, default=0.0, help="Of poly."),
+        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Gamma of rbf and poly."),
+        model("--degree", type=int, default=3, help="Degree of poly."),
+        model("--coef0", type=float, default=0.0, help="Constant term of poly."),
         model(
             "--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers."
         ),

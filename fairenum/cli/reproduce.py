@@ -34,7 +34,9 @@ page, Markdown and the run itself go into one folder.
 @click.option("--quick", is_flag=True, help="A first look: few splits and draws.")
 @click.option("--splits", type=click.IntRange(min=1), help="Random splits of each table.  [default: 40]")
 @click.option("--draws", type=click.IntRange(min=1), help="Random draws of COMPAS.  [default: 250]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first split and draw.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first split and draw."
+)
 @click.option(
     "--jobs", type=int, default=-1, show_default=True, callback=check_jobs, help="Processes; -1 for all processors."
 )
@@ -55,8 +57,9 @@ def reproduce(
     if saved is not None and (experiments or any(options[name] for name in PLANNED)):
         raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
     delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
+    shown = None if saved is None else _read(saved)
     folder = None if json else _folder(output)
-    document = _run(experiments or NAMES, quiet, **options) if saved is None else _read(saved)
+    document = shown or _run(experiments or NAMES, quiet, **options)
     return delivery.deliver(document, beside=() if folder is None else _written(document, folder))
 
 
