@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
 
 import rich_click as click
 from click.shell_completion import CompletionItem
@@ -14,6 +13,7 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
+    Bands,
     Budgets,
     Sizes,
     check_jobs,
@@ -95,9 +95,10 @@ def attack(
     label: str | None,
     favourable: str | None,
     sensitive: tuple[str, ...],
+    bands: Bands,
     jobs: int,
     cluster: str | None,
-    **options: Any,
+    **options: object,
 ) -> Exit:
     """Simulate attacks and deliver what they do."""
     delivery = Delivery.taken_from(options, inputs=(data,))
@@ -108,10 +109,10 @@ def attack(
     from fairenum.document.attack_config import AttackConfig
 
     reading = {name: options.pop(name) for name in READING}
-    bands = merged_bands(options.pop("bands"))
     config = AttackConfig().but(**options)
     check_names(config)
-    dataset = load_dataset(data, label, favourable, sensitive or None, bands=bands, **reading)
+    groups = {"sensitive": sensitive or None, "bands": merged_bands(bands)}
+    dataset = load_dataset(data, label, favourable, **groups, **reading)  # type: ignore[arg-type]  # click converted them
     started = time.perf_counter()
     with shown_progress(delivery.quiet) as progress:
         simulation = simulate(dataset, config, jobs=jobs, cluster=cluster, progress=progress)

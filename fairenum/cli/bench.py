@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -16,6 +16,10 @@ HELP = """Race the solvers and the paper's algorithm for the best models of DATA
 Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
 Sensitive columns are ordinary features here.
 """
+
+
+if TYPE_CHECKING:
+    from fairenum.document.terms import Categorical
 
 
 @click.command(help=HELP)
@@ -44,8 +48,8 @@ def bench(
     label: str | None,
     favourable: str | None,
     drop: tuple[str, ...],
-    categorical: Any,
-    **options: Any,
+    categorical: Categorical,
+    **options: object,
 ) -> Exit:
     """Run the race and deliver its result."""
     delivery = Delivery.taken_from(options, inputs=(data,))
@@ -54,7 +58,7 @@ def bench(
 
     dataset = load_dataset(data, label, favourable, drop=drop, use_sensitive=True, categorical=categorical)
     with _shown_status(delivery.quiet) as progress:
-        document = run_bench(dataset, progress=progress, **options)
+        document = run_bench(dataset, progress=progress, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(document)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import rich_click as click
 from click.shell_completion import CompletionItem
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Adds = Callable[[Any], Any]
+Command = TypeVar("Command", bound=Callable[..., object])
+Bands = tuple[tuple[str, list[float]], ...]
 
 METRICS = (
     "demographic_parity_difference",
@@ -30,12 +30,12 @@ class NumberOr(click.ParamType[float | str]):
     def __init__(self, *words: str, kind: type[float] = float) -> None:
         self.words, self.kind = words, kind
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
         """Read one of the words, or else a number."""
         if value in self.words:
             return str(value)
         try:
-            return self.kind(value)
+            return self.kind(str(value))
         except ValueError:
             number = "whole number" if self.kind is int else "number"
             self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
@@ -46,7 +46,7 @@ class Sizes(click.ParamType[tuple[float, ...]]):
 
     name = "sizes"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read three numbers."""
         texts = [text.strip() for text in str(value).split(",")]
         try:
@@ -63,7 +63,7 @@ class Budgets(click.ParamType[tuple[float, ...]]):
 
     name = "budgets"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read one number or several."""
         texts = [text.strip() for text in str(value).split(",")]
         try:
@@ -77,7 +77,9 @@ class Band(click.ParamType[tuple[str, list[float]]]):
 
     name = "band"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[float]]:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, list[float]]:
         """Read ``column=end,end``."""
         column, _, ends = str(value).rpartition("=")
         try:
@@ -91,7 +93,7 @@ class Band(click.ParamType[tuple[str, list[float]]]):
         )
 
 
-def merged_bands(bands: tuple[tuple[str, list[float]], ...]) -> dict[str, list[float]]:
+def merged_bands(bands: Bands) -> dict[str, list[float]]:
     """Collect the ends of each column, in ascending order."""
     merged: dict[str, list[float]] = {}
     for column, ends in bands:
@@ -146,7 +148,7 @@ column = partial(table, metavar="COLUMN")
 model = partial(click.option, panel="Models", show_default=True)
 
 
-def added(command: Command, options: Sequence[Adds]) -> Command:
+def added(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     """Add options to a command, so that its help shows them in this order."""
     for add in reversed(options):
         command = add(command)
@@ -172,7 +174,9 @@ def table_options(command: Command) -> Command:
     return added(command, options)
 
 
-def model_options(distinct: str, cost: click.ParamType[Any], metavar: str) -> Callable[[Command], Command]:
+def model_options(
+    distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str
+) -> Callable[[Command], Command]:
     """Add the options that say which models are listed; commands differ in what is distinct and what C may be."""
     gamma = NumberOr("scale", "auto")
     options = (

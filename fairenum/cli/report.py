@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import rich_click as click
 
@@ -25,7 +24,7 @@ A run is what any command saved with --json: an audit, a simulated attack, a ben
 @click.command(help=HELP)
 @click.argument("runs", type=click.Path(dir_okay=False), nargs=-1, required=True)
 @audit_output_options
-def report(runs: tuple[str, ...], **options: Any) -> Exit:
+def report(runs: tuple[str, ...], **options: object) -> Exit:
     """Read the runs and deliver them."""
     delivery = Delivery.taken_from(options, inputs=runs)
     if len(runs) == 1:
