@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
 
 import rich_click as click
 from click.shell_completion import CompletionItem
@@ -14,12 +13,14 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
+    Bands,
     Budgets,
     Sizes,
     check_jobs,
     complete_data,
     merged_bands,
     model_options,
+    read_defences,
     table_options,
 )
 from fairenum.cli.progress import shown_progress
@@ -34,7 +35,6 @@ fairenum attack loans.csv --label approved --favourable yes --sensitive sex \\
 Each draw has its clean model, its models under attack, whether those make up for it, and which rows they leave out.
 """
 READING = ("drop", "use_sensitive", "categorical", "delimiter")
-ALL = "all"
 
 
 def complete_strategy(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -70,6 +70,7 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     "defences",
     multiple=True,
     metavar="NAME|all",
+    callback=read_defences,
     help="Defence to measure beside; repeatable. knn_relabelling, loss_removal, fairest_listed, "
     "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
 )
@@ -84,8 +85,8 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     show_default=False,
     help="Rows of a draw: train, selection and holdout.  [default: up to 300,0,1000]",
 )
-@statistic("--seed", type=int, default=0, help="Of the first draw; each further one has the next.")
-@statistic("--confidence", type=float, default=0.95, help="Of intervals over draws.")
+@statistic("--seed", type=int, default=0, help="Seed of the first draw; each further draw has the next.")
+@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals over draws.")
 @statistic("--jobs", type=int, default=1, callback=check_jobs, help="Processes; -1 for all processors.")
 @statistic("--dask", "cluster", metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://127.0.0.1:8786.")
 @output_options
@@ -94,9 +95,10 @@ def attack(
     label: str | None,
     favourable: str | None,
     sensitive: tuple[str, ...],
+    bands: Bands,
     jobs: int,
     cluster: str | None,
-    **options: Any,
+    **options: object,
 ) -> Exit:
     """Simulate attacks and deliver what they do."""
     delivery = Delivery.taken_from(options, inputs=(data,))
@@ -105,15 +107,12 @@ def attack(
     from fairenum.attack.simulate import check_names, simulate
     from fairenum.dataset import load_dataset
     from fairenum.document.attack_config import AttackConfig
-    from fairenum.mitigation.defences import DEFENCES
 
     reading = {name: options.pop(name) for name in READING}
-    bands = merged_bands(options.pop("bands"))
-    if ALL in options["defences"]:
-        options["defences"] = tuple(DEFENCES)
     config = AttackConfig().but(**options)
     check_names(config)
-    dataset = load_dataset(data, label, favourable, sensitive or None, bands=bands, **reading)
+    groups = {"sensitive": sensitive or None, "bands": merged_bands(bands)}
+    dataset = load_dataset(data, label, favourable, **groups, **reading)  # type: ignore[arg-type]  # click converted them
     started = time.perf_counter()
     with shown_progress(delivery.quiet) as progress:
         simulation = simulate(dataset, config, jobs=jobs, cluster=cluster, progress=progress)

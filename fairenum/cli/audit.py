@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -14,6 +14,7 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
+    Bands,
     Budgets,
     NumberOr,
     Sizes,
@@ -22,6 +23,7 @@ from fairenum.cli.options import (
     merged_bands,
     model,
     model_options,
+    read_defences,
     read_limit,
     table,
     table_options,
@@ -63,7 +65,13 @@ output = partial(click.option, panel="Output", callback=check_target)
     callback=read_limit,
     help="Stop after so many solved problems; auto: fewer for larger tables.",
 )
-@model("--time-limit", "max_seconds", type=float, metavar="SECONDS", help="Stop listing models after this time.")
+@model(
+    "--time-limit",
+    "max_seconds",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop listing models after this time.",
+)
 @model(
     "--search",
     type=click.Choice(["exact", "guided", "both"]),
@@ -83,15 +91,22 @@ output = partial(click.option, panel="Output", callback=check_target)
     default="0.6,0.2,0.2",
     help="Train, selection and holdout: shares or rows.",
 )
-@statistic("--seed", type=int, default=0, help="Of split, folds and bootstrap.")
-@statistic("--confidence", type=float, default=0.95, help="Of intervals and verdicts.")
+@statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
+@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
-@statistic("--replications", type=int, default=1000, help="Of the bootstrap.")
+@statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
 @flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
 @flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
 @flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
 @flips("--trials", type=int, help="Draws of the table.  [default: 20]")
-@flips("--defence", "defences", multiple=True, metavar="NAME", help="Defence to measure beside; repeatable.")
+@flips(
+    "--defence",
+    "defences",
+    multiple=True,
+    metavar="NAME|all",
+    callback=read_defences,
+    help="Defence to measure beside; repeatable.",
+)
 @flips("--jobs", type=int, callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
@@ -104,39 +119,48 @@ output = partial(click.option, panel="Output", callback=check_target)
     callback=use_config,
     help="Read options from this file.",
 )
-def audit(data: str, label: str | None, favourable: str | None, sensitive: tuple[str, ...], **options: Any) -> Exit:
+def audit(
+    data: str,
+    label: str | None,
+    favourable: str | None,
+    sensitive: tuple[str, ...],
+    bands: Bands,
+    attack: bool,
+    **options: object,
+) -> Exit:
     """Run an audit and deliver its result."""
     delivery = Delivery.taken_from(options, inputs=(data,))
-    bands, attack = merged_bands(options.pop("bands")), _attack_options(options)
+    flipping = _attack_options(options, is_wanted=attack)
     from fairenum.api import audit as run_audit
     from fairenum.document.audit_config import AuditConfig
 
-    config = AuditConfig().but(bands=bands, **options)
+    config = AuditConfig().but(bands=merged_bands(bands), **options)
     with shown_progress(delivery.quiet) as progress:
         result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
     document, failure = result.document, None
-    if attack is not None and not result.is_partial:
-        document, failure = _attacked(result, attack, delivery.quiet)
+    if flipping is not None and not result.is_partial:
+        document, failure = _attacked(result, flipping, delivery.quiet)
     code = delivery.deliver(document, is_fresh=True, export=result.export)
     if failure:
         raise failure
     return code
 
 
-def _attacked(result: AuditResult, options: dict[str, Any], quiet: bool) -> tuple[AuditDocument, FairenumError | None]:
+def _attacked(
+    result: AuditResult, options: dict[str, object], quiet: bool
+) -> tuple[AuditDocument, FairenumError | None]:
     """Add what label flips do; an audit is not lost with what was to be added to it."""
     try:
         with shown_progress(quiet) as progress:
-            return result.attacked(progress=progress, **options).document, None
+            return result.attacked(progress=progress, **options).document, None  # type: ignore[arg-type]  # by click
     except KeyboardInterrupt:  # before the first trial
         return result.document.but(status="interrupted"), None
     except FairenumError as error:
         return result.document, error
 
 
-def _attack_options(options: dict[str, Any]) -> dict[str, Any] | None:
+def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str, object] | None:
     """Take what concerns an attack out of the options, and check it before anything is computed."""
-    is_wanted = options.pop("attack")
     given = {name: value for name in ATTACK if (value := options.pop(name)) not in (None, ())}
     if not is_wanted:
         if given:
@@ -145,5 +169,5 @@ def _attack_options(options: dict[str, Any]) -> dict[str, Any] | None:
     from fairenum.attack.simulate import check_names
     from fairenum.document.attack_config import AttackConfig
 
-    check_names(AttackConfig(**{name: value for name, value in given.items() if name != "jobs"}))
+    check_names(AttackConfig().but(**{name: value for name, value in given.items() if name != "jobs"}))
     return given

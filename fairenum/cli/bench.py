@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery, output_options
 from fairenum.cli.exit import Exit
 
+HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
-@click.command()
+Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
+Sensitive columns are ordinary features here.
+"""
+
+
+if TYPE_CHECKING:
+    from fairenum.document.terms import Categorical
+
+
+@click.command(help=HELP)
 @click.argument("data", default="german")
 @click.option("--solver", "solvers", multiple=True, help="Solver to race; repeatable.  [default: all available]")
 @click.option("-k", "k", type=click.IntRange(min=1), default=50, show_default=True, help="Number of models.")
@@ -38,21 +48,17 @@ def bench(
     label: str | None,
     favourable: str | None,
     drop: tuple[str, ...],
-    categorical: Any,
-    **options: Any,
+    categorical: Categorical,
+    **options: object,
 ) -> Exit:
-    """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
-
-    Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
-    Sensitive columns are features here: the clock does not mind.
-    """
+    """Run the race and deliver its result."""
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.bench.benchmark import bench as run_bench
     from fairenum.dataset import load_dataset
 
     dataset = load_dataset(data, label, favourable, drop=drop, use_sensitive=True, categorical=categorical)
     with _shown_status(delivery.quiet) as progress:
-        document = run_bench(dataset, progress=progress, **options)
+        document = run_bench(dataset, progress=progress, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(document)
 
 

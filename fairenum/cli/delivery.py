@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import rich_click as click
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairenum.rendering.page import Page
     from fairenum.report.rules import Judgement, Rule
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 Forms = Mapping[str, Callable[[], str]]
 
 STDOUT = "-"
@@ -174,10 +174,11 @@ class Delivery:
             raise click.UsageError(f"{path!r} is the input; give the output another name")
 
     @classmethod
-    def taken_from(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
+    def taken_from(cls, options: dict[str, object], inputs: tuple[str, ...]) -> Self:
         """Take what concerns outputs out of a command's options."""
         names = [field.name for field in fields(cls) if field.name in options]
-        return cls(**{name: options.pop(name) for name in names}, inputs=inputs)
+        given = {name: options.pop(name) for name in names}
+        return cls(**given, inputs=inputs)  # type: ignore[arg-type]  # click has converted them
 
     def deliver(
         self,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import rich_click as click
 from click.shell_completion import CompletionItem
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Adds = Callable[[Any], Any]
+Command = TypeVar("Command", bound=Callable[..., object])
+Bands = tuple[tuple[str, list[float]], ...]
 
 METRICS = (
     "demographic_parity_difference",
@@ -18,6 +18,7 @@ METRICS = (
     "equalized_odds_difference",
     "predictive_parity_difference",
 )
+ALL = "all"
 METRIC_HELP = f"The gap to make small: {', '.join(METRICS)}."
 
 
@@ -29,12 +30,12 @@ class NumberOr(click.ParamType[float | str]):
     def __init__(self, *words: str, kind: type[float] = float) -> None:
         self.words, self.kind = words, kind
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
         """Read one of the words, or else a number."""
         if value in self.words:
             return str(value)
         try:
-            return self.kind(value)
+            return self.kind(str(value))
         except ValueError:
             number = "whole number" if self.kind is int else "number"
             self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
@@ -45,14 +46,14 @@ class Sizes(click.ParamType[tuple[float, ...]]):
 
     name = "sizes"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read three numbers."""
         texts = [text.strip() for text in str(value).split(",")]
         try:
             sizes = tuple(int(text) if text.isdecimal() else float(text) for text in texts)
         except ValueError:
             sizes = ()
-        if len(sizes) != 3:
+        if len(sizes) != 3 or not all(size >= 0 for size in sizes):
             self.fail(f"{value!r} is not train, selection and holdout, such as 0.6,0.2,0.2 or 600,200,200", param, ctx)
         return sizes
 
@@ -62,7 +63,7 @@ class Budgets(click.ParamType[tuple[float, ...]]):
 
     name = "budgets"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read one number or several."""
         texts = [text.strip() for text in str(value).split(",")]
         try:
@@ -76,7 +77,9 @@ class Band(click.ParamType[tuple[str, list[float]]]):
 
     name = "band"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[float]]:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, list[float]]:
         """Read ``column=end,end``."""
         column, _, ends = str(value).rpartition("=")
         try:
@@ -90,7 +93,7 @@ class Band(click.ParamType[tuple[str, list[float]]]):
         )
 
 
-def merged_bands(bands: tuple[tuple[str, list[float]], ...]) -> dict[str, list[float]]:
+def merged_bands(bands: Bands) -> dict[str, list[float]]:
     """Collect the ends of each column, in ascending order."""
     merged: dict[str, list[float]] = {}
     for column, ends in bands:
@@ -108,6 +111,15 @@ def check_jobs(context: click.Context, parameter: click.Parameter, jobs: int | N
     if jobs == 0:
         raise click.BadParameter("0 is no number of processes; -1 is for all processors", context, parameter)
     return jobs
+
+
+def read_defences(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Take the word for all of them."""
+    if ALL not in names:
+        return names
+    from fairenum.mitigation.defences import DEFENCES
+
+    return tuple(dict.fromkeys(one for name in names for one in (DEFENCES if name == ALL else (name,))))
 
 
 def read_delimiter(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
@@ -136,7 +148,7 @@ column = partial(table, metavar="COLUMN")
 model = partial(click.option, panel="Models", show_default=True)
 
 
-def added(command: Command, options: Sequence[Adds]) -> Command:
+def added(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     """Add options to a command, so that its help shows them in this order."""
     for add in reversed(options):
         command = add(command)
@@ -162,16 +174,18 @@ def table_options(command: Command) -> Command:
     return added(command, options)
 
 
-def model_options(distinct: str, cost: click.ParamType[Any], metavar: str) -> Callable[[Command], Command]:
+def model_options(
+    distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str
+) -> Callable[[Command], Command]:
     """Add the options that say which models are listed; commands differ in what is distinct and what C may be."""
     gamma = NumberOr("scale", "auto")
     options = (
         model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
         model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
         model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
-        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Of rbf and poly."),
-        model("--degree", type=int, default=3, help="Of poly."),
-        model("--coef0", type=float, default=0.0, help="Of poly."),
+        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Gamma of rbf and poly."),
+        model("--degree", type=int, default=3, help="Degree of poly."),
+        model("--coef0", type=float, default=0.0, help="Constant term of poly."),
         model(
             "--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers."
         ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import rich_click as click
 
@@ -16,14 +15,17 @@ from fairenum.cli.exit import Exit
 OF_ONE = {"json": "json", **{name: spelling for name, spelling in OF_AUDITS.items() if name != "redact"}}
 
 
-@click.command()
+HELP = """Show the saved RUN again, in any form; judge an audit by rules; compare several audits side by side.
+
+A run is what any command saved with --json: an audit, a simulated attack, a benchmark, a reproduction.
+"""
+
+
+@click.command(help=HELP)
 @click.argument("runs", type=click.Path(dir_okay=False), nargs=-1, required=True)
 @audit_output_options
-def report(runs: tuple[str, ...], **options: Any) -> Exit:
-    """Show the saved RUN again, in any form; judge an audit by rules; compare several audits side by side.
-
-    A run is what --json saved of any command: an audit, a simulated attack, a benchmark, a reproduction.
-    """
+def report(runs: tuple[str, ...], **options: object) -> Exit:
+    """Read the runs and deliver them."""
     delivery = Delivery.taken_from(options, inputs=runs)
     if len(runs) == 1:
         from fairenum.document.files import load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fairenum.document.reproduction import ReproductionDocument
 
 NAMES = ("german", "ionosphere", "sonar", "compas")
-PLANNED = ("quick", "splits", "draws", "seed")
 HELP = """Run the experiments of the EnumSV paper many times over, and judge what it claims.
 
 \b
@@ -34,7 +33,9 @@ page, Markdown and the run itself go into one folder.
 @click.option("--quick", is_flag=True, help="A first look: few splits and draws.")
 @click.option("--splits", type=click.IntRange(min=1), help="Random splits of each table.  [default: 40]")
 @click.option("--draws", type=click.IntRange(min=1), help="Random draws of COMPAS.  [default: 250]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the first split and draw.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first split and draw."
+)
 @click.option(
     "--jobs", type=int, default=-1, show_default=True, callback=check_jobs, help="Processes; -1 for all processors."
 )
@@ -49,25 +50,33 @@ page, Markdown and the run itself go into one folder.
 @click.option("--saved", type=click.Path(exists=True, dir_okay=False), help="Show a saved run again; run nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Print neither verdicts nor progress.")
 def reproduce(
-    experiments: tuple[str, ...], output: str, saved: str | None, json: str | None, quiet: bool, **options: Any
+    experiments: tuple[str, ...],
+    output: str,
+    saved: str | None,
+    json: str | None,
+    quiet: bool,
+    seed: int,
+    jobs: int,
+    **planned: int | None,
 ) -> Exit:
     """Run the experiments and deliver what they show."""
-    if saved is not None and (experiments or any(options[name] for name in PLANNED)):
+    if saved is not None and (experiments or seed or any(planned.values())):
         raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
     delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
+    shown = None if saved is None else _read(saved)
     folder = None if json else _folder(output)
-    document = _run(experiments or NAMES, quiet, **options) if saved is None else _read(saved)
+    document = shown or _run(experiments or NAMES, seed, jobs, planned, quiet)
     return delivery.deliver(document, beside=() if folder is None else _written(document, folder))
 
 
 def _run(
-    experiments: tuple[str, ...], quiet: bool, quick: bool, seed: int, jobs: int, **sizes: int | None
+    experiments: tuple[str, ...], seed: int, jobs: int, planned: dict[str, int | None], quiet: bool
 ) -> ReproductionDocument:
     from fairenum.document.reproduction import Plan
     from fairenum.reproduction.running import reproduce as run
 
-    plan = Plan.quick(seed) if quick else Plan(seed=seed)
-    plan = plan.but(**{name: size for name, size in sizes.items() if size is not None})
+    plan = Plan.quick(seed) if planned.pop("quick") else Plan(seed=seed)
+    plan = plan.but(**{name: size for name, size in planned.items() if size is not None})
     with shown_progress(quiet) as progress:
         return run(experiments, plan, jobs=jobs, progress=progress)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -37,7 +37,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
 @audit_output_options
-def select(run: str, data: str | None, **options: Any) -> Exit:
+def select(run: str, data: str | None, **options: object) -> Exit:
     """Choose again and deliver the result."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if delivery.export and data is None:
@@ -48,7 +48,7 @@ def select(run: str, data: str | None, **options: Any) -> Exit:
     result = AuditResult.load(run)
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
-    chosen = choose(result, **options)
+    chosen = choose(result, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(chosen.document, export=chosen.export)
 
 
@@ -61,6 +61,8 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
         fresh = audit(
             data, table.label, table.favourable, table.sensitive_columns, config=saved.config, progress=progress
         )
+    if fresh.is_partial:
+        raise KeyboardInterrupt  # a part of the list will not do
     if fresh.document.dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
     if _sizes(fresh.document) != _sizes(saved):

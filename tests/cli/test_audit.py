@@ -177,6 +177,8 @@ def test_the_run_can_be_loaded(saved_run):
         (["--max-nodes", "2.5"], "'2.5' is neither a whole number nor auto or none"),
         (["--split", "0.5,0.5"], "'0.5,0.5' is not train, selection and holdout"),
         (["--split", "a,b,c"], "'a,b,c' is not train, selection and holdout"),
+        (["--split", "0.5,nan,0.5"], "'0.5,nan,0.5' is not train, selection and holdout"),
+        (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),
         (["--metric", "parity"], "'parity' is not one of"),

@@ -90,6 +90,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(fairenum, folder, arguments, mess
     assert ended.code == 2
     assert message in ended.err
     assert ended.err.count("\n") == 1
+    assert sorted(path.name for path in folder.iterdir()) == ["new", "old", "taken"]
 
 
 @pytest.mark.slow

@@ -1,9 +1,12 @@
 """fairenum select: another choice in a saved run."""
 
+from contextlib import nullcontext
+
 import pytest
 from loans import OPTIONS
 from saved import REPORTS
 
+from fairenum.cli import progress
 from fairenum.document.audit import AuditDocument
 from fairenum.document.files import load, load_as, parse, save
 
@@ -87,6 +90,18 @@ def test_models_that_come_out_otherwise_are_not_exported(fairenum, saved_run, fo
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert "the models of this run come out otherwise" in ended.err
     assert not (folder / "m.skops").exists()
+
+
+def test_an_interrupt_while_models_are_listed_again_saves_nothing(fairenum, saved_run, folder, monkeypatch):
+    def interrupt(stage, done, total):
+        if stage == "enumerate" and done == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress, "_bar", lambda: nullcontext((interrupt, print)))
+    data = str(saved_run.with_name("loans.csv"))
+    ended = fairenum("select", str(saved_run), "--export", "m.skops", "--data", data)
+    assert (ended.code, ended.out, ended.err.strip()) == (130, "", "interrupted; nothing was saved")
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -27,5 +27,13 @@ def test_generated_pages_are_fresh(name):
 
 def test_every_link_leads_somewhere():
     for document in DOCUMENTS:
-        for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", document.read_text(encoding="utf-8")):
-            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+        for target, anchor in re.findall(r"\]\((?!https?://)([^)#]*)#?([^)]*)\)", document.read_text(encoding="utf-8")):
+            place = document.parent / target if target else document
+            assert place.exists(), f"{document.name} links to {target}"
+            assert not anchor or anchor in anchors(place), f"{document.name} links to {target}#{anchor}"
+
+
+def anchors(document):
+    """List the anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
