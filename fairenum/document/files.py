@@ -42,7 +42,10 @@ def load_as(kind: type[D], path: str | Path) -> D:
     """Read a saved document of one kind."""
     document = load(path)
     if not isinstance(document, kind):
-        raise ResultError(f"{str(path)!r} is a {document.title}, no {kind.title}; make one with: {kind.command}")
+        article = "an" if document.title[0] in "aeiou" else "a"
+        raise ResultError(
+            f"{str(path)!r} is {article} {document.title}, no {kind.title}; make one with: {kind.command}"
+        )
     return document
 
 

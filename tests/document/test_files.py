@@ -115,6 +115,8 @@ def test_what_is_missing_is_refused_by_its_place(place):
 def test_another_kind_than_asked_for_is_named_with_what_makes_the_right_one():
     with pytest.raises(ResultError, match=r"0.1.json' is a simulated attack, no audit; make one with: fairenum audit"):
         load_as(AuditDocument, path("attack"))
+    with pytest.raises(ResultError, match="is an audit, no simulated attack; make one with: fairenum attack DATA"):
+        load_as(AttackDocument, path("audit"))
     with pytest.raises(ResultError, match="is a benchmark, no simulated attack; make one with: fairenum attack DATA"):
         load_as(AttackDocument, path("bench"))
 
