@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from fairenum.cli.delivery import Delivery, output_options
+from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
+from fairenum.cli.outputs import output_options
+
+if TYPE_CHECKING:
+    from fairenum.document.terms import Categorical
 
 HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
@@ -44,7 +48,7 @@ def bench(
     label: str | None,
     favourable: str | None,
     drop: tuple[str, ...],
-    categorical: Any,
+    categorical: Categorical,
     **options: Any,
 ) -> Exit:
     """Run the race and deliver its result."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import rich_click as click
 from click.core import ParameterSource
@@ -36,7 +35,7 @@ def _nearby() -> Path | None:
     return next((path for path in (Path(PLAIN), Path(PROJECT)) if path.is_file()), None)
 
 
-def _read(file: Path) -> Mapping[str, Any]:
+def _read(file: Path) -> Mapping[str, object]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -47,12 +46,12 @@ def _read(file: Path) -> Mapping[str, Any]:
     return section
 
 
-def _defaults(command: click.Command, section: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _defaults(command: click.Command, section: Mapping[str, object], name: str) -> dict[str, object]:
     """Turn keys into parameters and values into what would be typed."""
     from fairenum.dataset.naming import did_you_mean
 
     options = {key: option for option in command.params for key in _keys(option)}
-    defaults: dict[str, Any] = {}
+    defaults: dict[str, object] = {}
     for key, value in section.items():
         option = options.get(key.replace("_", "-"))
         if option is None:
@@ -69,7 +68,7 @@ def _keys(option: click.Parameter) -> list[str]:
     return [flag.lstrip("-") for flag in option.opts]
 
 
-def _as_typed(option: click.Parameter, key: str, value: Any, name: str) -> Any:
+def _as_typed(option: click.Parameter, key: str, value: object, name: str) -> str | list[str]:
     # a value that is read as if it were typed is checked as if it were typed: no 2.5 for a whole number, no true for 1
     if isinstance(value, list):
         texts = [_text(key, item, name) for item in value]
@@ -78,7 +77,7 @@ def _as_typed(option: click.Parameter, key: str, value: Any, name: str) -> Any:
     return [text] if option.multiple else text
 
 
-def _text(key: str, value: Any, name: str) -> str:
+def _text(key: str, value: object, name: str) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     raise click.UsageError(f"{key!r} in {name} must be a text, a number, true or false, or a list of them")

@@ -30,12 +30,12 @@ class NumberOr(click.ParamType[float | str]):
     def __init__(self, *words: str, kind: type[float] = float) -> None:
         self.words, self.kind = words, kind
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
         """Read one of the words, or else a number."""
         if value in self.words:
             return str(value)
         try:
-            return self.kind(value)
+            return self.kind(str(value))
         except ValueError:
             number = "whole number" if self.kind is int else "number"
             self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
@@ -46,7 +46,7 @@ class Sizes(click.ParamType[tuple[float, ...]]):
 
     name = "sizes"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read three numbers."""
         texts = [text.strip() for text in str(value).split(",")]
         try:
@@ -63,7 +63,7 @@ class Budgets(click.ParamType[tuple[float, ...]]):
 
     name = "budgets"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """Read one number or several."""
         texts = [text.strip() for text in str(value).split(",")]
         try:
@@ -77,7 +77,9 @@ class Band(click.ParamType[tuple[str, list[float]]]):
 
     name = "band"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[float]]:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, list[float]]:
         """Read ``column=end,end``."""
         column, _, ends = str(value).rpartition("=")
         try:
