@@ -8,7 +8,7 @@ from functools import partial
 import rich_click as click
 from click.shell_completion import CompletionItem
 
-from fairenum.cli.delivery import Delivery, output_options
+from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
@@ -23,6 +23,7 @@ from fairenum.cli.options import (
     read_defences,
     table_options,
 )
+from fairenum.cli.outputs import output_options
 from fairenum.cli.progress import shown_progress
 
 HELP = """Flip labels in many draws of DATA, a bundled name or a file, and see how the gap between groups fares.

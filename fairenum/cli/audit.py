@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from fairenum.cli.config import use_config
-from fairenum.cli.delivery import Delivery, audit_output_options, check_target
+from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
     METRIC_HELP,
@@ -28,6 +28,7 @@ from fairenum.cli.options import (
     table,
     table_options,
 )
+from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
 from fairenum.errors import FairenumError
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.delivery import Delivery, output_options
+from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
+from fairenum.cli.outputs import output_options
+
+if TYPE_CHECKING:
+    from fairenum.document.terms import Categorical
 
 HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
 Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.
 Sensitive columns are ordinary features here.
 """
-
-
-if TYPE_CHECKING:
-    from fairenum.document.terms import Categorical
 
 
 @click.command(help=HELP)

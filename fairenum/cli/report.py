@@ -8,8 +8,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from fairenum.cli.delivery import OF_AUDITS, Delivery, audit_output_options
+from fairenum.cli.delivery import OF_AUDITS, Delivery
 from fairenum.cli.exit import Exit
+from fairenum.cli.outputs import audit_output_options
 
 # What is not for several runs; all of them can be redacted.
 OF_ONE = {"json": "json", **{name: spelling for name, spelling in OF_AUDITS.items() if name != "redact"}}

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.delivery import Delivery, check_target
+from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import check_jobs
+from fairenum.cli.outputs import check_target
 from fairenum.cli.progress import shown_progress
 
 if TYPE_CHECKING:

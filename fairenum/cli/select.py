@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.delivery import Delivery, audit_output_options, check_target
+from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import METRIC_HELP, METRICS, complete_data
+from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
 from fairenum.errors import ResultError
 

@@ -47,6 +47,12 @@ class Run:
         return self.document.models[rank - 1].scores.holdout.measure(measure)
 
 
+def _subject(run: Run) -> str:
+    """Say what a run audited; its name is told once where it is that of the table."""
+    subject = wording.subject(run.document)
+    return subject if subject.startswith(f"{run.name}: ") else f"{run.name}: {subject}"
+
+
 def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> Page:
     """Put several audits on one page; in brief their summary and what differs."""
     runs = [Run(shortened(name, TITLE_WIDTH), document) for name, document in documents.items()]
@@ -55,7 +61,7 @@ def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> P
         title=f"Fairness audits of {names}",
         name=names,
         kicker=f"Comparison of {counted(len(runs), 'audit')}",
-        subject="; ".join(f"{run.name}: {wording.subject(run.document)}" for run in runs),
+        subject="; ".join(map(_subject, runs)),
         headline=_headline(runs),
         findings=tuple(f"{run.name}: {wording.headline(run.document)}" for run in runs),
         warnings=tuple(_warnings(runs)),

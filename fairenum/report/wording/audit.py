@@ -179,9 +179,12 @@ def _alike(supports: int) -> str:
 def _no_smaller_gap(document: AuditDocument) -> str:
     metric, others = document.selection.tolerances.metric, set(document.selection.candidates) - {1}
     gap = document.first.scores.selection.gap(metric).value
+    has = f"none of the {len(others)} other models within the tolerances has"
+    if len(others) == 1:
+        has = "the only other model within the tolerances does not have"
     return (
-        f"none of the {len(others)} other models within the tolerances has a smaller {metric.replace('_', ' ')} on the "
-        f"selection split than model 1 ({_known(gap)}); model 1 is kept"
+        f"{has} a smaller {metric.replace('_', ' ')} on the selection split than model 1 ({_known(gap)}); "
+        "model 1 is kept"
     )
 
 

@@ -82,7 +82,9 @@ def subject(document: ReproductionDocument) -> str:
     """Say what was run."""
     plan, parts = document.plan, []
     if document.tables:
-        parts.append(f"{counted(plan.splits, 'random split')} each of {sentence_list(map(plain, document.tables))}")
+        each = "each " if len(document.tables) > 1 else ""
+        tables = sentence_list(map(plain, document.tables))
+        parts.append(f"{counted(plan.splits, 'random split')} {each}of {tables}")
     if document.injection:
         parts.append(f"{counted(plan.draws, 'random draw')} of injected COMPAS")
     version = plain(document.environment.packages.get("fairenum", "of an unknown version"))

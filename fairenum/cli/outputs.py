@@ -1,0 +1,90 @@
+"""The options that say where a document goes, and what keeps it from going there."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from fairenum.cli.options import Command, added
+
+if TYPE_CHECKING:
+    from fairenum.report.rules import Rule
+
+STDOUT = "-"
+FORMS = ("json", "html", "markdown", "junit")
+PROFILES = ("lda", "ll144")
+FAIL_ON = (
+    "Limit for the selected model on the holdout, such as 'demographic_parity_difference<=0.1'; repeatable. "
+    "Exit code 1 if the whole interval is beyond it, 3 if the data leave it open."
+)
+
+
+def check_target(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    """Refuse a place that cannot be written to before anything is computed."""
+    if target is None:
+        return None
+    if target == STDOUT:
+        obstacle = None if parameter.name in FORMS else "this cannot be printed; name a file"
+    else:
+        obstacle = _obstacle(target, may_be_folder=parameter.name == "output")
+    if obstacle:
+        raise click.BadParameter(obstacle, context, parameter)
+    return target
+
+
+def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
+    """Say what keeps a file from being written; None if nothing does."""
+    path = Path(target)
+    folder = path if path.is_dir() or target.endswith(("/", os.sep)) else path.parent
+    if not folder.is_dir():
+        return f"there is no folder {str(folder)!r}; make it first"
+    if path.is_dir() and not may_be_folder:
+        return f"{target!r} is a folder; name a file"
+    # a finished file takes the place of what is there, which must not be a device
+    if path.exists() and not path.is_dir() and not path.is_file():
+        return f"{target!r} is no ordinary file; name another"
+    return None if os.access(folder, os.W_OK) else f"nothing may be written to the folder {str(folder)!r}"
+
+
+def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
+    """Read the rules before anything is computed."""
+    if not texts:
+        return ()
+    from fairenum.report.rules import parse_rules
+
+    return parse_rules(texts)
+
+
+option = partial(click.option, panel="Output")
+FILES = (
+    option("--json", metavar="PATH|-", callback=check_target, help="Write the run; - prints it alone."),
+    option("--markdown", metavar="PATH|-", callback=check_target, help="Write Markdown; - prints it alone."),
+    option("--html", metavar="PATH|-", callback=check_target, help="Write a page for people; - prints it alone."),
+)
+AUDITS = (
+    option(
+        "--junit", metavar="PATH|-", callback=check_target, help="Write the rules as JUnit tests; - prints them alone."
+    ),
+    option(
+        "--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."
+    ),
+    option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Date of a profile's page.  [default: today]"),
+    option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
+    option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
+    option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
+)
+QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
+
+
+def output_options(command: Command) -> Command:
+    """Add the options that say where a document of any kind goes."""
+    return added(command, (*FILES, QUIET))
+
+
+def audit_output_options(command: Command) -> Command:
+    """Add the options that say where an audit goes and what it is judged by."""
+    return added(command, (*FILES, *AUDITS, QUIET))
