@@ -35,6 +35,11 @@ CASES = (
     Case("compas", 2000),
     Case("german", 600),
     Case("adult", 2000),
+    # the same at equal selection rates: every method selects the share that is favourable in training
+    Case("compas", 2000, use_sensitive=True, decide="base-rate"),
+    Case("compas", 2000, decide="base-rate"),
+    Case("german", 600, decide="base-rate"),
+    Case("adult", 2000, decide="base-rate"),
 )
 REPLICATIONS = 2000  # of the bootstrap over splits
 

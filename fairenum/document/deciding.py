@@ -41,8 +41,8 @@ class Decide:
         """Read what was asked for: a word, ``rate=SHARE`` or ``threshold=VALUE``."""
         if text == INCUMBENT:
             raise ConfigError(
-                f"option 'decide' cannot be {INCUMBENT!r} (--decide): no model in use was given; give the share that it "
-                "selects, such as rate=0.7"
+                f"option 'decide' cannot be {INCUMBENT!r} (--decide): no model in use was given; give the share that "
+                "it selects, such as rate=0.7"
             )
         found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
         if not found:
@@ -51,7 +51,9 @@ class Decide:
             )
         share, threshold = found.groups()
         if share is not None and not 0.0 < float(share) < 1.0:
-            raise ConfigError(f"option 'decide' selects a share between 0 and 1, such as rate=0.7, not {text!r} (--decide)")
+            raise ConfigError(
+                f"option 'decide' selects a share between 0 and 1, such as rate=0.7, not {text!r} (--decide)"
+            )
         if threshold is not None and not math.isfinite(float(threshold)):
             raise ConfigError(f"option 'decide' needs a finite threshold, not {text!r} (--decide)")
         number = share if share is not None else threshold

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
 from fairenum.document.value import Estimate, Value
 
 
 class Case(Value, frozen=True):
-    """A bundled table, how many of its rows are trained on, and whether the sensitive columns are features, too."""
+    """A bundled table, how many of its rows are trained on, and whether the sensitive columns are features, too.
+
+    Attributes
+    ----------
+    decide
+        Where every method is cut; those that cannot be cut there are left out.
+    """
 
     data: str
     rows: int
     use_sensitive: bool = False
+    decide: DecideText = "sign"
 
 
 class MethodScore(Value, frozen=True):

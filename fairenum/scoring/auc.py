@@ -70,8 +70,8 @@ def auc_intervals(values: FloatArray, labels: BitArray, confidence: float = 0.95
     """Bound the AUC of each model, one by one.
 
     Wilson's interval of a rate that has the same variance: x (1 - x) over the number of rows that would give it. Where
-    the rows show no variance at all, as they do when every pair is in order, that number is the rows of the rarer label:
-    no AUC has a larger variance (Birnbaum and Klose, 1957).
+    the rows show no variance at all, as they do when every pair is in order, that number is the rows of the rarer
+    label: no AUC has a larger variance (Birnbaum and Klose, 1957).
     """
     found = ranked(values, labels)
     spread = found.auc * (1.0 - found.auc)

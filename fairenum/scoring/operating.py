@@ -87,6 +87,9 @@ def _halfway(steps: FloatArray, place: int) -> float:
     return float((steps[place - 1] + steps[place]) / 2.0)
 
 
+SIGN = OperatingPoint()
+
+
 class Decides(Protocol):
     """Whatever has decision values: a model, or an estimator."""
 
