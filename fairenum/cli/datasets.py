@@ -74,7 +74,9 @@ def facts(card: Card) -> dict[str, list[str]]:
         "size": [f"{card.rows} rows, {card.columns} columns with the label"],
         "label": [f"{card.label}, favourable: {card.favourable}"],
         "sensitive": [
-            f"{column} (bands end at {', '.join(map(str, card.bands[column]))})" if column in card.bands else column
+            f"{column} (bands end at {', '.join(f'{end:g}' for end in card.bands[column])})"
+            if column in card.bands
+            else column
             for column in card.sensitive
         ]
         or ["none"],
