@@ -62,7 +62,7 @@ def _audit(old: Json) -> Json:
     new["guided"] = _guided(old["guided"]) if old["guided"] else None
     if old["baselines"] is not None:
         new["baselines"] = [_without(method, "title") for method in old["baselines"]]
-    new["config"]["max_performance_drop"] = new["config"].pop("max_accuracy_drop")
+    new["config"] |= {"performance": "accuracy", "max_performance_drop": new["config"].pop("max_accuracy_drop")}
     new["selection"] = _selection(old)
     new["warnings"] = []
     if "attack" in old:

@@ -89,7 +89,7 @@ class SplitScores(GroupScores, frozen=True):
     selection_rate: Estimate
     hinge_loss: Estimate
     by_column: dict[str, ColumnScores]
-    auc: Estimate = NOT_MEASURED
+    auc: Estimate = Estimate()
     performance: ChangedEstimate = NOT_MEASURED
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ Gap = Literal[
     "predictive_parity_difference",
 ]
 Ratio = Literal["demographic_parity_ratio", "equal_opportunity_ratio", "equalized_odds_ratio"]
-Performance = Literal["performance", "accuracy", "balanced_accuracy", "auc", "selection_rate"]
+Performance = Literal["accuracy", "balanced_accuracy", "auc", "performance", "selection_rate"]
 Measure = Performance | Gap | Ratio
 
 Part = Literal["selection", "holdout"]
