@@ -39,8 +39,8 @@ def run_trial(case: Case, seed: int) -> SplitTrial:
     problem = pose(train.X, train.y, MACHINE).problem
     listed = list(Enumeration(open_workspace(MACHINE.solver, problem), Limits(LISTED)))
     svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(MACHINE, rows=True)).problem)
-    started = time.process_time()
     point = operating_point(Decide.of(case.decide), train)
+    started = time.process_time()
     found, _ = search_fairest(problem, selection, TOLERANCES, point=point)
     guided, guided_seconds = found.model, time.process_time() - started
     task = MitigationTask(MACHINE, listed[0], train, selection, holdout, TOLERANCES, point)
@@ -67,13 +67,21 @@ def _scores(
     own: Mapping[str, FloatArray], outcomes: Sequence[MitigationOutcome], holdout: EncodedRows
 ) -> tuple[MethodScore, ...]:
     """Score our own models, then what else was tried."""
-    scores = [MethodScore(name, *_accuracy_and_gap(chance, holdout)) for name, chance in own.items()]
+    scores = [_score(name, chance, holdout) for name, chance in own.items()]
     for outcome in outcomes:
         if outcome.decided:
-            chances, needs_groups = outcome.decided.chances, outcome.mitigation.needs_groups
-            numbers, is_better = _accuracy_and_gap(chances, holdout), dominates(chances, own[GUIDED], holdout)
-            scores.append(MethodScore(outcome.name, *numbers, outcome.is_randomised, needs_groups, is_better))
+            chances = outcome.decided.chances
+            found = _score(outcome.name, chances, holdout).but(
+                is_randomised=outcome.is_randomised,
+                needs_groups=outcome.mitigation.needs_groups,
+                dominates_guided=dominates(chances, own[GUIDED], holdout),
+            )
+            scores.append(found)
     return tuple(scores)
+
+
+def _score(name: str, chance: FloatArray, holdout: EncodedRows) -> MethodScore:
+    return MethodScore(name, *_accuracy_and_gap(chance, holdout), selection_rate=float(chance.mean()))
 
 
 def _accuracy_and_gap(chance: FloatArray, rows: EncodedRows) -> tuple[float, float]:

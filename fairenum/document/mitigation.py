@@ -35,6 +35,8 @@ class MethodScore(Value, frozen=True):
         Whether it has to be told the group of whom it decides about.
     dominates_guided
         Whether it is as good as guided search in both, and better in one beyond the paired interval.
+    selection_rate
+        Share of the rows that it selects; null in runs that did not keep it.
     """
 
     method: str
@@ -43,6 +45,7 @@ class MethodScore(Value, frozen=True):
     is_randomised: bool = False
     needs_groups: bool = False
     dominates_guided: bool = False
+    selection_rate: float | None = None
 
 
 class SplitTrial(Value, frozen=True):
@@ -89,6 +92,7 @@ class MethodSummary(Value, frozen=True):
     accuracy_change: Estimate
     gap_ratio: Estimate
     dominates_guided: float
+    selection_rate: Estimate = Estimate()
 
 
 class CaseSummary(Value, frozen=True):
