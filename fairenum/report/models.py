@@ -13,7 +13,17 @@ from fairenum.rendering.page import Candidate, Explorer, Figure, Over, Paragraph
 from fairenum.rendering.text import shortened
 from fairenum.report import model_plots
 from fairenum.report.model_plots import EXACT_DIGITS
-from fairenum.report.wording import GAPS, PARTS, TITLE_WIDTH, VERDICTS, manner, method_title, performance_of
+from fairenum.report.wording import (
+    GAPS,
+    PARTS,
+    TITLE_WIDTH,
+    VERDICTS,
+    manner,
+    method_title,
+    performance_heading,
+    performance_notes,
+    performance_of,
+)
 from fairenum.report.wording import audit as wording
 
 SHOWN = 12
@@ -31,11 +41,11 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
     selected = document.selection.rank
     return Table(
         title="Models by objective, scored on the holdout",
-        headings=("rank", "objective", "support", performance_of(document), "gap", "change", "verdict", "flips"),
+        headings=("rank", "objective", "support", performance_heading(document), "gap", "change", "verdict", "flips"),
         rows=tuple(_ranked_row(document, document.models[rank - 1]) for rank in ranks),
         names=0,
         marked=ranks.index(selected) if selected in ranks else None,
-        notes=(*_notes(document), *_hidden_notes(document, len(ranks))),
+        notes=(*performance_notes(document), *_notes(document), *_hidden_notes(document, len(ranks))),
     )
 
 
@@ -161,10 +171,19 @@ def other_methods(document: AuditDocument) -> Iterator[Table]:
     if document.baselines:
         yield Table(
             title="What else one would pick, scored on the holdout",
-            headings=("method", "decides", "asks for the group", performance_of(document), "gap", "change", "verdict"),
+            headings=(
+                "method",
+                "decides",
+                "asks for the group",
+                performance_heading(document),
+                "gap",
+                "change",
+                "verdict",
+            ),
             rows=tuple(_method_row(method, metric) for method in document.baselines),
             names=3,
             notes=(
+                *performance_notes(document),
                 f"gap: {GAPS[metric]} difference; change and verdict: against model 1",
                 "by chance: the same person may be decided otherwise the next time; scores are of one draw",
             ),

@@ -47,6 +47,13 @@ PERFORMANCES: Mapping[PerformanceName, str] = {
     "auc": "AUC",
     "cost": "weighted accuracy",
 }
+# The same where a column has to be narrow; a note says what a short one stands for.
+NARROW: Mapping[PerformanceName, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced",
+    "auc": "AUC",
+    "cost": "weighted",
+}
 PARTS: Mapping[Part, str] = {"selection": "selection split", "holdout": "holdout"}
 METHODS = {
     "model_1": "model 1",
@@ -91,6 +98,17 @@ def short(text: str) -> str:
 def performance_of(document: AuditDocument) -> str:
     """Name what counts as performance in an audit."""
     return PERFORMANCES[document.selection.tolerances.measure.name]
+
+
+def performance_heading(document: AuditDocument) -> str:
+    """Head a narrow column with what counts as performance."""
+    return NARROW[document.selection.tolerances.measure.name]
+
+
+def performance_notes(document: AuditDocument) -> tuple[str, ...]:
+    """Say what the heading of a narrow column stands for, if it does not say that itself."""
+    heading, name = performance_heading(document), performance_of(document)
+    return () if heading == name else (f"{heading}: {name}",)
 
 
 def measures_of(document: AuditDocument) -> Mapping[Measure, str]:
