@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fairenum.document.anatomy import ROUNDING
 from fairenum.problem import Certificate, FloatArray, IntArray, Solution, SvmProblem
-
-# Decision values below this cannot be told from 0: the margin is 1, and an answer is exact to about twelve digits.
-ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
