@@ -29,7 +29,7 @@ ENDS = ("value", "low", "high")
 LONGEST_TEXT = 200
 # What is dropped in turn where space is short.
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
-    AuditDocument: ("examples", "explanation", "attack", "range", "group_tables", "tuning"),
+    AuditDocument: ("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
     AttackDocument: ("trials",),
     MitigationDocument: ("trials",),
     ReproductionDocument: ("tables", "injection"),
@@ -91,7 +91,14 @@ def _reduced(document: AnyDocument) -> Json:
         return _builtins(document)
     rows = [_model(model, document.selection.tolerances.metric) for model in document.models]
     models = {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]}
-    return _builtins(document.but(examples=_shown_examples(document))) | {"models": models}
+    return _builtins(_shown(document)) | {"models": models}
+
+
+def _shown(document: AuditDocument) -> AuditDocument:
+    """Keep what the page shows: some examples, the weights of two models, and how many rows flip."""
+    anatomy = document.anatomy and document.anatomy.only(document.selection.shortlist)
+    flips = document.flips and document.flips.but(flipped=())
+    return document.but(examples=_shown_examples(document), anatomy=anatomy, flips=flips)
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
