@@ -11,7 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from fairenum.enumeration.model import ROUNDING, Model
+from fairenum.document.anatomy import ROUNDING
+from fairenum.enumeration.model import Model
 from fairenum.problem import FloatArray, Kernel, precise_sum
 
 if TYPE_CHECKING:

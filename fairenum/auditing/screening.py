@@ -1,4 +1,4 @@
-"""What single features give away, learned on training rows and measured on the selection split; no holdout is touched."""
+"""What single features give away: learned on training rows, measured on the selection split, the holdout untouched."""
 
 from __future__ import annotations
 
@@ -40,12 +40,9 @@ class _Rows:
     @classmethod
     def drawn(cls, division: Division, config: AuditConfig) -> _Rows:
         """Draw as many as are needed, or take all."""
-        random = stream(config, PLACE)
-        places = [
-            np.sort(random.permutation(len(rows))[:MOST_ROWS])
-            for rows in (division.split.train, division.rows["selection"])
-        ]
-        return cls(*places, division.split.train[places[0]], division.rows["selection"][places[1]])
+        random, train, measured = stream(config, PLACE), division.split.train, division.rows["selection"]
+        some, others = (np.sort(random.permutation(len(rows))[:MOST_ROWS]) for rows in (train, measured))
+        return cls(some, others, train[some], measured[others])
 
 
 def screen(division: Division, listing: Listing, config: AuditConfig) -> Screening:
@@ -202,9 +199,9 @@ def _together(names: list[str], rows: _Rows, division: Division, learned: Codes,
     from sklearn.preprocessing import StandardScaler
 
     places = spans(division.encoding.described())
-    wanted = [place for name in names for place in range(places[name].start, places[name].stop)]
-    if not wanted:
+    if not names:
         return None
+    wanted = np.concatenate([np.arange(places[name].start, places[name].stop) for name in names])
     known, others = division.train.X[np.ix_(rows.train, wanted)], division.selection.X[np.ix_(rows.measured, wanted)]
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=50))
     with warnings.catch_warnings():

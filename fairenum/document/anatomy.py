@@ -1,4 +1,4 @@
-"""What models go by: how values become numbers, what each model gives for them, and whom another model decides otherwise."""
+"""What models go by: how values become numbers, what each model gives for them, and whom two decide otherwise."""
 
 from __future__ import annotations
 

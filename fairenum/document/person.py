@@ -104,7 +104,9 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
         unfavourable=document.dataset.unfavourable,
         row=row,
         values=cells,
-        imputed={one.name: one.median for one in anatomy.features if one.median is not None and cells[one.name] is None},
+        imputed={
+            one.name: one.median for one in anatomy.features if one.median is not None and cells[one.name] is None
+        },
         unseen=unseen,
         selected=document.selection.rank,
         decisions=tuple(_decided(anatomy, one, document.models[one.rank - 1], encoded) for one in anatomy.weights),

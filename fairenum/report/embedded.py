@@ -16,6 +16,7 @@ from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.models import AuditedModel, Example
 from fairenum.document.reproduction import ReproductionDocument
 from fairenum.document.terms import Gap
+from fairenum.document.value import Value
 from fairenum.rendering.page import Copy
 from fairenum.rendering.text import shortened
 from fairenum.report.choice import MOST_EXAMPLES
@@ -39,6 +40,11 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
     """Return what makes the copy of a document that fits into so many bytes."""
     return partial(_copy, document)
+
+
+def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
+    """Return what makes the copy of something small that is no document of its own."""
+    return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
 def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:

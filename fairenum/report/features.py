@@ -76,7 +76,7 @@ class _Weighed:
 
 def _ranks(document: AuditDocument, anatomy: Anatomy) -> list[int]:
     """Return those of model 1 and the selected one that something is known about."""
-    known = {one.rank for one in (*anatomy.weights, *anatomy.effects)}
+    known = {one.rank for one in anatomy.weights} | {one.rank for one in anatomy.effects}
     return [rank for rank in document.selection.shortlist if rank in known]
 
 
@@ -111,7 +111,9 @@ def _names(feature: EncodedFeature) -> list[str]:
 def _weight_blocks(document: AuditDocument, rows: list[_Weighed]) -> Iterator[Block]:
     anatomy = document.anatomy or Anatomy(())
     yield Paragraph(wording.weighed(document, anatomy))
-    yield Figure((_bars(document, rows[:MOST_BARS], anatomy),), "The largest, model by model; the table has the numbers.")
+    yield Figure(
+        (_bars(document, rows[:MOST_BARS], anatomy),), "The largest, model by model; the table has the numbers."
+    )
     yield _weight_table(document, rows, MANY_ROWS)
 
 

@@ -26,7 +26,7 @@ WEIGHED = (
 )
 PER_DEVIATION = "A weight of a number is per standard deviation, a weight of a text is for having it."
 PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of small numbers have large weights."
-CHANGES = "Rows of the holdout that the two models decide otherwise, by group and direction."
+PERSON_COPY = "The decisions, and what weighs most in each; `fairenum explain RUN --json PATH` has all of it."
 
 
 def without(names: Sequence[str]) -> str:
@@ -44,7 +44,10 @@ def leaks(found: Screening) -> str:
 
 
 def _alone(features: Iterable[Alone]) -> str:
-    words = [f"{shortened(one.feature, TABLE_WIDTH)!r} alone predicts the label with AUC {share(one.auc)}" for one in features]
+    words = [
+        f"{shortened(one.feature, TABLE_WIDTH)!r} alone predicts the label with AUC {share(one.auc)}"
+        for one in features
+    ]
     return sentence_list(words)
 
 
@@ -85,15 +88,17 @@ def flipped(flips: Flips) -> str:
     groups = next(iter(flips.by_column.values()))
     gained, lost, rows = (sum(getattr(one, name) for one in groups) for name in ("gained", "lost", "rows"))
     return (
-        f"Of {counted(rows, 'row')} of the holdout, {gained} get the favourable outcome from model {flips.rank} and not "
-        f"from model 1, {lost} the other way round."
+        f"Of {counted(rows, 'row')} of the holdout, {gained} get the favourable outcome from model {flips.rank} and "
+        f"not from model 1, {lost} the other way round."
     )
 
 
 def person_subject(person: Person) -> str:
     """Say whom it is about."""
     who = "values as given" if person.row is None else f"row {person.row}, counted from 0"
-    return f"{shortened(person.data, TABLE_WIDTH)}: {who}; favourable: {short(person.label)} = {short(person.favourable)}"
+    return (
+        f"{shortened(person.data, TABLE_WIDTH)}: {who}; favourable: {short(person.label)} = {short(person.favourable)}"
+    )
 
 
 def person_headline(person: Person) -> str:
