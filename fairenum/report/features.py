@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from fairenum.document.anatomy import Anatomy, EncodedFeature, Flips, GroupFlips, spans
 from fairenum.document.audit import AuditDocument
@@ -73,6 +74,11 @@ class _Weighed:
     name: str
     values: tuple[float, ...]
 
+    @property
+    def changes(self) -> list[float]:
+        """From each model to the next."""
+        return [after - before for before, after in pairwise(self.values)]
+
 
 def _ranks(document: AuditDocument, anatomy: Anatomy) -> list[int]:
     """Return those of model 1 and the selected one that something is known about."""
@@ -120,12 +126,11 @@ def _weight_blocks(document: AuditDocument, rows: list[_Weighed]) -> Iterator[Bl
 def _weight_table(document: AuditDocument, rows: list[_Weighed], most: int) -> Table:
     """Show weights or effects side by side, the largest of them."""
     anatomy = document.anatomy or Anatomy(())
-    show = percent if anatomy.effects else signed
-    ranks = _ranks(document, anatomy)
-    cells = [(shortened(row.name, TITLE_WIDTH), *map(show, row.values), *_change(row, show)) for row in rows[:most]]
+    ranks, shown = _ranks(document, anatomy), rows[:most]
     if not anatomy.effects:
-        biases = tuple(document.models[rank - 1].bias for rank in ranks)
-        cells.append(("bias", *map(show, biases), *_change(_Weighed("", biases), show)))
+        shown = [*shown, _Weighed("bias", tuple(document.models[rank - 1].bias for rank in ranks))]
+    show, point = (percent, _points) if anatomy.effects else (signed, signed)
+    cells = ((shortened(row.name, TITLE_WIDTH), *map(show, row.values), *map(point, row.changes)) for row in shown)
     heading = "feature, shuffled" if anatomy.effects else "encoded feature"
     hidden = len(rows) - most
     notes = (f"not shown: {counted(hidden, 'smaller one')}; the run's JSON has all",) if hidden > 0 else ()
@@ -134,11 +139,8 @@ def _weight_table(document: AuditDocument, rows: list[_Weighed], most: int) -> T
     return Table(kind, (heading, *(f"model {rank}" for rank in ranks), *change), tuple(cells), notes=notes)
 
 
-def _change(row: _Weighed, show: object) -> tuple[str, ...]:
-    if len(row.values) < 2:
-        return ()
-    change = row.values[1] - row.values[0]
-    return (f"{100 * change:+.1f}" if show is percent else signed(change),)
+def _points(change: float) -> str:
+    return f"{100 * change:+.1f}" if round(100 * change, 1) else "0.0"
 
 
 def _bars(document: AuditDocument, rows: list[_Weighed], anatomy: Anatomy) -> Plot:

@@ -36,10 +36,11 @@ def without(names: Sequence[str]) -> str:
 
 def leaks(found: Screening) -> str:
     """Warn of features that alone tell the label nearly as well as the machine."""
-    names = [one.feature for one in found.other_leaks[:MOST_NAMED]]
+    named = found.other_leaks[:MOST_NAMED]
+    they, them = ("it is", "it") if len(named) == 1 else ("they are", "them")
     return (
-        f"{_alone(found.other_leaks[:MOST_NAMED])}, model 1 with AUC {share(found.model_auc)}: check that "
-        f"{'it is' if len(names) == 1 else 'they are'} known before the decision, else leave out with {without(names)}"
+        f"{_alone(named)}, model 1 with AUC {share(found.model_auc)}: check that {they} known before the decision, "
+        f"else leave {them} out with {without([one.feature for one in named])}"
     )
 
 
@@ -68,8 +69,8 @@ def proxies(found: Screening, column: str | None) -> str:
     copies = [one for one in tell.features if one.feature in tell.copies[:MOST_NAMED]]
     names = [one.feature for one in copies]
     listed = sentence_list(f"{shortened(one.feature, TABLE_WIDTH)!r} (AUC {share(one.auc)})" for one in copies)
-    verb = "is nearly a copy" if len(copies) == 1 else "are nearly copies"
-    return f"{listed} {verb} of the sensitive column {short(tell.column)!r}; leave out with {without(names)}"
+    verb, them = ("is nearly a copy", "it") if len(copies) == 1 else ("are nearly copies", "them")
+    return f"{listed} {verb} of the sensitive column {short(tell.column)!r}; leave {them} out with {without(names)}"
 
 
 def weighed(document: AuditDocument, anatomy: Anatomy) -> str:
