@@ -22,6 +22,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray
+from fairenum.scoring.operating import Cut
 
 PLACE = len(PARTS) + 3  # of its random numbers
 MOST_WEIGHTS = 20_000  # in one document
@@ -52,17 +53,17 @@ def _effects(
     division: Division, listing: Listing, rank: int, features: tuple[EncodedFeature, ...], config: AuditConfig
 ) -> tuple[int, tuple[float, ...]]:
     """Shuffle each feature among rows of the selection split, for all models in the same way."""
-    model, random = listing.models[rank - 1], stream(config, PLACE)
+    model, cut, random = listing.models[rank - 1], listing.cuts[rank - 1], stream(config, PLACE)
     X = division.selection.X[random.permutation(len(division.selection))[: _affordable(model, len(features))]]
     orders = [random.permutation(len(X)) for _ in range(SHUFFLES)]
-    decided = _decided(model, X)
+    decided = _decided(model, cut, X)
     effects = []
     for columns in spans(features).values():
         changed = []
         for order in orders:
             shuffled = X.copy()
             shuffled[:, columns] = X[order, columns]
-            changed.append(float((_decided(model, shuffled) != decided).mean()))
+            changed.append(float((_decided(model, cut, shuffled) != decided).mean()))
         effects.append(float(np.mean(changed)))
     return len(X), tuple(effects)
 
@@ -73,8 +74,8 @@ def _affordable(model: Model, features: int) -> int:
     return int(np.clip(WORK / (len(model.support) * model.problem.X.shape[1] * features * SHUFFLES), least, most))
 
 
-def _decided(model: Model, X: FloatArray) -> np.ndarray:
-    return np.asarray(model.decision_function(X) >= 0.0)
+def _decided(model: Model, cut: Cut, X: FloatArray) -> np.ndarray:
+    return np.asarray(cut.centred(model.decision_function(X)) >= 0.0)
 
 
 def flips(division: Division, listing: Listing, rank: int) -> Flips:

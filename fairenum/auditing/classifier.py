@@ -56,15 +56,17 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return np.asarray(self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)])
 
 
-def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str]) -> Pipeline:
+def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: float = 0.0) -> Pipeline:
     """Build the pipeline of a model: it takes rows of the table and returns the label's texts.
+
+    The cut is subtracted from the bias, so that the sign decides as the model does at its cut.
 
     A linear model becomes scikit-learn's own `LinearSVC`, which needs no fairenum to be loaded; other kernels become a
     `KernelClassifier`. The bias is raised by what cannot be told from 0, as scikit-learn counts a decision value of
     exactly 0 as the first class, and an enumerated model as the second.
     """
     classifier = _linear(model) if model.problem.kernel.name == "linear" else _kernel(model)
-    classifier.intercept_ = np.array([model.intercept + ROUNDING])
+    classifier.intercept_ = np.array([model.intercept - cut + ROUNDING])
     classifier.classes_ = np.array(classes)
     classifier.n_features_in_ = model.problem.X.shape[1]
     return Pipeline([("preprocessing", encoding.preprocessor), ("classifier", classifier)])

@@ -155,8 +155,8 @@ def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.gene
 
 def _lookalikes(columns: list[Column], rows: _Rows, division: Division, listing: Listing) -> Iterator[Lookalike]:
     """Yield the features by one threshold of which, or by whose texts, model 1 decides."""
-    first = listing.models[0]
-    learned = (first.decision_function(division.train.X[rows.train]) >= 0.0).astype(np.intp)
+    values = listing.models[0].decision_function(division.train.X[rows.train])
+    learned = (listing.cuts[0].centred(values) >= 0.0).astype(np.intp)
     measured = (listing.values["selection"][0][rows.measured] >= 0.0).astype(np.intp)
     if not _is_mixed((learned, measured)):
         return

@@ -10,8 +10,8 @@ from fairenum.document.models import Cell
 from fairenum.document.terms import Direction
 from fairenum.document.value import Value
 
-# Decision values below this cannot be told from 0, which is favourable: the margin is 1, and an answer is exact to
-# about twelve digits.
+# Decision values that differ by less are equal, and below it 0: the margin is 1, and an answer is exact to about twelve
+# digits.
 ROUNDING = 1e-10
 
 
@@ -57,7 +57,7 @@ def spans(features: Sequence[EncodedFeature]) -> dict[str, slice]:
 class ModelWeights(Value, frozen=True):
     """The weights of one linear model, one for each encoded column.
 
-    The decision value of a person is the sum of weights times encoded values, plus the model's bias.
+    The decision value of a person is the sum of weights times encoded values, plus the model's bias and minus its cut.
     """
 
     rank: int

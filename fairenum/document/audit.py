@@ -8,6 +8,7 @@ from fairenum.document.anatomy import Anatomy, Flips
 from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
+from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
 from fairenum.document.models import (
     AuditedModel,
@@ -19,6 +20,7 @@ from fairenum.document.models import (
     PossibleRange,
     Tuning,
 )
+from fairenum.document.performance import RequestedPerformance
 from fairenum.document.screening import Screening
 from fairenum.document.table import TableFacts
 from fairenum.document.value import Value
@@ -30,6 +32,8 @@ class Requested(Value, frozen=True):
     C: float | Literal["auto"]
     gamma: float | Literal["scale", "auto"]
     max_nodes: int | Literal["auto"] | None
+    performance: RequestedPerformance = "accuracy"
+    decide: DecideText = "sign"
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):

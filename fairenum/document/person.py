@@ -30,6 +30,8 @@ class PersonDecision(Value, frozen=True):
     ----------
     value
         Bias and all contributions together; from 0 on the decision is favourable.
+    bias
+        That of the model, minus the cut of its decision values.
     contributions
         By feature, the largest first, whatever their sign.
     """
@@ -183,7 +185,7 @@ def _decided(
     for feature, numbers in zip(anatomy.features, encoded, strict=True):
         share = math.fsum(next(weights) * number for number in numbers)
         contributions.append(Contribution(feature.name, share))
-    value = math.fsum([model.bias, *(one.contribution for one in contributions)])
+    value = math.fsum([model.offset, *(one.contribution for one in contributions)])
     value = 0.0 if abs(value) <= ROUNDING else value
     largest = sorted(contributions, key=lambda one: -abs(one.contribution))
-    return PersonDecision(found.rank, value >= 0.0, value, model.bias, tuple(largest))
+    return PersonDecision(found.rank, value >= 0.0, value, model.offset, tuple(largest))

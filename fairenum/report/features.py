@@ -128,7 +128,7 @@ def _weight_table(document: AuditDocument, rows: list[_Weighed], most: int) -> T
     anatomy = document.anatomy or Anatomy(())
     ranks, shown = _ranks(document, anatomy), rows[:most]
     if not anatomy.effects:
-        shown = [*shown, _Weighed("bias", tuple(document.models[rank - 1].bias for rank in ranks))]
+        shown = [*shown, _Weighed("bias", tuple(document.models[rank - 1].offset for rank in ranks))]
     show, point = (percent, _points) if anatomy.effects else (signed, signed)
     cells = ((shortened(row.name, TITLE_WIDTH), *map(show, row.values), *map(point, row.changes)) for row in shown)
     heading = "feature, shuffled" if anatomy.effects else "encoded feature"

@@ -191,3 +191,14 @@ def test_effects_are_those_of_shuffling_a_column_of_the_table():
     assert effects.rows == 700
     np.testing.assert_allclose(effects.effects, shuffled, atol=0.02)
     assert [one.rank for one in document.anatomy.effects] == document.selection.shortlist
+
+
+def test_a_model_that_is_cut_elsewhere_is_explained_at_its_cut():
+    result = audit_people(people(), k=3, search="exact", decide="rate=0.3")
+    document, frame = checked(result), people()[["skill", "proxy", "town"]]
+    assert document.first.cut != 0.0
+    for rank in (1, len(document.models)):
+        values = result.estimator(rank).decision_function(frame) - ROUNDING
+        for row in range(0, 300, 23):
+            decided = result.explain(frame.loc[row].to_dict()).decisions[rank - 1]
+            assert decided.value == pytest.approx(values[row], abs=1e-9)

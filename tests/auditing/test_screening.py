@@ -14,6 +14,7 @@ from fairenum.dataset import Column, Dataset
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.screening import Screening
 from fairenum.experiment import Division, divide
+from fairenum.scoring.operating import Cut
 
 ROWS = 1500
 
@@ -45,7 +46,9 @@ def screened(
     """Screen a table as an audit would whose model 1 has these weights."""
     division = divide(Dataset.from_frame(frame, "hired", "yes", sensitive, **reading))
     model = Plane(*(weights or (1.0, 0.8)))
-    listing = SimpleNamespace(models=[model], values={"selection": model.decision_function(division.selection.X)[None]})
+    listing = SimpleNamespace(
+        models=[model], cuts=[Cut()], values={"selection": model.decision_function(division.selection.X)[None]}
+    )
     return screen(division, listing, AuditConfig()), division
 
 
@@ -165,7 +168,9 @@ def test_many_rows_are_drawn_from_by_the_seed():
     frame = strangers(6 * MOST_ROWS)
     division = divide(Dataset.from_frame(frame, "hired", "yes", "sex"), (0.5, 0.4, 0.1))
     model = Plane(1.0, 0.8)
-    listing = SimpleNamespace(models=[model], values={"selection": model.decision_function(division.selection.X)[None]})
+    listing = SimpleNamespace(
+        models=[model], cuts=[Cut()], values={"selection": model.decision_function(division.selection.X)[None]}
+    )
     found = screen(division, listing, AuditConfig())
     assert found.rows == MOST_ROWS
     assert found == screen(division, listing, AuditConfig())
