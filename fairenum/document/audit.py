@@ -50,7 +50,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     is_exploratory
         Whether models were selected and reported on rows that are not separate.
     is_redacted
-        Whether row numbers, labels, groups and values of training examples were left out.
+        Whether row numbers, labels, groups and values of single rows were left out.
     tuning
         Null if C was given.
     guided

@@ -21,8 +21,8 @@ SCREENED = (
     "tells the group stands in for it, whether or not the sensitive column is left out."
 )
 WEIGHED = (
-    "A decision value is the sum of these weights times the person's encoded values, plus the bias (minus the cut, where "
-    "models are cut elsewhere than at 0); from 0 on the decision is favourable. "
+    "A decision value is the sum of these weights times the person's encoded values, plus the bias (minus the cut, "
+    "where models are cut elsewhere than at 0); from 0 on the decision is favourable. "
 )
 PER_DEVIATION = "A weight of a number is per standard deviation, a weight of a text is for having it."
 PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of small numbers have large weights."
