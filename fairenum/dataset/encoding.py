@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import numpy as np
 
 from fairenum.dataset.columns import Column, FloatArray, IntArray, read_only
 from fairenum.dataset.groups import missing_name
+from fairenum.document.anatomy import EncodedFeature
 from fairenum.errors import ColumnConstant
 
 if TYPE_CHECKING:
@@ -62,6 +64,12 @@ class Encoding:
         matrix = self.preprocessor.transform(dataset.frame(rows))
         return read_only(np.ascontiguousarray(matrix, dtype=np.float64))
 
+    def described(self) -> tuple[EncodedFeature, ...]:
+        """Say how each feature is encoded, in the order of the matrix's columns."""
+        return tuple(
+            feature for _, block, names in self.preprocessor.transformers_ for feature in _described(block, names)
+        )
+
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, for each feature that has any, the cells whose value the training rows did not hold."""
         frame = dataset.frame(rows)
@@ -88,6 +96,19 @@ def _categories(preprocessor: ColumnTransformer) -> dict[str, list[object]]:
         if hasattr(block, "categories_"):
             found |= {name: values.tolist() for name, values in zip(columns, block.categories_, strict=True)}
     return found
+
+
+def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
+    """Say how one block encodes its features."""
+    if hasattr(block, "categories_"):
+        for name, values in zip(names, block.categories_, strict=True):
+            levels = tuple(value if isinstance(value, str) else None for value in values.tolist())
+            yield EncodedFeature(name, "categorical", levels=levels)
+        return
+    imputer, *scalers = (step for _, step in block.steps)
+    for place, name in enumerate(names):
+        mean, scale = (float(scalers[0].mean_[place]), float(scalers[0].scale_[place])) if scalers else (0.0, 1.0)
+        yield EncodedFeature(name, "numeric", float(imputer.statistics_[place]), mean, scale)
 
 
 def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tuple[str, ...]:

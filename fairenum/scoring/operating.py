@@ -7,10 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from fairenum.document.anatomy import ROUNDING
 from fairenum.scoring.counts import FloatArray
-
-# Decision values that differ by less are equal: the margin is 1, and an answer is exact to about twelve digits.
-ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True)

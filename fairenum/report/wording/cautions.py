@@ -14,7 +14,7 @@ from fairenum.document.terms import CautionCode
 from fairenum.phrases import quoted
 from fairenum.rendering.numbers import percent, share
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES
+from fairenum.report.wording import LONGEST, OBSTACLES, features
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -98,6 +98,18 @@ def _unscaled(_document: AuditDocument, _caution: Caution) -> str:
 
 def _sensitive_features(_document: AuditDocument, _caution: Caution) -> str:
     return "the models learn from the sensitive columns, too"
+
+
+def _leak(document: AuditDocument, _caution: Caution) -> str:
+    return features.leaks(document.screening) if document.screening else ""
+
+
+def _one_column(document: AuditDocument, _caution: Caution) -> str:
+    return features.lookalikes(document.screening) if document.screening else ""
+
+
+def _proxy(document: AuditDocument, caution: Caution) -> str:
+    return features.proxies(document.screening, caution.column) if document.screening else ""
 
 
 def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
@@ -189,6 +201,9 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "unseen": _unseen,
     "unscaled": _unscaled,
     "sensitive_features": _sensitive_features,
+    "leak": _leak,
+    "one_column": _one_column,
+    "proxy": _proxy,
     "no_sensitive": _no_sensitive,
     "small_group": _small_group,
     "single_group": _single_group,
