@@ -20,7 +20,7 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import option
+from fairenum.dataset.naming import option, unlike
 from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable, DataError
 from fairenum.phrases import did_you_mean, quoted
 
@@ -125,10 +125,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
 
 def missing_name(names: Sequence[str]) -> str:
     """Name the group of the missing values, unlike any real one."""
-    name = MISSING
-    while name in names:
-        name = f"({name})"
-    return name
+    return unlike(MISSING, names)
 
 
 def intersect(groups: Sequence[Groups]) -> Groups:
