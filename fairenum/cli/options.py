@@ -189,7 +189,7 @@ def table_options(command: Command) -> Command:
             metavar="N",
             default=100,
             show_default=True,
-            help="Most 0/1 columns of a text; rare values share one.",
+            help="Values of a text that count each; rarer ones are pooled.",
         ),
         table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]"),
         table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),

@@ -30,8 +30,8 @@ class Encoding:
 
     A missing number becomes the training rows' median, and numbers are standardised. A text becomes one 0/1
     column per value seen in training, a missing text counting as a value; a value not seen there is 0 in all
-    of them. Of a column with more values than `Dataset.max_levels`, the most frequent ones have a column each, and
-    all others, those not seen in training among them, share one. The order of columns is the table's.
+    of them. Of a column with more values than `Dataset.max_levels`, so many of the most frequent ones have a column
+    each, and all others, those not seen in training among them, share one. The order of columns is the table's.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _block(is_numeric: bool, standardise: bool, max_levels: int) -> BaseEstimato
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     if not is_numeric:
-        return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=max_levels, sparse_output=False)
+        return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=max_levels + 1, sparse_output=False)
     steps = [SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else [])]
     return make_pipeline(*steps)
 
@@ -142,15 +142,15 @@ def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tup
 
 def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset) -> None:
     """Refuse a matrix beyond memory before it is made, and name the column that makes it wide."""
-    widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels) for c in columns}
+    widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}
     size = len(dataset) * sum(widths.values()) * np.dtype(np.float64).itemsize
     if size <= LARGEST_MATRIX:
         return
     widest = max(widths, key=widths.__getitem__)
-    fewer = max(2, min(MAX_LEVELS, widths[widest] // 2))
+    fewer = max(1, min(MAX_LEVELS, widths[widest] // 2))
     pool = f", pool its rare values with {option('max_levels', fewer, 'max-levels', str(fewer))}"
     raise TableTooLarge(
-        f"{len(dataset)} rows in {sum(widths.values())} encoded columns take {size / 1e9:.1f} GB, more than the "
+        f"{len(dataset)} rows in {sum(widths.values())} encoded columns take {size / 1e9:.3g} GB, more than the "
         f"{LARGEST_MATRIX / 1e9:g} GB that are allowed; {widest!r} makes {widths[widest]} of the columns: leave it out "
         f"with {without(widest)}{pool if widths[widest] > fewer else ''}, or audit fewer rows"
     )

@@ -35,7 +35,7 @@ class Dataset:
     remarks
         What was noticed while it was read: columns left out, and columns that look like what they should not be.
     max_levels
-        The most 0/1 columns that an `Encoding` makes of a categorical feature.
+        The most values of a categorical feature that an `Encoding` gives a column each.
     """
 
     name: str

@@ -32,8 +32,8 @@ class Reading:
     categorical_columns
         Columns that are texts whatever they look like: codes written in digits, dates to be used as values.
     max_levels
-        The most 0/1 columns that a categorical column becomes: values beyond the most frequent ones of the training
-        rows are pooled in one, "(other)".
+        The most values of a categorical column that get a 0/1 column each: all but the most frequent ones in the
+        training rows share one, "(other)".
     decimal
         "comma" or "point": which of them begins the decimals where numbers are written so that "1,234" could be
         either; told from each column if not given.
@@ -56,7 +56,7 @@ class Reading:
     def __post_init__(self) -> None:
         make_tuples(self, ("drop", "categorical_columns"))
         words = {"categorical": get_args(Categorical), "decimal": get_args(DecimalSign)}
-        whole = {"max_levels": (2, math.inf)}
+        whole = {"max_levels": (1, math.inf)}
         check_options(self, words, whole, {}, ("use_sensitive",), optional=("decimal",))
 
 

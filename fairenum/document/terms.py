@@ -83,7 +83,7 @@ AuditCaution = Literal[
     "other_column",
     "reference",
 ]
-CautionCode = AuditCaution | RemarkKind
+CautionCode = Literal[AuditCaution, RemarkKind]
 
 
 class Verdict(StrEnum):

@@ -141,7 +141,7 @@ def test_the_good_file_is_good(tmp_path):
         ({"bands": {"sex": [25]}}, errors.ColumnUnusable, "'sex' is not numeric"),
         ({"categorical_columns": ["jobs"]}, errors.ColumnMissing, "named as categorical_columns; did you mean 'job'?"),
         ({"decimal": "dot"}, errors.ConfigError, "'decimal' must be one of point, comma"),
-        ({"max_levels": 1}, errors.ConfigError, "'max_levels' must be a whole number of at least 2"),
+        ({"max_levels": 0}, errors.ConfigError, "'max_levels' must be a whole number of at least 1"),
         ({"delimiter": "::"}, errors.WrongDelimiter, "'::' is not one character"),
         ({"delimiter": ";"}, errors.WrongDelimiter, "separated by a comma; read it with delimiter=','"),
     ],

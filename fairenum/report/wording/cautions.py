@@ -98,7 +98,8 @@ def _pooled(document: AuditDocument, _caution: Caution) -> str:
     counts = ", ".join(f"{count} of {name!r}" for name, count in pooled.items())
     return (
         f"rare values count as one, {counts}: more than {most} values were seen in training; another limit is "
-        f"{option('max_levels', 2 * most, 'max-levels', str(2 * most))}, or {without(*pooled)}"
+        f"{option('max_levels', 2 * most, 'max-levels', str(2 * most))}, or leave "
+        f"{'it' if len(pooled) == 1 else 'them'} out with {without(*pooled)}"
     )
 
 
