@@ -33,3 +33,8 @@ def without(*columns: object) -> str:
 def as_categories(*columns: str) -> str:
     """Say how to have columns taken for texts, whatever they look like."""
     return option("categorical_columns", list(columns), "categorical-column", *columns)
+
+
+def plain_number(number: float) -> str:
+    """Write a number so that it is read as the same one; a whole one without its point."""
+    return repr(float(number)).removesuffix(".0")
