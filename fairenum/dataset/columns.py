@@ -166,11 +166,13 @@ def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Colum
 
 
 def read_column(series: Series) -> Column:
-    """Read a column on its own, and refuse one that is neither numbers nor texts."""
+    """Read a column of groups: cells that can be two numbers are texts, a few words among numbers are refused."""
     found = interpret(series)
-    if isinstance(found, Unclear):
-        raise unclear([found])
-    return found[0]
+    if not isinstance(found, Unclear):
+        return found[0]
+    if found.is_about_decimals:
+        return Column(found.column, read_only(read_texts(series)))
+    raise ColumnUnusable(f"{found.problem}; correct or empty such cells, or choose another column")
 
 
 def unclear(columns: Sequence[Unclear]) -> ColumnUnusable:

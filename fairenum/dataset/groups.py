@@ -160,8 +160,9 @@ def _joined(columns: Iterable[str], names: Iterable[str]) -> str:
 def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], IntArray]:
     texts = read_texts(series)
     known = sorted(set(texts[~is_missing(texts)].tolist()), key=reading_order)
-    if len(known) > MOST_NUMBERS and read_column(series).is_numeric:
-        middle = float(known[len(known) // 2])
+    if len(known) > MOST_NUMBERS and (column := read_column(series)).is_numeric:
+        numbers = np.unique(column.values[~is_missing(column.values)])
+        middle = float(numbers[numbers.size // 2])
         end = int(middle) if middle.is_integer() else middle
         bands = option("bands", {str(series.name): [end]}, "band", f"{series.name}={end}")
         raise ColumnUnusable(

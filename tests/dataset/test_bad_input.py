@@ -179,6 +179,17 @@ def test_a_text_whose_encoding_cannot_be_told_says_where_and_what_to_do(tmp_path
         read_table(path)
 
 
+def test_a_sensitive_column_of_written_numbers_needs_bands_and_an_open_one_is_texts(tmp_path):
+    rows = [f'"${n},500","{n},500",{n % 3},{"yes" if n % 2 else "no"}' for n in range(10, 32)]
+    (tmp_path / "loans.csv").write_text("pay,open,x,ok\n" + "\n".join(rows))
+    with pytest.raises(errors.ColumnUnusable, match=r"22 different numbers.*\(--band pay=21500\)"):
+        load_dataset(tmp_path / "loans.csv", "ok", "yes", "pay", drop="open")
+    banded = load_dataset(tmp_path / "loans.csv", "ok", "yes", "pay", drop="open", bands={"pay": [21_500]})
+    assert banded.sensitive[0].sizes.tolist() == [12, 10]
+    texts = load_dataset(tmp_path / "loans.csv", "ok", "yes", "open", drop="pay")
+    assert len(texts.sensitive[0].names) == 22
+
+
 def test_a_missing_file_suggests_a_bundled_name_or_a_neighbour(tmp_path):
     (tmp_path / "loans.csv").write_text(GOOD)
     with pytest.raises(errors.DatasetNotFound, match="did you mean 'compas'"):
