@@ -74,6 +74,8 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         unseen=division.encoding.unseen(dataset, audited),
         identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
         examples=training.problem.size,
+        pooled=division.encoding.pooled,
+        remarks=dataset.remarks,
     )
 
 

@@ -37,6 +37,7 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:
+    yield from (Caution(kind) for kind in dict.fromkeys(remark.kind for remark in document.dataset.remarks))
     kinds = {feature.kind for feature in document.dataset.features if feature.missing}
     if "numeric" in kinds:
         yield Caution("imputed")
@@ -46,6 +47,8 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("dropped")
     if document.dataset.unseen:
         yield Caution("unseen")
+    if document.dataset.pooled:
+        yield Caution("pooled")
     if not document.config.standardise:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:

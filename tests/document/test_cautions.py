@@ -9,8 +9,9 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
-from fairenum.document.terms import CautionCode, Verdict
+from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
 METRIC = "demographic_parity_difference"
@@ -114,6 +115,7 @@ CHANGES = {
     Caution("missing"): with_feature(kind="categorical", missing=1),
     Caution("dropped"): with_table(dropped=("town",)),
     Caution("unseen"): with_table(unseen={"town": 1}),
+    Caution("pooled"): with_table(pooled={"zip": 900}),
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
     Caution("leak"): screened(features=(Alone("town", 0.79),)),
@@ -130,6 +132,7 @@ CHANGES = {
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
     Caution("other_column", "Female"): with_change("Female", NOTABLE_GROWTH),
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
+    **{Caution(kind): with_table(remarks=(Remark(kind, "a"), Remark(kind, "b"))) for kind in get_args(RemarkKind)},
 }
 
 
