@@ -12,7 +12,7 @@ import numpy as np
 from fairenum.dataset.columns import Column, FloatArray, IntArray, Texts, is_missing, read_only
 from fairenum.dataset.groups import missing_name
 from fairenum.dataset.naming import option, unlike, without
-from fairenum.document.anatomy import EncodedFeature
+from fairenum.document.anatomy import OTHER, EncodedFeature
 from fairenum.document.reading import MAX_LEVELS
 from fairenum.errors import ColumnConstant, TableTooLarge
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from fairenum.dataset.table import Dataset
 
-OTHER = "(other)"
 LARGEST_MATRIX = 1_000_000_000  # bytes of the whole table, encoded; solving takes copies of its training rows
 
 
