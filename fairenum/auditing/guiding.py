@@ -18,7 +18,6 @@ from fairenum.errors import ConfigError, SolverError
 from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
 from fairenum.scoring.ties import tied_ranks
-from fairenum.solvers.registry import open_workspace
 
 NEEDS = {
     "no_sensitive_column": "no sensitive column was named",
@@ -60,8 +59,7 @@ def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
 def _run(division: Division, training: Training, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
     bounds = Bounds(config.eps, config.max_accuracy_drop, config.max_left_out, seconds=config.max_seconds)
-    workspace = open_workspace(training.machine.solver, training.problem)
-    search = GuidedSearch(workspace, Watched(division.selection, config.metric), bounds)
+    search = GuidedSearch(training.workspace, Watched(division.selection, config.metric), bounds, root=training.best)
     try:
         for _ in search:
             progress("guide", search.solves, search.most_solves)

@@ -19,7 +19,6 @@ from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray
 from fairenum.progress import Progress
 from fairenum.scoring import Decisions
-from fairenum.solvers.registry import open_workspace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +73,7 @@ def enumerate_models(division: Division, training: Training, config: AuditConfig
     """
     audited = np.unique(np.vstack([division.part(part).X for part in PARTS]), axis=0)
     limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
-    enumeration = Enumeration(open_workspace(training.machine.solver, training.problem), limits)
+    enumeration = Enumeration(training.workspace, limits, root=training.best)
     k = 1 if config.search == "guided" else config.k
     stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience)
     models, ended = _collect(stream, k, progress)

@@ -20,7 +20,8 @@ from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
-from fairenum.auditing.training import Training, load, posed, tune
+from fairenum.auditing.training import Training, load
+from fairenum.auditing.weighting import settled
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
 from fairenum.document.audit import AuditDocument, Requested
@@ -29,7 +30,8 @@ from fairenum.document.cautions import cautions
 from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
-from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange, Tuning
+from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange
+from fairenum.document.training import Tuning
 from fairenum.experiment import PARTS, Division, divide
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
@@ -109,8 +111,7 @@ def run_audit(
     with clock.stage("divide"):
         division = divide(dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise)
     with clock.stage("tune"):
-        machine, tuning = tune(division.train, config, progress)
-        training = posed(division, machine, config)
+        training, tuning = settled(division, config, progress)
     with clock.stage("enumerate"):
         listing = enumerate_models(division, training, config, progress)
     with clock.stage("guide"):
@@ -163,10 +164,11 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
         environment=environment(solver=solver_version(training.machine.solver)),
         status="interrupted" if listing.stopped == "interrupted" else "complete",
         config=config,
-        requested=Requested(asked.C, asked.gamma, live.config.max_nodes),
+        requested=Requested(asked.C, asked.gamma, live.config.max_nodes, asked.class_weight),
         is_exploratory=division.is_exploratory,
         dataset=table,
         tuning=found.tuning,
+        class_weights=training.class_weights,
         enumeration=facts.enumeration(listing),
         guided=found.guided,
         models=found.models,

@@ -53,7 +53,8 @@ def attacked(
 def _config(document: AuditDocument, live: LiveRun) -> AttackConfig:
     """Take over from the audit what both have: models, metric, seed and level."""
     shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(live.config)}
-    machine = replace(live.config.machine, C=document.config.machine.C)
+    found = document.config.machine
+    machine = replace(live.config.machine, C=found.C, class_weight=found.class_weight)
     return AttackConfig(
         strategies=STRATEGIES,
         flips=FLIPS,

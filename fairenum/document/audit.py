@@ -8,6 +8,7 @@ from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
 from fairenum.document.header import Document
+from fairenum.document.machine import ClassWeight
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
@@ -16,9 +17,9 @@ from fairenum.document.models import (
     GuidedRun,
     Multiplicity,
     PossibleRange,
-    Tuning,
 )
 from fairenum.document.table import TableFacts
+from fairenum.document.training import ClassWeights, Tuning
 from fairenum.document.value import Value
 
 
@@ -28,6 +29,7 @@ class Requested(Value, frozen=True):
     C: float | Literal["auto"]
     gamma: float | Literal["scale", "auto"]
     max_nodes: int | Literal["auto"] | None
+    class_weight: ClassWeight = "none"
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
@@ -47,6 +49,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         Whether row numbers, labels, groups and values of training examples were left out.
     tuning
         Null if C was given.
+    class_weights
+        As resolved, and what they were resolved by.
     guided
         Null if it was not asked for.
     examples
@@ -87,6 +91,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     warnings: tuple[Caution, ...]
     attack: Attack | None = None
     is_redacted: bool = False
+    class_weights: ClassWeights = ClassWeights()
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""

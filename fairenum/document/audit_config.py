@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, TypedDict, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
 from fairenum.document.machine import (
+    ClassWeight,
     Machine,
     Options,
     Sizes,
@@ -29,7 +30,7 @@ class AuditConfig(Options):
     Parameters
     ----------
     machine
-        The support vector machine whose near-optimal models are listed.
+        The support vector machine whose near-optimal models are listed; by default its class weight is "auto".
     k
         How many models to list.
     distinct
@@ -79,7 +80,7 @@ class AuditConfig(Options):
 
     subject: ClassVar[str] = "an audit"
 
-    machine: Machine = field(default_factory=Machine)
+    machine: Machine = field(default_factory=lambda: Machine(class_weight="auto"))
     k: int = 50
     distinct: Distinctness = "predictions"
     min_difference: float = 0.01
@@ -154,6 +155,7 @@ class AuditOptions(TypedDict, total=False):
     coef0: float
     solver: str
     rows: bool
+    class_weight: ClassWeight
     machine: Machine
     k: int
     distinct: Distinctness

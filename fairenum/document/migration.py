@@ -133,7 +133,7 @@ def _case_summary(old: Json) -> Json:
 
 
 def _with_machine(config: Json) -> Json:
-    machine = {name: config[name] for name in MACHINE}
+    machine = {name: config[name] for name in MACHINE if name in config}  # class weights came later
     return {"machine": machine, **_without(config, *MACHINE)}
 
 

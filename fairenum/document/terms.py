@@ -46,6 +46,7 @@ CautionCode = Literal[
     "interrupted",
     "exploratory",
     "guided_skipped",
+    "class_weighted",
     "few_predictors",
     "solver_failed",
     "budget_spent",

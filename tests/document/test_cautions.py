@@ -87,10 +87,16 @@ def with_change(column: str, change: float | None) -> AuditDocument:
     return with_model(6, scores=scores.but(holdout=scores.holdout.but(by_column=by_column)))
 
 
+def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
+    document = with_part("requested", class_weight=asked)
+    return document.but(config=document.config.but(class_weight=resolved))
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
+    Caution("class_weighted"): class_weighted("auto"),
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
     Caution("solver_failed"): with_part("enumeration", stopped="solver"),
     Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
@@ -139,12 +145,14 @@ def test_one_change_calls_for_one_caution(caution):
         with_change("Female", None),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
+        class_weighted("balanced"),  # as was asked for
+        class_weighted("auto", "none"),
     ],
-    ids=range(9),
+    ids=range(11),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power", "class_weighted"}
 
 
 def test_only_what_was_chosen_for_its_gap_needs_confirmation():

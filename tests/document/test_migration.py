@@ -8,6 +8,7 @@ import pytest
 from versions import KINDS, kept, read
 
 from fairenum.document.files import parse, to_json
+from fairenum.document.training import ClassWeights
 from fairenum.errors import ResultError
 
 
@@ -59,6 +60,8 @@ def test_what_an_audit_kept_in_words_is_a_word_now():
 def test_the_options_of_an_audit_have_moved():
     old, new = kept("audit"), read("audit")
     options = {name: value for name, value in new.config.options.items() if name not in ("sizes", "drop")}
+    assert options.pop("class_weight") == new.requested.class_weight == "none"  # there were none yet
+    assert new.class_weights == ClassWeights(1.0, 1.0)
     assert options == {name: old["config"][name] for name in options}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")

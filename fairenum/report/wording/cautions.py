@@ -12,7 +12,7 @@ from fairenum.document.models import MarginTies
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import CautionCode
 from fairenum.phrases import quoted
-from fairenum.rendering.numbers import share
+from fairenum.rendering.numbers import percent, share
 from fairenum.rendering.text import shortened
 from fairenum.report.wording import LONGEST, OBSTACLES
 
@@ -40,6 +40,16 @@ def _exploratory(_document: AuditDocument, _caution: Caution) -> str:
 def _guided_skipped(document: AuditDocument, _caution: Caution) -> str:
     obstacle = document.guided.obstacle if document.guided else None
     return "there was no guided search" + (f": {OBSTACLES[obstacle]}" if obstacle else "")
+
+
+def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
+    weights = document.class_weights
+    return (
+        f"without class weights the machine selects {percent(weights.plain_selection_rate)} of the selection split, so "
+        f"the balanced one was audited: a violated margin costs {weights.favourable:.3g} times C for a favourable row "
+        f"and {weights.unfavourable:.3g} times for an unfavourable one; class_weight='none' (--class-weight none) "
+        "keeps the machine without weights"
+    )
 
 
 def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
@@ -173,6 +183,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "interrupted": _interrupted,
     "exploratory": _exploratory,
     "guided_skipped": _guided_skipped,
+    "class_weighted": _class_weighted,
     "few_predictors": _few_predictors,
     "solver_failed": _solver_failed,
     "budget_spent": _budget_spent,
