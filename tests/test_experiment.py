@@ -148,7 +148,7 @@ def test_balanced_weights_are_scikit_learns(n):
     assert class_weights(Machine(class_weight="balanced"), y) == pytest.approx(tuple(expected))
     assert class_weights(Machine(), y) == (1.0, 1.0)
     assert class_weights(Machine(class_weight=[3, 1]), y) == (3.0, 1.0)
-    with pytest.raises(ConfigError, match="'class_weight' must be none, balanced or two positive numbers.*not 'auto'"):
+    with pytest.raises(ConfigError, match=r"'class_weight' must be none, balanced or two positive numbers.*not 'auto'"):
         pose(X, y, Machine(class_weight="auto"))
     with pytest.raises(ProblemError, match="both labels are needed"):
         pose(X, np.ones(n), Machine(class_weight="balanced"))

@@ -229,3 +229,27 @@ def test_tab_is_a_delimiter(fairenum, folder, loans):
     (folder / "loans.txt").write_text((folder / loans).read_text().replace(",", "\t"))
     (folder / "loans.txt").rename(folder / "tabbed.csv")
     assert fairenum("audit", "tabbed.csv", *OPTIONS, "--delimiter", "tab").code == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "resolved"), [("none", "none"), ("balanced", "balanced"), ("1:4.5", (1.0, 4.5)), ("auto", "none")]
+)
+def test_class_weights_are_a_word_or_two_numbers(fairenum, loans, typed, resolved):
+    document = printed(fairenum("audit", loans, *OPTIONS, "--class-weight", typed, "--json", "-"))
+    assert document.config.machine.class_weight == resolved
+    assert document.requested.class_weight == ("auto" if typed == "auto" else resolved)
+    assert AuditConfig().machine.class_weight == "auto"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("even", "'even' is neither auto nor none nor balanced nor two weights such as 1:4"),
+        ("1:2:3", "nor two weights such as 1:4"),
+        ("1:0", "option 'class_weight' must be none, balanced, auto or two positive numbers"),
+    ],
+)
+def test_other_class_weights_are_refused(fairenum, loans, typed, message):
+    ended = fairenum("audit", loans, *OPTIONS, "--class-weight", typed)
+    assert ended.code == 2
+    assert message in " ".join(ended.err.split())

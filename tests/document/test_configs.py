@@ -29,7 +29,7 @@ HUGE = 10**400
         ({"solver": None}, "'solver' must be the name of a solver, not None"),
         (
             {"class_weight": "even"},
-            "'class_weight' must be none, balanced, auto or two positive numbers, .* not 'even'",
+            "'class_weight' must be none, balanced, auto or two positive .* not 'even'",
         ),
         ({"class_weight": (1.0, 0.0)}, r"'class_weight' must be none, .* not \(1.0, 0.0\)"),
         ({"class_weight": (1, 2, 3)}, r"'class_weight' must be none, .* not \(1, 2, 3\)"),
