@@ -290,8 +290,7 @@ def _by_rows(
 ) -> Model:
     """Return a model of merged examples in rows: the first copies carry the weight, the last are left out."""
     alpha = np.zeros(problem.size)
-    unused = np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of))
-    left_out = dict.fromkeys(unused.tolist(), 1)
+    left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)
     for example in np.union1d(model.support, list(model.left_out)).astype(int):
         rows = rows_of[example]
         cost = problem.cost[rows[0]]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairenum.document.audit import AuditDocument
 
 
-def remedy(document: AuditDocument) -> str:
-    """Say in one sentence what to try where model 1 decides all rows alike."""
+def remedies(document: AuditDocument) -> Iterator[str]:
+    """Say in one sentence what to try if model 1 decides all rows alike."""
+    if not document.first.is_constant:
+        return
     machine, asked = document.config.machine, document.requested
     untried = {
         "class_weight='balanced' (--class-weight balanced)": machine.class_weight == "none",
@@ -14,7 +18,7 @@ def remedy(document: AuditDocument) -> str:
         "kernel='rbf' (--kernel rbf)": machine.kernel == "linear",
     }
     options = ", ".join(name for name, is_untried in untried.items() if is_untried)
-    return (
+    yield (
         f"Model 1 decides all rows of the selection split alike: try {options + ' or ' if options else ''}"
         "decide='base-rate' (--decide base-rate), or give it more rows, or columns that tell the two labels apart."
     )
