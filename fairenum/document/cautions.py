@@ -28,6 +28,8 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("exploratory")
     if document.guided and document.guided.obstacle and document.column is not None:
         yield Caution("guided_skipped")
+    if document.requested.class_weight == "auto" and document.config.machine.class_weight != "none":
+        yield Caution("class_weighted")
     if document.enumeration.ties:
         yield Caution("few_predictors")
     if document.enumeration.stopped == "solver":

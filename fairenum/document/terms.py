@@ -62,6 +62,7 @@ AuditCaution = Literal[
     "interrupted",
     "exploratory",
     "guided_skipped",
+    "class_weighted",
     "few_predictors",
     "solver_failed",
     "budget_spent",

@@ -288,3 +288,27 @@ def test_columns_that_should_not_be_there_are_named_with_the_option_that_removes
     again = parse(asked.out.encode(), "run").dataset
     assert {feature.name: feature.kind for feature in again.features}["day"] == "categorical"
     assert "case" not in {remark.column for remark in again.remarks}
+
+
+@pytest.mark.parametrize(
+    ("typed", "resolved"), [("none", "none"), ("balanced", "balanced"), ("1:4.5", (1.0, 4.5)), ("auto", "none")]
+)
+def test_class_weights_are_a_word_or_two_numbers(fairenum, loans, typed, resolved):
+    document = printed(fairenum("audit", loans, *OPTIONS, "--class-weight", typed, "--json", "-"))
+    assert document.config.machine.class_weight == resolved
+    assert document.requested.class_weight == ("auto" if typed == "auto" else resolved)
+    assert AuditConfig().machine.class_weight == "auto"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("even", "'even' is neither auto nor none nor balanced nor two weights such as 1:4"),
+        ("1:2:3", "nor two weights such as 1:4"),
+        ("1:0", "option 'class_weight' must be none, balanced, auto or two positive numbers"),
+    ],
+)
+def test_other_class_weights_are_refused(fairenum, loans, typed, message):
+    ended = fairenum("audit", loans, *OPTIONS, "--class-weight", typed)
+    assert ended.code == 2
+    assert message in " ".join(ended.err.split())

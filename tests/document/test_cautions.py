@@ -104,10 +104,16 @@ def missed_rate(share: float, tied: int) -> AuditDocument:
     return document.but(models=tuple(models))
 
 
+def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
+    document = with_part("requested", class_weight=asked)
+    return document.but(config=document.config.but(class_weight=resolved))
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
+    Caution("class_weighted"): class_weighted("auto"),
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
     Caution("solver_failed"): with_part("enumeration", stopped="solver"),
     Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
@@ -165,12 +171,15 @@ def test_one_change_calls_for_one_caution(caution):
         screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
+        class_weighted("balanced"),  # as was asked for
+        class_weighted("auto", "none"),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power", "leak", "proxy"}
+    absent = {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & (absent | {"leak", "proxy", "class_weighted"})
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
 from fairenum.document.terms import CautionCode, ListingEnd, Obstacle, RemarkKind, Verdict
+from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
 from fairenum.report.wording import OBSTACLES, STOPPED
 from fairenum.report.wording.cautions import MESSAGES, warnings
+from fairenum.report.wording.method import steps
 from fairenum.report.wording.remarks import warnings as noticed
 
 
@@ -51,6 +53,18 @@ def test_every_code_has_words():
 )
 def test_what_the_code_says(code, message):
     assert told(audit(verdict="not distinguishable"), code) == message
+
+
+def test_weighted_classes_are_told_with_the_reason_and_the_way_back():
+    weights = ClassWeights(0.556, 5.0, plain_selection_rate=0.975)
+    assert told(audit().but(class_weights=weights), "class_weighted") == (
+        "without class weights the machine selects 97.5 % of the selection split, so the balanced one was audited: a "
+        "violated margin costs 0.556 times C for a favourable row and 5 times for an unfavourable one; "
+        "class_weight='none' (--class-weight none) keeps the machine without weights"
+    )
+    first, *_ = [step for step in steps(audit().but(class_weights=weights)) if "Support vector machines" in step]
+    assert "C = 1, times 0.556 for favourable and 5 for unfavourable rows, were enumerated" in first
+    assert not [step for step in steps(audit()) if "unfavourable rows" in step]
 
 
 @pytest.mark.parametrize(("stopped", "option"), [("nodes", "max_nodes"), ("time", "max_seconds")])

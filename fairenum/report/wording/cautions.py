@@ -43,6 +43,16 @@ def _guided_skipped(document: AuditDocument, _caution: Caution) -> str:
     return "there was no guided search" + (f": {OBSTACLES[obstacle]}" if obstacle else "")
 
 
+def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
+    weights = document.class_weights
+    return (
+        f"without class weights the machine selects {percent(weights.plain_selection_rate)} of the selection split, so "
+        f"the balanced one was audited: a violated margin costs {weights.favourable:.3g} times C for a favourable row "
+        f"and {weights.unfavourable:.3g} times for an unfavourable one; class_weight='none' (--class-weight none) "
+        "keeps the machine without weights"
+    )
+
+
 def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
     found, ties = document.enumeration, document.enumeration.ties or MarginTies(0, 0)
     reason = (
@@ -208,6 +218,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "interrupted": _interrupted,
     "exploratory": _exploratory,
     "guided_skipped": _guided_skipped,
+    "class_weighted": _class_weighted,
     "few_predictors": _few_predictors,
     "solver_failed": _solver_failed,
     "budget_spent": _budget_spent,
