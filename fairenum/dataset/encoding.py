@@ -66,9 +66,8 @@ class Encoding:
 
     def described(self) -> tuple[EncodedFeature, ...]:
         """Say how each feature is encoded, in the order of the matrix's columns."""
-        return tuple(
-            feature for _, block, names in self.preprocessor.transformers_ for feature in _described(block, names)
-        )
+        blocks = (one for one in self.preprocessor.transformers_ if not isinstance(one[1], str))  # what is dropped
+        return tuple(feature for _, block, names in blocks for feature in _described(block, names))
 
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, for each feature that has any, the cells whose value the training rows did not hold."""

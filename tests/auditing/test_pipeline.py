@@ -10,7 +10,7 @@ from fairenum.dataset import split
 from fairenum.document.files import to_json
 from fairenum.errors import ColumnMissing, DataError
 
-STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "score", "disagree", "range", "choose"]
+STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "screen", "score", "disagree", "range", "choose"]
 STAGES += ["explain", "weigh"]
 
 
