@@ -28,8 +28,6 @@ class Cut:
 
     def centred(self, values: FloatArray) -> FloatArray:
         """Subtract the cut, so that values of at least 0 are favourable; what cannot be told from 0 is 0."""
-        if self.value == 0.0:
-            return values
         moved = values - self.value
         return np.where(np.abs(moved) <= ROUNDING, 0.0, moved)
 
