@@ -23,7 +23,7 @@ def holes(rows: int = 300) -> pd.DataFrame:
     frame["town"] = frame["town"].where(rng.random(rows) > 0.1, None)
     frame.loc[7, "town"] = "island"
     frame["grade"] = rng.integers(1, 4, rows)
-    frame["branch"] = np.where(np.arange(rows) == 8, "new", "old")  # varies in no training row
+    frame["branch"] = np.where(np.arange(rows) == 9, "new", "old")  # varies in no training row
     return frame
 
 
