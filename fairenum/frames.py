@@ -138,7 +138,7 @@ def _weights(document: AuditDocument) -> Iterator[Row]:
     anatomy = document.anatomy
     if anatomy is None:
         return
-    columns = [(one.name, level) for one in anatomy.features for level in one.levels or (None,)]
+    columns = [(one.name, level) for one in anatomy.features for level in one.columns or (None,)]
     for model in anatomy.weights:
         for (feature, level), weight in zip(columns, model.weights, strict=True):
             yield {"rank": model.rank, "feature": feature, "level": level, "weight": weight}

@@ -57,7 +57,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.argument("data", shell_complete=complete_data)
 @table_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
-@model_options("predictions", NumberOr("auto"), "NUMBER|auto")
+@model_options("predictions", NumberOr("auto"), "NUMBER|auto", ("auto", "none", "balanced"))
 @model(
     "--max-nodes",
     type=NumberOr("auto", "none", kind=int),

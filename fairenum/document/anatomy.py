@@ -13,6 +13,7 @@ from fairenum.document.value import Value
 # Decision values that differ by less are equal, and below it 0: the margin is 1, and an answer is exact to about twelve
 # digits.
 ROUNDING = 1e-10
+OTHER = "(other)"  # values that share one column
 
 
 class EncodedFeature(Value, frozen=True):
@@ -26,6 +27,8 @@ class EncodedFeature(Value, frozen=True):
         A number becomes (number - mean) / scale.
     levels
         A text becomes one 0/1 column for each of these; null is the missing one.
+    is_pooled
+        Whether one more column, the last, stands for all other values.
     """
 
     name: str
@@ -34,16 +37,23 @@ class EncodedFeature(Value, frozen=True):
     mean: float = 0.0
     scale: float = 1.0
     levels: tuple[str | None, ...] = ()
+    is_pooled: bool = False
 
     @property
     def width(self) -> int:
         """How many columns it becomes."""
-        return 1 if self.kind == "numeric" else len(self.levels)
+        return 1 if self.kind == "numeric" else len(self.columns)
+
+    @property
+    def columns(self) -> tuple[str | None, ...]:
+        """What the columns of a categorical feature stand for."""
+        return (*self.levels, OTHER) if self.is_pooled else self.levels
 
     def encoded(self, value: Cell) -> tuple[float, ...]:
         """Return the numbers for one value: a number, a text, or None if it is missing."""
         if self.kind == "categorical":
-            return tuple(float(value == level) for level in self.levels)
+            known = tuple(float(value == level) for level in self.levels)
+            return (*known, float(value not in self.levels)) if self.is_pooled else known
         number = self.median if value is None else value
         return ((float(number or 0.0) - self.mean) / self.scale,)
 

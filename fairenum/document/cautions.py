@@ -28,6 +28,8 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("exploratory")
     if document.guided and document.guided.obstacle and document.column is not None:
         yield Caution("guided_skipped")
+    if document.requested.class_weight == "auto" and document.config.machine.class_weight != "none":
+        yield Caution("class_weighted")
     if document.enumeration.ties:
         yield Caution("few_predictors")
     if document.enumeration.stopped == "solver":
@@ -37,6 +39,7 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:
+    yield from (Caution(kind) for kind in dict.fromkeys(remark.kind for remark in document.dataset.remarks))
     kinds = {feature.kind for feature in document.dataset.features if feature.missing}
     if "numeric" in kinds:
         yield Caution("imputed")
@@ -46,6 +49,8 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("dropped")
     if document.dataset.unseen:
         yield Caution("unseen")
+    if document.dataset.pooled:
+        yield Caution("pooled")
     if not document.config.standardise:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:

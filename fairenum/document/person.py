@@ -168,7 +168,8 @@ def _number(text: str) -> float:
 
 
 def _is_unseen(feature: EncodedFeature, value: Cell) -> bool:
-    return feature.kind == "categorical" and value is not None and value not in feature.levels
+    is_open = feature.kind == "numeric" or feature.is_pooled
+    return not is_open and value is not None and value not in feature.levels
 
 
 def _unknown_level(anatomy: Anatomy, name: str, value: str) -> ResultError:

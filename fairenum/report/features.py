@@ -111,7 +111,7 @@ def _size(row: _Weighed) -> float:
 def _names(feature: EncodedFeature) -> list[str]:
     if feature.kind == "numeric":
         return [feature.name]
-    return [f"{feature.name} = {MISSING if level is None else level}" for level in feature.levels]
+    return [f"{feature.name} = {MISSING if level is None else level}" for level in feature.columns]
 
 
 def _weight_blocks(document: AuditDocument, rows: list[_Weighed]) -> Iterator[Block]:

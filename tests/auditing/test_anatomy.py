@@ -204,3 +204,14 @@ def test_a_model_that_is_cut_elsewhere_is_explained_at_its_cut():
         for row in range(0, 300, 23):
             decided = result.explain(frame.loc[row].to_dict()).decisions[rank - 1]
             assert decided.value == pytest.approx(values[row], abs=1e-9)
+
+
+def test_values_that_share_a_column_are_explained_by_its_weight():
+    frame = people().assign(town=[f"town {row % 17 if row % 2 else row % 3}" for row in range(300)])
+    result = audit_people(frame, k=2, search="exact", max_levels=4)
+    (town,) = (one for one in checked(result).anatomy.features if one.name == "town")
+    assert (len(town.levels), town.is_pooled) == (4, True)
+    features = frame[["skill", "proxy", "town"]]
+    values = result.estimator(1).decision_function(features) - ROUNDING
+    for row in range(0, 300, 11):
+        assert result.explain(features.loc[row].to_dict()).decisions[0].value == pytest.approx(values[row], abs=1e-9)

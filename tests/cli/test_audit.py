@@ -3,6 +3,8 @@
 from typing import get_args
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 from loans import OPTIONS
 
@@ -259,3 +261,54 @@ def test_tab_is_a_delimiter(fairenum, folder, loans):
     (folder / "loans.txt").write_text((folder / loans).read_text().replace(",", "\t"))
     (folder / "loans.txt").rename(folder / "tabbed.csv")
     assert fairenum("audit", "tabbed.csv", *OPTIONS, "--delimiter", "tab").code == 0
+
+
+def test_columns_that_should_not_be_there_are_named_with_the_option_that_removes_them(fairenum, loans, folder):
+    frame = pd.read_csv(loans)
+    rows = np.arange(len(frame))
+    pay = [f"${1000 + 50 * row:,}" for row in rows]
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rows % 50, unit="D")
+    zips = [f"z{row % 150}" for row in rows]
+    frame.assign(case=10_000 + rows, pay=pay, day=days, zip=zips, fax=None).to_csv("careless.csv")
+    ended = fairenum("audit", "careless.csv", *OPTIONS, "--max-levels", "20")
+    assert ended.code == 0, ended.err
+    for fragment in (
+        "numbers the rows",
+        "leave it out with drop=['case'] (--drop case)",
+        "'pay' (written as $1,234)",
+        "columns of dates were left out: 'day'",
+        "empty columns were left out (1 in all): 'fax'",
+        "of 'zip': more than 20 values",
+    ):
+        assert fragment in " ".join(ended.out.split())
+    dataset = load_as(AuditDocument, folder / "fairenum-careless.json").dataset
+    assert [feature.name for feature in dataset.features] == ["income", "debt", "town", "case", "pay", "zip"]
+    assert sum(name.startswith("zip=") for name in dataset.encoded) == 21
+    asked = fairenum("audit", "careless.csv", *OPTIONS, "--drop", "case", "--categorical-column", "day", "--json", "-")
+    again = parse(asked.out.encode(), "run").dataset
+    assert {feature.name: feature.kind for feature in again.features}["day"] == "categorical"
+    assert "case" not in {remark.column for remark in again.remarks}
+
+
+@pytest.mark.parametrize(
+    ("typed", "resolved"), [("none", "none"), ("balanced", "balanced"), ("1:4.5", (1.0, 4.5)), ("auto", "none")]
+)
+def test_class_weights_are_a_word_or_two_numbers(fairenum, loans, typed, resolved):
+    document = printed(fairenum("audit", loans, *OPTIONS, "--class-weight", typed, "--json", "-"))
+    assert document.config.machine.class_weight == resolved
+    assert document.requested.class_weight == ("auto" if typed == "auto" else resolved)
+    assert AuditConfig().machine.class_weight == "auto"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("even", "'even' is neither auto nor none nor balanced nor two weights such as 1:4"),
+        ("1:2:3", "nor two weights such as 1:4"),
+        ("1:0", "option 'class_weight' must be none, balanced, auto or two positive numbers"),
+    ],
+)
+def test_other_class_weights_are_refused(fairenum, loans, typed, message):
+    ended = fairenum("audit", loans, *OPTIONS, "--class-weight", typed)
+    assert ended.code == 2
+    assert message in " ".join(ended.err.split())

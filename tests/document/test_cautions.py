@@ -9,8 +9,9 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
-from fairenum.document.terms import CautionCode, Verdict
+from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
 METRIC = "demographic_parity_difference"
@@ -103,10 +104,16 @@ def missed_rate(share: float, tied: int) -> AuditDocument:
     return document.but(models=tuple(models))
 
 
+def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
+    document = with_part("requested", class_weight=asked)
+    return document.but(config=document.config.but(class_weight=resolved))
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
+    Caution("class_weighted"): class_weighted("auto"),
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
     Caution("solver_failed"): with_part("enumeration", stopped="solver"),
     Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
@@ -114,6 +121,7 @@ CHANGES = {
     Caution("missing"): with_feature(kind="categorical", missing=1),
     Caution("dropped"): with_table(dropped=("town",)),
     Caution("unseen"): with_table(unseen={"town": 1}),
+    Caution("pooled"): with_table(pooled={"zip": 900}),
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
     Caution("leak"): screened(features=(Alone("town", 0.79),)),
@@ -130,6 +138,7 @@ CHANGES = {
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
     Caution("other_column", "Female"): with_change("Female", NOTABLE_GROWTH),
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
+    **{Caution(kind): with_table(remarks=(Remark(kind, "a"), Remark(kind, "b"))) for kind in get_args(RemarkKind)},
 }
 
 
@@ -162,12 +171,15 @@ def test_one_change_calls_for_one_caution(caution):
         screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
+        class_weighted("balanced"),  # as was asked for
+        class_weighted("auto", "none"),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power", "leak", "proxy"}
+    absent = {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & (absent | {"leak", "proxy", "class_weighted"})
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,19 @@ def _division(document: AuditDocument) -> str:
 def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
-        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g} were enumerated best first "
-        f"by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs from the best one in the "
-        f"training examples it is not shown. The search saw {counted(found.supports, 'model')} with distinct supports, "
-        f"lists {found.models}, and ended at {STOPPED[found.stopped]}. Every objective is proven by weak duality."
+        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_weights(document)} were "
+        f"enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
+        f"from the best one in the training examples it is not shown. The search saw "
+        f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
+        f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
     )
+
+
+def _weights(document: AuditDocument) -> str:
+    weights = document.class_weights
+    if weights.favourable == weights.unfavourable == 1.0:
+        return ""
+    return f", times {weights.favourable:.3g} for favourable and {weights.unfavourable:.3g} for unfavourable rows,"
 
 
 def limits(document: AuditDocument) -> Iterator[str]:
