@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import numpy as np
 from fairenum.dataset.columns import Column, FloatArray, IntArray, Texts, is_missing, read_only
 from fairenum.dataset.groups import missing_name
 from fairenum.dataset.naming import option, unlike, without
+from fairenum.document.anatomy import EncodedFeature
 from fairenum.document.reading import MAX_LEVELS
 from fairenum.errors import ColumnConstant, TableTooLarge
 
@@ -71,6 +73,12 @@ class Encoding:
         matrix = self.preprocessor.transform(dataset.frame(rows))
         return read_only(np.ascontiguousarray(matrix, dtype=np.float64))
 
+    def described(self) -> tuple[EncodedFeature, ...]:
+        """Say how each feature is encoded, in the order of the matrix's columns."""
+        return tuple(
+            feature for _, block, names in self.preprocessor.transformers_ for feature in _described(block, names)
+        )
+
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, for each feature that has any, the cells that are 0 in all columns as the training rows lack them."""
         frame = dataset.frame(rows)
@@ -118,9 +126,14 @@ def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
     found: dict[str, Levels] = {}
     for _, block, columns in preprocessor.transformers_:
         if hasattr(block, "categories_"):
-            rare = block.infrequent_categories_
-            found |= {name: _of(*each) for name, *each in zip(columns, block.categories_, rare, strict=True)}
+            found |= _levels_of(block, columns)
     return found
+
+
+def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, Levels]:
+    return {
+        name: _of(*each) for name, *each in zip(names, block.categories_, block.infrequent_categories_, strict=True)
+    }
 
 
 def _of(values: Texts, rare: Texts | None) -> Levels:
@@ -129,6 +142,19 @@ def _of(values: Texts, rare: Texts | None) -> Levels:
     missing = is_missing(values)
     is_rare = np.isin(values, rare[~is_missing(rare)]) | (missing & bool(is_missing(rare).any()))
     return Levels(values[~is_rare].tolist(), int(is_rare.sum()))
+
+
+def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
+    """Say how one block encodes its features."""
+    if hasattr(block, "categories_"):
+        for name, levels in _levels_of(block, names).items():
+            seen = tuple(value if isinstance(value, str) else None for value in levels.seen)
+            yield EncodedFeature(name, "categorical", levels=seen, is_pooled=levels.pooled > 0)
+        return
+    imputer, *scalers = (step for _, step in block.steps)
+    for place, name in enumerate(names):
+        mean, scale = (float(scalers[0].mean_[place]), float(scalers[0].scale_[place])) if scalers else (0.0, 1.0)
+        yield EncodedFeature(name, "numeric", float(imputer.statistics_[place]), mean, scale)
 
 
 def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ REFERENCE_AGREES = 1e-9
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
     """List what to beware of."""
-    rooms = (_of_run, _of_table, _of_groups, _of_models, _of_choice)
+    rooms = (_of_run, _of_table, _of_features, _of_groups, _of_models, _of_choice)
     return tuple(chain.from_iterable(find(document) for find in rooms))
 
 
@@ -53,6 +53,16 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:
         yield Caution("sensitive_features")
+
+
+def _of_features(document: AuditDocument) -> Iterator[Caution]:
+    if (found := document.screening) is None:
+        return
+    if found.lookalikes:
+        yield Caution("one_column")
+    if found.other_leaks:
+        yield Caution("leak")
+    yield from (Caution("proxy", column.column) for column in found.columns if column.copies)
 
 
 def _of_groups(document: AuditDocument) -> Iterator[Caution]:

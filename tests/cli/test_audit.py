@@ -147,8 +147,31 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
 
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
-    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto")
+    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto", performance="auto")
     assert document.config.machine.C in [tried.C for tried in document.tuning.grid]
+
+
+def test_models_may_be_judged_by_another_measure_at_an_equal_rate(fairenum, loans):
+    ended = fairenum("audit", loans, *OPTIONS, "--performance", "cost=5:1", "--decide", "rate=0.3", "--json", "-")
+    document = printed(ended)
+    assert (document.config.performance, document.config.decide) == ("cost=5:1", "rate=0.3")
+    rates = [model.scores.selection.selection_rate.value for model in document.models]
+    assert rates == pytest.approx([0.3] * len(rates), abs=0.5 / document.dataset.splits.selection)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--decide", "rate=1", "selects a share between 0 and 1, such as rate=0.7, not 'rate=1'"),
+        ("--decide", "like-incumbent", "no model in use was given"),
+        ("--performance", "cost=5", "must be accuracy, balanced_accuracy, auc, or cost=FN:FP"),
+        ("--max-performance-drop", "2", "'max_performance_drop' must be a number of at least 0 and at most 1"),
+    ],
+)
+def test_measures_and_rates_that_cannot_be_are_refused_in_a_line(fairenum, loans, option, value, message):
+    ended = fairenum("audit", loans, *OPTIONS, option, value)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert message in ended.err
 
 
 def test_the_command_line_has_every_option_with_the_same_default():

@@ -10,6 +10,7 @@ from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cauti
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
+from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
 from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -88,6 +89,10 @@ def with_change(column: str, change: float | None) -> AuditDocument:
     return with_model(6, scores=scores.but(holdout=scores.holdout.but(by_column=by_column)))
 
 
+def screened(**changes: object) -> AuditDocument:
+    return calm().but(screening=Screening(100, 0.8, (), (), ()).but(**changes))
+
+
 def missed_rate(share: float, tied: int) -> AuditDocument:
     """Let model 1 select what was asked for, and the selected model so much more, with so many rows tied at its cut."""
     document = with_part("config", decide="rate=0.6")
@@ -113,6 +118,9 @@ CHANGES = {
     Caution("pooled"): with_table(pooled={"zip": 900}),
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
+    Caution("leak"): screened(features=(Alone("town", 0.79),)),
+    Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
+    Caution("proxy", "Female"): screened(columns=(GroupTell("Female", ("0", "1"), 0.9, (Alone("town", 0.95),)),)),
     Caution("no_sensitive"): without_sensitive(),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
@@ -152,14 +160,17 @@ def test_one_change_calls_for_one_caution(caution):
         with_change(COLUMN, NOTABLE_GROWTH),  # the gap that it was selected by has a verdict of its own
         with_change("Female", NOTABLE_GROWTH - 1e-9),
         with_change("Female", None),
+        screened(features=(Alone("town", 0.78),)),  # 93 % of what model 1 knows
+        screened(features=(Alone("town", 0.79),), model_auc=0.69),
+        screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power", "leak", "proxy"}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from fairenum.document.terms import CautionCode, RemarkKind
 from fairenum.phrases import option, quoted, without
 from fairenum.rendering.numbers import percent, share
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES, remarks
+from fairenum.report.wording import LONGEST, OBSTACLES, features, remarks
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -116,6 +116,18 @@ def _sensitive_features(_document: AuditDocument, _caution: Caution) -> str:
     return "the models learn from the sensitive columns, too"
 
 
+def _leak(document: AuditDocument, _caution: Caution) -> str:
+    return features.leaks(document.screening) if document.screening else ""
+
+
+def _one_column(document: AuditDocument, _caution: Caution) -> str:
+    return features.lookalikes(document.screening) if document.screening else ""
+
+
+def _proxy(document: AuditDocument, caution: Caution) -> str:
+    return features.proxies(document.screening, caution.column) if document.screening else ""
+
+
 def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
     return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
 
@@ -206,6 +218,9 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "pooled": _pooled,
     "unscaled": _unscaled,
     "sensitive_features": _sensitive_features,
+    "leak": _leak,
+    "one_column": _one_column,
+    "proxy": _proxy,
     "no_sensitive": _no_sensitive,
     "small_group": _small_group,
     "single_group": _single_group,
