@@ -147,7 +147,9 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
 
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
-    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto", performance="auto")
+    assert document.requested == Requested(
+        C="auto", gamma="scale", max_nodes="auto", performance="auto", class_weight="auto"
+    )
     assert document.config.machine.C in [tried.C for tried in document.tuning.grid]
 
 

@@ -16,9 +16,10 @@ def remedies(document: AuditDocument) -> Iterator[str]:
         "class_weight='balanced' (--class-weight balanced)": machine.class_weight == "none",
         "C='auto' (--C auto)": asked.C != "auto",
         "kernel='rbf' (--kernel rbf)": machine.kernel == "linear",
+        "decide='base-rate' (--decide base-rate)": asked.decide == "sign",
     }
-    options = ", ".join(name for name, is_untried in untried.items() if is_untried)
+    options = [name for name, is_untried in untried.items() if is_untried]
     yield (
-        f"Model 1 decides all rows of the selection split alike: try {options + ' or ' if options else ''}"
-        "decide='base-rate' (--decide base-rate), or give it more rows, or columns that tell the two labels apart."
+        "Model 1 decides all rows of the selection split alike: try "
+        f"{', '.join([*options, 'more rows'])}, or columns that tell the two labels apart."
     )
