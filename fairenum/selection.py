@@ -167,14 +167,19 @@ def expected_optimism(
     float
         Mean of (change on the rows - change on the drawn rows): what to expect the gap to be worse by elsewhere.
     """
-    kinds, copies = decisions.distinct()
-    total = int(copies.sum())
+    kinds, copies = decisions.folded().distinct()
+    total, compared = int(copies.sum()), kinds.groups.compared
     change = _changes(standing(decisions, objective_ratio, tolerances.metric).gap)
     flattery = []
     for block in blocks(replications, len(copies)):
         drawn = rng.multinomial(total, copies / total, size=len(range(replications)[block])).astype(np.float64)
         counts = confusion(kinds, drawn)
-        draws = Standing(objective_ratio, _accuracy(counts), _gap(counts, tolerances.metric), decisions.is_constant)
+        draws = Standing(
+            objective_ratio,
+            _accuracy(counts),
+            _gap(counts.of_groups(compared), tolerances.metric),
+            decisions.is_constant,
+        )
         chosen = draws.fairest(tolerances)
         seen = np.take_along_axis(_changes(draws.gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
         flattery.append(np.where(chosen > 0, change[chosen] - seen, 0.0))

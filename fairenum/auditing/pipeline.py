@@ -20,7 +20,7 @@ from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
-from fairenum.auditing.training import Training, load, posed, tune
+from fairenum.auditing.training import Training, divided, load, posed, tune
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
 from fairenum.document.audit import AuditDocument, Requested
@@ -30,7 +30,7 @@ from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange, Tuning
-from fairenum.experiment import PARTS, Division, divide
+from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
 from fairenum.solvers.registry import solver_version
@@ -107,7 +107,7 @@ def run_audit(
     with clock.stage("load"):
         dataset = load(data, label, favourable, sensitive, config)
     with clock.stage("divide"):
-        division = divide(dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise)
+        division = divided(dataset, config)
     with clock.stage("tune"):
         machine, tuning = tune(division.train, config, progress)
         training = posed(division, machine, config)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.dataset import Dataset, load_dataset
-from fairenum.dataset.naming import Names, listed
+from fairenum.dataset import Dataset, Groups, load_dataset
+from fairenum.dataset.naming import Names, listed, option
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
 from fairenum.document.models import TriedCost, Tuning
 from fairenum.document.reading import Reading
-from fairenum.errors import ConfigError
-from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, kernel_for, pose
+from fairenum.errors import ColumnUnusable, ConfigError
+from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, divide, kernel_for, pose
 from fairenum.phrases import quoted
 from fairenum.problem import IntArray, SvmProblem
 from fairenum.progress import Progress
@@ -29,6 +29,8 @@ MOST_ITERATIONS = 20_000
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
 WORK = 2.5e8
 FEWEST_NODES = 100
+# Groups whose differences, two by two and in every model, are still bounded within a minute and a gigabyte.
+MOST_GROUPS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +79,30 @@ def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
     ]
     if changed:
         raise ConfigError(f"a Dataset is read already; give {quoted(changed)} when it is built")
+
+
+def divided(dataset: Dataset, config: AuditConfig) -> Division:
+    """Divide and encode a table, and set groups aside; refuse more groups than can be compared."""
+    fewest = None if config.small_groups == "keep" else config.min_group_size
+    division = divide(
+        dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise, fewest=fewest
+    )
+    for groups in division.columns:
+        if np.count_nonzero(groups.compared) > MOST_GROUPS:
+            raise ColumnUnusable(_too_many(groups, fewest))
+    return division
+
+
+def _too_many(groups: Groups, fewest: int | None) -> str:
+    """Say that groups are too many to compare, and how to have fewer."""
+    more = max(2 * (fewest or 0), MOST_GROUPS)
+    raised = option("min_group_size", more, "min-group-size", str(more))
+    aside = option("small_groups", "set-aside", "small-groups", "set-aside")
+    return (
+        f"sensitive column {groups.column!r} has {np.count_nonzero(groups.compared)} groups to compare two by two, "
+        f"more than {MOST_GROUPS}; set small ones aside with {aside if fewest is None else raised}, or join some with merge "
+        "(--merge)"
+    )
 
 
 def tune(train: EncodedRows, config: AuditConfig, progress: Progress) -> tuple[Machine, Tuning | None]:

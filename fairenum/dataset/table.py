@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Unpack
 
@@ -14,7 +14,9 @@ from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature,
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
+from fairenum.dataset.regrouping import regroup
 from fairenum.document.reading import Reading, ReadingOptions, reading_of
+from fairenum.document.table import Regrouped
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
 
@@ -26,13 +28,17 @@ if TYPE_CHECKING:
 class Dataset:
     """A table to audit: features, a label with a favourable value, and sensitive groups.
 
-    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows. What was made of the
+    groups is told by sensitive column (``regrouped``), and where rows were left out, what numbers the others
+    have in the whole table (``numbers``).
     """
 
     name: str
     features: tuple[Column, ...]
     label: Label
     sensitive: tuple[Groups, ...]
+    regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
+    numbers: IntArray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -87,6 +93,10 @@ class Dataset:
             }
         )
 
+    def numbered(self, rows: IntArray) -> IntArray:
+        """Return the numbers of some rows as their owner counts them, from 0."""
+        return rows if self.numbers is None else self.numbers[rows]
+
     def take(self, rows: IntArray) -> Dataset:
         """Copy some rows to a table of their own, in the order given."""
         return replace(
@@ -94,6 +104,7 @@ class Dataset:
             features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
             label=replace(self.label, y=read_only(self.y[rows])),
             sensitive=tuple(groups.take(rows) for groups in self.sensitive),
+            numbers=None if self.numbers is None else self.numbers[rows],
         )
 
     @classmethod
@@ -140,8 +151,11 @@ class Dataset:
         sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
         _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
+        groups = [read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
+        regrouping = regroup(groups, reading)
+        if regrouping.rows is not None:
+            frame = frame.iloc[regrouping.rows]
         outcome = read_label(frame[label], favourable)
-        groups = tuple(read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive)
         hidden = {label, *drop} | (set() if reading.use_sensitive else {*sensitive, *withhold})
         features = tuple(read_feature(frame[c]) for c in frame.columns if c not in hidden)
         if not features:
@@ -150,7 +164,7 @@ class Dataset:
             )
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
-        return cls(name, features, outcome, groups)
+        return cls(name, features, outcome, regrouping.columns, regrouping.made, regrouping.rows)
 
 
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:

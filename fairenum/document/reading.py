@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypedDict, get_args
 
-from fairenum.checking import check_options, refuse_unknown
+from fairenum.checking import check_options, refuse_unknown, require
 from fairenum.document.options import make_tuples
 from fairenum.document.terms import Categorical
+from fairenum.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,13 @@ class Reading:
         do; "onehot" leaves texts to the encoding.
     delimiter
         What stands between the cells of a CSV file; a comma, or a tab for .tsv, if not given.
+    merge
+        Groups to join, by the name they get: ``{"Other": ["a", "b"]}``, or ``{"race:Other": ["a", "b"]}`` to say the
+        sensitive column.
+    only, exclude
+        Groups whose rows alone are audited, and those whose rows are left out: ``"White"``, or ``"race:White"``.
+    tidy_groups
+        Join groups whose names differ by case or blanks only.
     """
 
     use_sensitive: bool = False
@@ -35,10 +43,26 @@ class Reading:
     bands: Mapping[str, Sequence[float]] = field(default_factory=dict)
     categorical: Categorical = "onehot"
     delimiter: str | None = None
+    merge: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    tidy_groups: bool = False
 
     def __post_init__(self) -> None:
-        make_tuples(self, ("drop",))
-        check_options(self, {"categorical": get_args(Categorical)}, {}, {}, ("use_sensitive",))
+        make_tuples(self, ("drop", "only", "exclude"))
+        check_options(self, {"categorical": get_args(Categorical)}, {}, {}, ("use_sensitive", "tidy_groups"))
+        _check_merge(self)
+
+
+def _check_merge(reading: Reading) -> None:
+    """Refuse groups that are to be joined under two names, or under none."""
+    is_plan = isinstance(reading.merge, Mapping) and all(
+        name and isinstance(members, list | tuple) and members for name, members in reading.merge.items()
+    )
+    require(reading, "merge", is_plan, "names of new groups, each with a list of groups to join")
+    named = [(name.rpartition(":")[0], member) for name, members in reading.merge.items() for member in members]
+    if twice := [member for column, member in named if named.count((column, member)) > 1]:
+        raise ConfigError(f"group {twice[0]!r} is named twice in merge (--merge); join it under one name")
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -49,6 +73,10 @@ class ReadingOptions(TypedDict, total=False):
     bands: Mapping[str, Sequence[float]]
     categorical: Categorical
     delimiter: str | None
+    merge: Mapping[str, Sequence[str]]
+    only: Sequence[str]
+    exclude: Sequence[str]
+    tidy_groups: bool
 
 
 def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:

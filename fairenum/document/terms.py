@@ -18,6 +18,7 @@ Status = Literal["complete", "interrupted"]
 KernelName = Literal["linear", "rbf", "poly"]
 Distinctness = Literal["support", "predictions", "diverse"]
 Categorical = Literal["onehot", "ordinal"]
+SmallGroups = Literal["set-aside", "keep"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided"]
 Direction = Literal["unfavourable", "favourable"]
@@ -56,6 +57,9 @@ CautionCode = Literal[
     "unscaled",
     "sensitive_features",
     "no_sensitive",
+    "regrouped",
+    "alike_groups",
+    "set_aside",
     "small_group",
     "single_group",
     "low_power",

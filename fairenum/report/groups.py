@@ -68,7 +68,8 @@ def whole_impact(table: GroupTable, run: str = "") -> Table:
 
 
 def _group_name(group: GroupRow) -> str:
-    return shortened(group.group, GROUP_WIDTH) + (" (small)" if group.is_small else "")
+    mark = " (small)" if group.is_small else ""
+    return shortened(group.group, GROUP_WIDTH) + (mark if group.is_compared else " (set aside)")
 
 
 def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
@@ -82,12 +83,15 @@ def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
 
 
 def _impact_notes(table: GroupTable) -> Iterator[str]:
+    compared = [group for group in table.groups if group.is_compared]
     yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
     if table.most_selected is not None:
-        among = " of those that are not small" if {group.is_small for group in table.groups} == {True, False} else ""
+        among = " of those that are not small" if {group.is_small for group in compared} == {True, False} else ""
         yield f"ratio and shortfall: against {shortened(table.most_selected, GROUP_WIDTH)}, the most selected{among}"
-    if any(group.is_small for group in table.groups):
+    if any(group.is_small for group in compared):
         yield "small: too few rows to say much"
+    if len(compared) < len(table.groups):
+        yield "set aside: too few rows, or no value; no part in gaps, search and choice"
 
 
 def impact_ratios(table: GroupTable) -> Table:

@@ -108,9 +108,38 @@ def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
     return next(column for column in document.dataset.sensitive if column.column == caution.column)
 
 
+def _regrouped(document: AuditDocument, caution: Caution) -> str:
+    made = _column(document, caution).regrouped
+    joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
+    left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
+    rows = [f"rows left out of the audit: {', '.join(left)}"] if left else []
+    return f"{caution.column}: {'; '.join([*joined, *rows])}"
+
+
+def _alike_groups(document: AuditDocument, caution: Caution) -> str:
+    alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
+    return f"{caution.column}: groups that differ by case or blanks only: {alike}; tidy_groups=True (--tidy-groups) joins them"
+
+
+def _set_aside(document: AuditDocument, caution: Caution) -> str:
+    column = _column(document, caution)
+    few = quoted(group.name for group in column.aside if group.is_small)
+    unknown = quoted(group.name for group in column.aside if not group.is_small)
+    reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
+    reasons += [f"without a value: {unknown}"] if unknown else []
+    return (
+        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}. "
+        "small_groups='keep' (--small-groups keep) brings them back, merge (--merge) joins them"
+    )
+
+
 def _small_group(document: AuditDocument, caution: Caution) -> str:
-    names = quoted(group.name for group in _column(document, caution).groups if group.is_small)
-    return f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    column = _column(document, caution)
+    names = quoted(group.name for group in column.compared if group.is_small)
+    few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    if sum(not group.is_small for group in column.compared) >= 2:
+        return few
+    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
 
 
 def _single_group(_document: AuditDocument, caution: Caution) -> str:
@@ -183,6 +212,9 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "unscaled": _unscaled,
     "sensitive_features": _sensitive_features,
     "no_sensitive": _no_sensitive,
+    "regrouped": _regrouped,
+    "alike_groups": _alike_groups,
+    "set_aside": _set_aside,
     "small_group": _small_group,
     "single_group": _single_group,
     "low_power": _low_power,
