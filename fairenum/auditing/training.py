@@ -100,8 +100,8 @@ def _too_many(groups: Groups, fewest: int | None) -> str:
     aside = option("small_groups", "set-aside", "small-groups", "set-aside")
     return (
         f"sensitive column {groups.column!r} has {np.count_nonzero(groups.compared)} groups to compare two by two, "
-        f"more than {MOST_GROUPS}; set small ones aside with {aside if fewest is None else raised}, or join some with merge "
-        "(--merge)"
+        f"more than {MOST_GROUPS}; set small ones aside with {aside if fewest is None else raised}, or join some with "
+        "merge (--merge)"
     )
 
 

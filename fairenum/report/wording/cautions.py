@@ -118,7 +118,8 @@ def _regrouped(document: AuditDocument, caution: Caution) -> str:
 
 def _alike_groups(document: AuditDocument, caution: Caution) -> str:
     alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
-    return f"{caution.column}: groups that differ by case or blanks only: {alike}; tidy_groups=True (--tidy-groups) joins them"
+    joins = "tidy_groups=True (--tidy-groups) joins them"
+    return f"{caution.column}: groups that differ by case or blanks only: {alike}; {joins}"
 
 
 def _set_aside(document: AuditDocument, caution: Caution) -> str:
@@ -127,9 +128,10 @@ def _set_aside(document: AuditDocument, caution: Caution) -> str:
     unknown = quoted(group.name for group in column.aside if not group.is_small)
     reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
     reasons += [f"without a value: {unknown}"] if unknown else []
+    joins = "" if column.is_intersection else ", merge (--merge) joins them"
     return (
-        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}. "
-        "small_groups='keep' (--small-groups keep) brings them back, merge (--merge) joins them"
+        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}; "
+        f"small_groups='keep' (--small-groups keep) brings them back{joins}"
     )
 
 
