@@ -9,6 +9,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.table import Regrouped
 from fairenum.document.terms import CautionCode, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -51,6 +52,12 @@ def with_group(place: int, **changes: object) -> AuditDocument:
     """Change the first group of a sensitive column."""
     first, *others = calm().dataset.sensitive[place].groups
     return with_column(place, groups=(first.but(**changes), *others))
+
+
+def with_third_group(**changes: object) -> AuditDocument:
+    """Add a group to the primary column."""
+    groups = calm().dataset.sensitive[0].groups
+    return with_column(0, groups=(*groups, groups[0].but(name="other", **changes)))
 
 
 def with_table(**changes: object) -> AuditDocument:
@@ -101,6 +108,9 @@ CHANGES = {
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
     Caution("no_sensitive"): without_sensitive(),
+    Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
+    Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),
+    Caution("set_aside", COLUMN): with_third_group(is_small=True, is_compared=False),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
     Caution("low_power", COLUMN): low_power(),

@@ -8,6 +8,7 @@ import pytest
 from versions import KINDS, kept, read
 
 from fairenum.document.files import parse, to_json
+from fairenum.document.reading import Reading
 from fairenum.errors import ResultError
 
 
@@ -59,7 +60,12 @@ def test_what_an_audit_kept_in_words_is_a_word_now():
 def test_the_options_of_an_audit_have_moved():
     old, new = kept("audit"), read("audit")
     options = {name: value for name, value in new.config.options.items() if name not in ("sizes", "drop")}
-    assert options == {name: old["config"][name] for name in options}
+    assert {name: options[name] for name in old["config"] if name in options} == {
+        name: old["config"][name] for name in options if name in old["config"]
+    }
+    later = {name: value for name, value in options.items() if name not in old["config"]}
+    assert later.pop("small_groups") == "keep"  # all groups were compared
+    assert later == {name: getattr(Reading(), name) for name in later}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")
     assert (new.dataset.label, new.dataset.favourable) == (old["config"]["label"], old["config"]["favourable"])
