@@ -60,12 +60,14 @@ def test_what_an_audit_kept_in_words_is_a_word_now():
 def test_the_options_of_an_audit_have_moved():
     old, new = kept("audit"), read("audit")
     options = {name: value for name, value in new.config.options.items() if name not in ("sizes", "drop")}
-    assert {name: options[name] for name in old["config"] if name in options} == {
-        name: old["config"][name] for name in options if name in old["config"]
-    }
-    later = {name: value for name, value in options.items() if name not in old["config"]}
-    assert later.pop("small_groups") == "keep"  # all groups were compared
+    assert (options.pop("performance"), options.pop("decide")) == ("accuracy", "sign")
+    assert options.pop("max_performance_drop") == old["config"]["max_accuracy_drop"]
+    assert new.selection.tolerances.max_performance_drop == old["selection"]["tolerances"]["max_accuracy_drop"]
+    assert all(one.scores.holdout.performance == one.scores.holdout.accuracy for one in new.models)
+    assert options.pop("small_groups") == "keep"  # all groups were compared
+    later = {name: options.pop(name) for name in ("merge", "only", "exclude", "tidy_groups")}
     assert later == {name: getattr(Reading(), name) for name in later}
+    assert options == {name: old["config"][name] for name in options}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")
     assert (new.dataset.label, new.dataset.favourable) == (old["config"]["label"], old["config"]["favourable"])
