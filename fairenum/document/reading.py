@@ -52,6 +52,7 @@ class Reading:
         make_tuples(self, ("drop", "only", "exclude"))
         check_options(self, {"categorical": get_args(Categorical)}, {}, {}, ("use_sensitive", "tidy_groups"))
         _check_merge(self)
+        object.__setattr__(self, "merge", {name: tuple(members) for name, members in self.merge.items()})
 
 
 def _check_merge(reading: Reading) -> None:

@@ -187,3 +187,4 @@ def test_tidy_groups_are_those_of_folded_texts(cells, tidy):
 
 def test_a_reading_is_the_same_whatever_lists_it_is_given():
     assert Reading(only="a") == Reading(only=["a"]) == Reading(only=("a",))
+    assert Reading(merge={"x": ["a", "b"]}) == Reading(merge={"x": ("a", "b")})
