@@ -12,6 +12,7 @@ from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
+from fairenum.document.audit import Requested
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
@@ -26,21 +27,29 @@ from fairenum.problem import IntArray
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
     """Return the options as they were resolved: given again, they ask for the same audit."""
-    primary = division.primary
+    primary, point = division.primary, operating_point(Decide.of(config.decide), division.train)
     return replace(
         config,
         machine=training.machine,
         max_nodes=training.max_nodes,
         primary=division.column,
         reference=_reference(primary, config, primary) if primary else None,
+        performance=replace(config, machine=training.machine).tolerances.performance,
+        decide=config.decide if point.share is None else str(Decide("rate", point.share)),
     )
 
 
-def settled(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
-    """Settle what the machine and the training rows decide: what counts as performance, and which share is selected."""
-    point = operating_point(Decide.of(config.decide), division.train)
-    decide = config.decide if point.share is None else str(Decide("rate", point.share))
-    return replace(config, performance=replace(config, machine=training.machine).tolerances.performance, decide=decide)
+def requested(asked: AuditConfig) -> Requested:
+    """Return what was asked for where it had to be resolved."""
+    machine = asked.machine
+    return Requested(
+        C=machine.C,
+        gamma=machine.gamma,
+        max_nodes=asked.max_nodes,
+        performance=asked.performance,
+        decide=asked.decide,
+        class_weight=machine.class_weight,
+    )
 
 
 def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
@@ -74,6 +83,8 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         unseen=division.encoding.unseen(dataset, audited),
         identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
         examples=training.problem.size,
+        pooled=division.encoding.pooled,
+        remarks=dataset.remarks,
     )
 
 

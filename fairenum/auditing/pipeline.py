@@ -10,26 +10,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairenum.auditing import facts
+from fairenum.auditing.anatomy import anatomy, flips
 from fairenum.auditing.baselines import baselines
 from fairenum.auditing.choice import choose, choose_again
 from fairenum.auditing.classifier import pipeline
 from fairenum.auditing.disagreement import disagreement
+from fairenum.auditing.dividing import divided
 from fairenum.auditing.explanation import explanation
 from fairenum.auditing.guiding import join_guided
 from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
-from fairenum.auditing.training import Training, divided, load, posed, tune
+from fairenum.auditing.screening import screen
+from fairenum.auditing.training import Training, load
+from fairenum.auditing.weighting import train_machine
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
-from fairenum.document.audit import AuditDocument, Requested
+from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.cautions import cautions
 from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
-from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange, Tuning
+from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange
+from fairenum.document.screening import Screening
+from fairenum.document.training import Tuning
 from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
@@ -48,7 +54,7 @@ class LiveRun:
     Attributes
     ----------
     asked, config
-        The options as they were given, and with performance and operating point settled.
+        The options as they were given, and as they were resolved.
     """
 
     asked: AuditConfig
@@ -70,13 +76,14 @@ class LiveRun:
         return chosen.redacted() if document.is_redacted else chosen
 
     def explained(self, document: AuditDocument) -> AuditDocument:
-        """Add why the selected model is fairer, if another model than model 1 was selected."""
+        """Add what the models go by and, if another than model 1 was selected, why it is fairer and what it changes."""
         selection = document.selection
+        document = document.but(anatomy=anatomy(self.division, self.listing, selection.shortlist, self.config))
         if selection.outcome != "selected" or selection.rank is None:
-            return document.but(explanation=None)
+            return document.but(explanation=None, flips=None)
         metric = selection.tolerances.metric
         found = explanation(self.division, self.training, self.listing, selection.rank, metric)
-        return document.but(explanation=found)
+        return document.but(explanation=found, flips=flips(self.division, self.listing, selection.rank))
 
     def weighed(self, document: AuditDocument) -> AuditDocument:
         """Add how much of the gain choosing is expected to have feigned, by choosing again on rows drawn again.
@@ -118,15 +125,16 @@ def run_audit(
     with clock.stage("divide"):
         division = divided(dataset, config)
     with clock.stage("tune"):
-        machine, tuning = tune(division.train, config, progress)
-        training = posed(division, machine, config)
-    asked, config = config, facts.settled(config, division, training)
+        training, tuning = train_machine(division, config, progress)
+    asked, config = config, facts.resolved(config, division, training)
     with clock.stage("enumerate"):
         listing = enumerate_models(division, training, config, progress)
     with clock.stage("guide"):
         listing, guided = join_guided(listing, division, training, config, progress)
     with clock.stage("baselines"):
         others = baselines(division, training, listing, config, progress)
+    with clock.stage("screen"):
+        screening = screen(division, listing, config)
     live = LiveRun(asked, config, division, training, listing)
     with clock.stage("score"):
         models = _scored(live)
@@ -136,7 +144,7 @@ def run_audit(
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
         selection = choose(models, division.column, config.tolerances)
-    document = _stated(live, _Findings(tuning, guided, others, models, multiplicity, reachable, selection))
+    document = _stated(live, _Findings(tuning, guided, others, screening, models, multiplicity, reachable, selection))
     with clock.stage("explain"):
         document = live.explained(document)
     with clock.stage("weigh"):
@@ -157,6 +165,7 @@ class _Findings:
     tuning: Tuning | None
     guided: GuidedRun | None
     baselines: tuple[Baseline, ...] | None
+    screening: Screening
     models: tuple[AuditedModel, ...]
     multiplicity: Multiplicity
     reachable: PossibleRange | None
@@ -166,17 +175,17 @@ class _Findings:
 def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
     """State all that was found, and what follows from it."""
     division, training, listing = live.division, live.training, live.listing
-    config = facts.resolved(live.config, division, training)
-    table = facts.table_facts(live.config, division, training)
-    asked, shortlist = live.asked, found.selection.shortlist
+    config, shortlist = live.config, found.selection.shortlist
+    table = facts.table_facts(config, division, training)
     document = AuditDocument(
         environment=environment(solver=solver_version(training.machine.solver)),
         status="interrupted" if listing.stopped == "interrupted" else "complete",
         config=config,
-        requested=Requested(asked.machine.C, asked.machine.gamma, asked.max_nodes, asked.performance, asked.decide),
+        requested=facts.requested(live.asked),
         is_exploratory=division.is_exploratory,
         dataset=table,
         tuning=found.tuning,
+        class_weights=training.class_weights,
         enumeration=facts.enumeration(listing),
         guided=found.guided,
         models=found.models,
@@ -184,6 +193,7 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
         multiplicity=found.multiplicity,
         range=found.reachable,
         baselines=found.baselines,
+        screening=found.screening,
         selection=found.selection,
         explanation=None,
         group_tables=group_tables(table, found.models, shortlist, config),

@@ -11,7 +11,6 @@ from fairenum.document.models import PossibleRange, RangeEnd, RangeModel
 from fairenum.enumeration.reach import End, reach
 from fairenum.errors import SolverError
 from fairenum.experiment import Division
-from fairenum.solvers.registry import open_workspace
 
 SOLVES, WORK = (2, 16), 1e7
 
@@ -35,9 +34,8 @@ def possible_range(
     first, second = (rows.X[groups.codes == present[place]] for place in (high, low))
     eps = max(config.eps, *(model.loss_ratio for model in listing.models))
     try:
-        best = open_workspace(training.machine.solver, training.problem).solve()
         solves = training.problem.affordable(WORK, *SOLVES)
-        found = reach(training.problem, best, first, second, eps, training.machine.solver, solves)
+        found = reach(training.problem, training.best, first, second, eps, training.machine.solver, solves)
     except SolverError:
         return None
     models = (

@@ -57,7 +57,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.argument("data", shell_complete=complete_data)
 @table_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
-@model_options("predictions", NumberOr("auto"), "NUMBER|auto")
+@model_options("predictions", NumberOr("auto"), "NUMBER|auto", ("auto", "none", "balanced"))
 @model(
     "--max-nodes",
     type=NumberOr("auto", "none", kind=int),
@@ -131,6 +131,9 @@ output = partial(click.option, panel="Output", callback=check_target)
 @flips("--jobs", type=int, callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
+@output(
+    "--flips-table", metavar="PATH", help="Write the holdout rows that the selected model decides otherwise, as CSV."
+)
 @audit_output_options
 @click.option(
     "--config",

@@ -46,6 +46,27 @@ class NumberOr(click.ParamType[float | str]):
             self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
 
 
+class ClassWeights(click.ParamType[tuple[float, float] | str]):
+    """One of a few words, or two numbers with a colon between them."""
+
+    name = "weights"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float] | str:
+        """Read one of the words, or the weights of favourable and unfavourable rows."""
+        if value in self.words:
+            return str(value)
+        favourable, _, unfavourable = str(value).partition(":")
+        try:
+            return float(favourable), float(unfavourable)
+        except ValueError:
+            self.fail(f"{value!r} is neither {' nor '.join(self.words)} nor two weights such as 1:4", param, ctx)
+
+
 class Sizes(click.ParamType[tuple[float, ...]]):
     """Three sizes between commas: rows if all are whole, else shares."""
 
@@ -221,20 +242,44 @@ def table_options(command: Command) -> Command:
         column("--drop", multiple=True, help="Column to leave out; repeatable."),
         table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too."),
         table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text."),
+        column(
+            "--categorical-column", "categorical_columns", multiple=True, help="Column of codes or dates; repeatable."
+        ),
+        table(
+            "--max-levels",
+            type=int,
+            metavar="N",
+            default=100,
+            show_default=True,
+            help="Values of a text that count each; rarer ones are pooled.",
+        ),
         table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]"),
+        table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),
+        table("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
         table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file."),
     )
     return added(command, options)
 
 
 def model_options(
-    distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str
+    distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str, weights: Sequence[str]
 ) -> Callable[[Command], Command]:
-    """Add the options that say which models are listed; commands differ in what is distinct and what C may be."""
+    """Add the options that say which models are listed; commands differ in what is distinct and what C may be.
+
+    The first of the words for class weights is the default.
+    """
     gamma = NumberOr("scale", "auto")
     options = (
         model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
         model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
+        model(
+            "--class-weight",
+            type=ClassWeights(*weights),
+            default=weights[0],
+            metavar="|".join([*weights, "FAV:UNFAV"]),
+            help="Multiples of C by label"
+            + ("; auto: balanced if the plain machine neglects a label." if "auto" in weights else "."),
+        ),
         model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
         model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Gamma of rbf and poly."),
         model("--degree", type=int, default=3, help="Degree of poly."),

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature, read_only
+from fairenum.dataset.columns import Column, FloatArray, IntArray, read_only
+from fairenum.dataset.features import read_features
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.dataset.regrouping import regroup
-from fairenum.document.reading import Reading, ReadingOptions, reading_of
+from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of
+from fairenum.document.remark import Remark
 from fairenum.document.table import Regrouped
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
@@ -28,15 +30,26 @@ if TYPE_CHECKING:
 class Dataset:
     """A table to audit: features, a label with a favourable value, and sensitive groups.
 
-    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows. What was made of the
-    groups is told by sensitive column (``regrouped``), and where rows were left out, what numbers the others
-    have in the whole table (``numbers``).
+    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+
+    Parameters
+    ----------
+    remarks
+        What was noticed while it was read: columns left out, and columns that look like what they should not be.
+    max_levels
+        The most values of a categorical feature that an `Encoding` gives a column each.
+    regrouped
+        What was made of the groups of a sensitive column, by its name.
+    numbers
+        The numbers that the rows have in the whole table, where some of it were left out.
     """
 
     name: str
     features: tuple[Column, ...]
     label: Label
     sensitive: tuple[Groups, ...]
+    remarks: tuple[Remark, ...] = ()
+    max_levels: int = MAX_LEVELS
     regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
     numbers: IntArray | None = field(default=None, repr=False)
 
@@ -97,6 +110,11 @@ class Dataset:
         """Return the numbers of some rows as their owner counts them, from 0."""
         return rows if self.numbers is None else self.numbers[rows]
 
+    def placed(self, number: int) -> int | None:
+        """Find a row by the number that its owner counts it by; None if there is none, or if it was left out."""
+        places = np.flatnonzero(self.numbered(np.arange(len(self))) == number)
+        return int(places[0]) if places.size else None
+
     def take(self, rows: IntArray) -> Dataset:
         """Copy some rows to a table of their own, in the order given."""
         return replace(
@@ -150,6 +168,7 @@ class Dataset:
             raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
         sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
         _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+        _refuse_unknown(frame, categorical_columns=reading.categorical_columns)
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
         groups = [read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
         regrouping = regroup(groups, reading)
@@ -157,14 +176,14 @@ class Dataset:
             frame = frame.iloc[regrouping.rows]
         outcome = read_label(frame[label], favourable)
         hidden = {label, *drop} | (set() if reading.use_sensitive else {*sensitive, *withhold})
-        features = tuple(read_feature(frame[c]) for c in frame.columns if c not in hidden)
+        features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
         if not features:
-            raise ColumnConflict(
-                f"no column is left to learn from besides {quoted(sorted(hidden))}; a table needs features"
-            )
+            raise _nothing_left(sorted(hidden), remarks)
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
-        return cls(name, features, outcome, regrouping.columns, regrouping.made, regrouping.rows)
+        return cls(
+            name, features, outcome, regrouping.columns, remarks, reading.max_levels, regrouping.made, regrouping.rows
+        )
 
 
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
@@ -183,6 +202,13 @@ def _refuse_unknown(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
             if name not in frame.columns:
                 hint = did_you_mean(name, frame.columns) or f"; the columns are {quoted(frame.columns)}"
                 raise ColumnMissing(f"the table has no column {name!r}, named as {part}{hint}")
+
+
+def _nothing_left(hidden: Sequence[str], remarks: Sequence[Remark]) -> ColumnConflict:
+    """Say why no column is left to learn from."""
+    useless = ", ".join(f"{remark.column!r} ({remark.kind.replace('_', ' ')})" for remark in remarks)
+    unusable = f"; {useless} cannot be learned from" if useless else ""
+    return ColumnConflict(f"no column is left to learn from besides {quoted(hidden)}{unusable}; a table needs features")
 
 
 def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequence[str]) -> None:

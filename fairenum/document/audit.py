@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from fairenum.document.anatomy import Anatomy, Flips
 from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
 from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
+from fairenum.document.machine import ClassWeight
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
@@ -17,10 +19,11 @@ from fairenum.document.models import (
     GuidedRun,
     Multiplicity,
     PossibleRange,
-    Tuning,
 )
 from fairenum.document.performance import RequestedPerformance
+from fairenum.document.screening import Screening
 from fairenum.document.table import TableFacts
+from fairenum.document.training import ClassWeights, Tuning
 from fairenum.document.value import Value
 
 
@@ -32,6 +35,7 @@ class Requested(Value, frozen=True):
     max_nodes: int | Literal["auto"] | None
     performance: RequestedPerformance = "accuracy"
     decide: DecideText = "sign"
+    class_weight: ClassWeight = "none"
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
@@ -48,9 +52,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     is_exploratory
         Whether models were selected and reported on rows that are not separate.
     is_redacted
-        Whether row numbers, labels, groups and values of training examples were left out.
+        Whether row numbers, labels, groups and values of single rows were left out.
     tuning
         Null if C was given.
+    class_weights
+        As resolved, and what they were resolved by.
     guided
         Null if it was not asked for.
     examples
@@ -67,6 +73,13 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         What to beware of.
     attack
         What label flips do to the audit, over many draws of the table; null if it was not asked for.
+    screening
+        What single features give away; null in runs of older versions.
+    anatomy
+        What the models go by; null in runs of older versions.
+    flips
+        Whom the selected model decides otherwise than model 1; null unless that is another, and in a choice that was
+        made again without the data.
     """
 
     title: ClassVar[str] = "audit"
@@ -91,6 +104,10 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     warnings: tuple[Caution, ...]
     attack: Attack | None = None
     is_redacted: bool = False
+    screening: Screening | None = None
+    anatomy: Anatomy | None = None
+    flips: Flips | None = None
+    class_weights: ClassWeights = ClassWeights()
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""
@@ -121,10 +138,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         return self.config.primary
 
     def redacted(self) -> AuditDocument:
-        """Leave out what it holds of single training rows: their numbers, labels, groups and values."""
+        """Leave out what it holds of single rows: their numbers, labels, groups and values."""
         models = tuple(model.but(left_out=tuple(entry.counted for entry in model.left_out)) for model in self.models)
         explanation = self.explanation
         if explanation:
             core = explanation.core.but(left_out=tuple(entry.counted for entry in explanation.core.left_out))
             explanation = explanation.but(clusters=(), core=core)
-        return self.but(is_redacted=True, models=models, examples=(), explanation=explanation)
+        flips = self.flips and self.flips.but(flipped=())
+        return self.but(is_redacted=True, models=models, examples=(), explanation=explanation, flips=flips)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
 from fairenum.document.deciding import Decide, DecideText
-from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.machine import ClassWeight, Machine, Tolerances
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
 from fairenum.document.reading import Reading, ReadingOptions
@@ -26,7 +26,7 @@ class AuditConfig(Options):
     Parameters
     ----------
     machine
-        The support vector machine whose near-optimal models are listed.
+        The support vector machine whose near-optimal models are listed; by default its class weight is "auto".
     reading
         How the table is read.
     k
@@ -87,7 +87,7 @@ class AuditConfig(Options):
 
     subject: ClassVar[str] = "an audit"
 
-    machine: Machine = field(default_factory=Machine)
+    machine: Machine = field(default_factory=lambda: Machine(class_weight="auto"))
     reading: Reading = field(default_factory=Reading)
     k: int = 50
     distinct: Distinctness = "predictions"
@@ -138,7 +138,7 @@ class AuditConfig(Options):
     @property
     def tolerances(self) -> Tolerances:
         """What a fairer model may cost; what counts as performance is what suits the machine if nothing was said."""
-        is_weighted = getattr(self.machine, "class_weight", "none") not in ("none", "auto")
+        is_weighted = self.machine.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
         return Tolerances(self.metric, self.eps, self.max_performance_drop, performance)
@@ -185,6 +185,7 @@ class AuditOptions(ReadingOptions, total=False):
     coef0: float
     solver: str
     rows: bool
+    class_weight: ClassWeight
     machine: Machine
     reading: Reading
     k: int

@@ -18,7 +18,7 @@ REFERENCE_AGREES = 1e-9
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
     """List what to beware of."""
-    rooms = (_of_run, _of_table, _of_groups, _of_models, _of_choice)
+    rooms = (_of_run, _of_table, _of_features, _of_groups, _of_models, _of_choice)
     return tuple(chain.from_iterable(find(document) for find in rooms))
 
 
@@ -29,6 +29,8 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("exploratory")
     if document.guided and document.guided.obstacle and document.column is not None:
         yield Caution("guided_skipped")
+    if document.requested.class_weight == "auto" and document.config.machine.class_weight != "none":
+        yield Caution("class_weighted")
     if document.enumeration.ties:
         yield Caution("few_predictors")
     if document.enumeration.stopped == "solver":
@@ -38,6 +40,7 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:
+    yield from (Caution(kind) for kind in dict.fromkeys(remark.kind for remark in document.dataset.remarks))
     kinds = {feature.kind for feature in document.dataset.features if feature.missing}
     if "numeric" in kinds:
         yield Caution("imputed")
@@ -47,10 +50,22 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("dropped")
     if document.dataset.unseen:
         yield Caution("unseen")
+    if document.dataset.pooled:
+        yield Caution("pooled")
     if not document.config.standardise:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:
         yield Caution("sensitive_features")
+
+
+def _of_features(document: AuditDocument) -> Iterator[Caution]:
+    if (found := document.screening) is None:
+        return
+    if found.lookalikes:
+        yield Caution("one_column")
+    if found.other_leaks:
+        yield Caution("leak")
+    yield from (Caution("proxy", column.column) for column in found.columns if column.copies)
 
 
 def _of_groups(document: AuditDocument) -> Iterator[Caution]:
@@ -59,6 +74,8 @@ def _of_groups(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("no_sensitive")
     for column in columns:
         yield from _of_column(column)
+    if len(columns) > 1 and not any(column.is_intersection for column in columns):
+        yield Caution("no_intersection")
     if (limit := unseen_difference(document)) and limit > NOTABLE_DIFFERENCE:
         yield Caution("low_power", document.column)
 

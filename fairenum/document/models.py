@@ -9,20 +9,6 @@ from fairenum.document.value import Parts, Value
 Cell = float | str | None
 
 
-class TriedCost(Value, frozen=True):
-    """The accuracy of one C over folds of the training rows."""
-
-    C: float
-    accuracy: float
-
-
-class Tuning(Value, frozen=True):
-    """The choice of C by cross-validation."""
-
-    folds: int
-    grid: tuple[TriedCost, ...]
-
-
 class MarginTies(Value, frozen=True):
     """Why many supports can be few predictors: examples on the margin of the best model, and how many determine it.
 
@@ -179,6 +165,11 @@ class AuditedModel(Value, frozen=True):
     scores: Parts[SplitScores]
     cut: float = 0.0
     tied: int = 0
+
+    @property
+    def offset(self) -> float:
+        """What a decision value starts from: the bias, minus the cut, so that from 0 on it is favourable."""
+        return self.bias - self.cut
 
     @property
     def records_left_out(self) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import field
+import msgspec
 
+from fairenum.document.remark import Remark
 from fairenum.document.terms import Part
 from fairenum.document.value import Value
 
@@ -83,8 +84,8 @@ class Regrouped(Value, frozen=True):
         Names that differ by case or blanks only, and are groups of their own.
     """
 
-    merged: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
+    merged: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    left_out: dict[str, int] = msgspec.field(default_factory=dict)
     alike: tuple[tuple[str, ...], ...] = ()
 
 
@@ -138,6 +139,10 @@ class TableFacts(Value, frozen=True):
         Features that do not vary in the training rows.
     unseen
         Cells whose value the training rows did not hold, by feature.
+    pooled
+        Values that share one encoded column, as the training rows hold them too rarely, by feature.
+    remarks
+        What was noticed while the table was read: columns left out, columns that are probably not what they look like.
     identical_rows
         Training rows that repeat another in all encoded features and the label.
     examples
@@ -161,6 +166,8 @@ class TableFacts(Value, frozen=True):
     unseen: dict[str, int]
     identical_rows: int
     examples: int
+    pooled: dict[str, int] = msgspec.field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def sensitive_columns(self) -> list[str]:

@@ -19,6 +19,7 @@ KernelName = Literal["linear", "rbf", "poly"]
 Distinctness = Literal["support", "predictions", "diverse"]
 Categorical = Literal["onehot", "ordinal"]
 SmallGroups = Literal["set-aside", "keep"]
+DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided"]
 Direction = Literal["unfavourable", "favourable"]
@@ -43,10 +44,26 @@ Reason = Literal[
     "no_other_candidate",
     "no_smaller_gap",
 ]
-CautionCode = Literal[
+# What is noticed about a column, or a file, while a table is read.
+RemarkKind = Literal[
+    "guessed_delimiter",
+    "guessed_encoding",
+    "row_numbers",
+    "constant_column",
+    "empty_column",
+    "date_column",
+    "identifier_text",
+    "free_text",
+    "object_column",
+    "identifier_number",
+    "written_numbers",
+    "code_numbers",
+]
+AuditCaution = Literal[
     "interrupted",
     "exploratory",
     "guided_skipped",
+    "class_weighted",
     "few_predictors",
     "solver_failed",
     "budget_spent",
@@ -54,14 +71,19 @@ CautionCode = Literal[
     "missing",
     "dropped",
     "unseen",
+    "pooled",
     "unscaled",
     "sensitive_features",
+    "leak",
+    "one_column",
+    "proxy",
     "no_sensitive",
     "regrouped",
     "alike_groups",
     "set_aside",
     "small_group",
     "single_group",
+    "no_intersection",
     "low_power",
     "constant",
     "missed_rate",
@@ -71,6 +93,7 @@ CautionCode = Literal[
     "other_column",
     "reference",
 ]
+CautionCode = Literal[AuditCaution, RemarkKind]
 
 
 class Verdict(StrEnum):

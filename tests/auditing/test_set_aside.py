@@ -158,9 +158,17 @@ def test_hundreds_of_small_groups_are_no_burden():
 
 
 def test_too_many_groups_to_compare_are_refused_with_advice():
-    with pytest.raises(
-        ColumnUnusable, match=r"'zone' has 402 groups to compare two by two, more than 100; set small.*"
-    ):
+    with pytest.raises(ColumnUnusable, match=r"'zone' has 402 groups to compare two by two, more than 60; set small.*"):
         audit(coded(400, 2000), sensitive="zone", small_groups="keep", **OPTIONS)
-    with pytest.raises(ColumnUnusable, match=r"aside with min_group_size=100 \(--min-group-size 100\), or join some"):
+    with pytest.raises(ColumnUnusable, match=r"aside with min_group_size=60 \(--min-group-size 60\), or join some"):
         audit(coded(150, 3000), sensitive="zone", min_group_size=1, **OPTIONS)
+
+
+def test_an_intersection_of_too_many_groups_is_left_out_unless_it_is_asked_for():
+    frame = coded(40, 4000).assign(sex=["f", "m"] * 2000)
+    options = {**OPTIONS, "k": 2, "search": "exact", "min_group_size": 1}
+    document = checked(audit(frame, sensitive=["sex", "zone"], **options))
+    assert [column.column for column in document.dataset.sensitive] == ["sex", "zone"]
+    assert "no_intersection" in codes(document)
+    with pytest.raises(ColumnUnusable, match="'sex & zone' has 84 groups to compare two by two"):
+        audit(frame, sensitive=["sex", "zone"], primary="sex & zone", **options)

@@ -93,6 +93,8 @@ def test_rows_of_other_groups_are_left_out(options, kept):
     np.testing.assert_array_equal(dataset.features[0].values, table()["x"].to_numpy()[rows])
     np.testing.assert_array_equal(dataset.y, table()["y"].to_numpy()[rows])
     assert sum(dataset.regrouped["race"].left_out.values()) == len(table()) - len(rows)
+    assert dataset.placed(int(rows[3])) == 3
+    assert dataset.placed(int(np.setdiff1d(np.arange(len(table())), rows)[0])) is None
     some = dataset.take(np.array([2, 0]))
     np.testing.assert_array_equal(some.numbered(np.array([0, 1])), rows[[2, 0]])
 

@@ -9,8 +9,10 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.remark import Remark
+from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
 from fairenum.document.table import Regrouped
-from fairenum.document.terms import CautionCode, Verdict
+from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
 METRIC = "demographic_parity_difference"
@@ -94,6 +96,10 @@ def with_change(column: str, change: float | None) -> AuditDocument:
     return with_model(6, scores=scores.but(holdout=scores.holdout.but(by_column=by_column)))
 
 
+def screened(**changes: object) -> AuditDocument:
+    return calm().but(screening=Screening(100, 0.8, (), (), ()).but(**changes))
+
+
 def missed_rate(share: float, tied: int) -> AuditDocument:
     """Let model 1 select what was asked for, and the selected model so much more, with so many rows tied at its cut."""
     document = with_part("config", decide="rate=0.6")
@@ -105,10 +111,16 @@ def missed_rate(share: float, tied: int) -> AuditDocument:
     return document.but(models=tuple(models))
 
 
+def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
+    document = with_part("requested", class_weight=asked)
+    return document.but(config=document.config.but(class_weight=resolved))
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
+    Caution("class_weighted"): class_weighted("auto"),
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
     Caution("solver_failed"): with_part("enumeration", stopped="solver"),
     Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
@@ -116,14 +128,19 @@ CHANGES = {
     Caution("missing"): with_feature(kind="categorical", missing=1),
     Caution("dropped"): with_table(dropped=("town",)),
     Caution("unseen"): with_table(unseen={"town": 1}),
+    Caution("pooled"): with_table(pooled={"zip": 900}),
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
+    Caution("leak"): screened(features=(Alone("town", 0.79),)),
+    Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
+    Caution("proxy", "Female"): screened(columns=(GroupTell("Female", ("0", "1"), 0.9, (Alone("town", 0.95),)),)),
     Caution("no_sensitive"): without_sensitive(),
     Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
     Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),
     Caution("set_aside", COLUMN): with_third_group(is_small=True, is_compared=False),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
+    Caution("no_intersection"): with_table(sensitive=calm().dataset.sensitive[:2]),
     Caution("low_power", COLUMN): low_power(),
     Caution("constant"): with_model(3, is_constant=True),
     Caution("missed_rate", rank=6): missed_rate(0.02, tied=1),
@@ -132,6 +149,7 @@ CHANGES = {
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
     Caution("other_column", "Female"): with_change("Female", NOTABLE_GROWTH),
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
+    **{Caution(kind): with_table(remarks=(Remark(kind, "a"), Remark(kind, "b"))) for kind in get_args(RemarkKind)},
 }
 
 
@@ -159,14 +177,20 @@ def test_one_change_calls_for_one_caution(caution):
         with_change(COLUMN, NOTABLE_GROWTH),  # the gap that it was selected by has a verdict of its own
         with_change("Female", NOTABLE_GROWTH - 1e-9),
         with_change("Female", None),
+        screened(features=(Alone("town", 0.78),)),  # 93 % of what model 1 knows
+        screened(features=(Alone("town", 0.79),), model_auc=0.69),
+        screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
+        class_weighted("balanced"),  # as was asked for
+        class_weighted("auto", "none"),
     ],
-    ids=range(9),
+    ids=range(14),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    absent = {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & (absent | {"leak", "proxy", "class_weighted"})
 
 
 @pytest.mark.parametrize(

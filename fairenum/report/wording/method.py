@@ -19,7 +19,7 @@ BIAS_AUDIT = f"Arranged as a bias audit under New York City Local Law 144 of 202
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
-    "selected model; "
+    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted; "
 )
 # What leaves a rule open: the ends of a sentence that begins with what was measured.
 NO_MODEL = "no model was selected"
@@ -95,11 +95,19 @@ def _division(document: AuditDocument) -> str:
 def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
-        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g} were enumerated best first "
-        f"by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs from the best one in the "
-        f"training examples it is not shown. The search saw {counted(found.supports, 'model')} with distinct supports, "
-        f"lists {found.models}, and ended at {STOPPED[found.stopped]}. Every objective is proven by weak duality."
+        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_weights(document)} were "
+        f"enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
+        f"from the best one in the training examples it is not shown. The search saw "
+        f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
+        f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
     )
+
+
+def _weights(document: AuditDocument) -> str:
+    weights = document.class_weights
+    if weights.favourable == weights.unfavourable == 1.0:
+        return ""
+    return f", times {weights.favourable:.3g} for favourable and {weights.unfavourable:.3g} for unfavourable rows,"
 
 
 def limits(document: AuditDocument) -> Iterator[str]:
