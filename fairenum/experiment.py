@@ -81,8 +81,10 @@ class Division:
 
     Attributes
     ----------
+    columns
+        The groups of every sensitive column and, if there are several, of their intersection.
     primary
-        The sensitive column, or intersection, whose groups the encoded rows have; None if there is none.
+        The one of them whose groups the encoded rows have; None if there is none.
     rows
         The row numbers of the selection split and of the holdout.
     is_exploratory
@@ -92,6 +94,7 @@ class Division:
     dataset: Dataset
     split: Split
     encoding: Encoding
+    columns: tuple[Groups, ...]
     primary: Groups | None
     train: EncodedRows
     selection: EncodedRows
@@ -102,11 +105,6 @@ class Division:
     def part(self, part: Part) -> EncodedRows:
         """Return the encoded rows of one split."""
         return self.selection if part == "selection" else self.holdout
-
-    @property
-    def columns(self) -> tuple[Groups, ...]:
-        """The groups of every sensitive column and, if there are several, of their intersection."""
-        return self.dataset.columns
 
     @property
     def column(self) -> str | None:
@@ -121,6 +119,7 @@ def divide(
     *,
     primary: str | None = None,
     standardise: bool = True,
+    fewest: int | None = None,
 ) -> Division:
     """Divide and encode a table; the encoding sees the training rows alone.
 
@@ -134,18 +133,25 @@ def divide(
         The sensitive column, or intersection, to group rows by; the first if not given.
     standardise
         Scale numbers to mean 0 and variance 1.
+    fewest
+        Rows of the selection split and of the holdout below which a group is set aside, as are those without a value;
+        all groups are compared if not given.
     """
     parts = split(dataset, sizes, seed)
     # A run without one of the three parts still answers, from rows that are not separate, and says so.
     chosen = next(rows for rows in (parts.selection, parts.holdout, parts.train) if rows.size)
     reported = parts.holdout if parts.holdout.size else chosen
-    groups = named_groups(dataset.columns, primary) if dataset.columns or primary else None
+    columns = dataset.columns
+    if fewest is not None:
+        columns = tuple(groups.setting_aside(fewest, (chosen, reported)) for groups in columns)
+    groups = named_groups(columns, primary) if columns or primary else None
     encoding, encoded = encode(dataset, (parts.train, chosen, reported), groups, standardise=standardise)
     train, selection, holdout = encoded
     return Division(
         dataset=dataset,
         split=parts,
         encoding=encoding,
+        columns=columns,
         primary=groups,
         train=train,
         selection=selection,

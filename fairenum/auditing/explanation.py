@@ -102,7 +102,7 @@ def _clusters(model: Model, division: Division, training: Training) -> list[Clus
                 records=float(weights[inside].sum()),
                 share=float(weights[inside].sum() / weights.sum()),
                 share_of_training=float(((label.y[train] == y) & (codes[train] == code)).mean()),
-                rows=tuple(sorted(int(row) for row in rows[inside])),
+                rows=tuple(sorted(division.dataset.numbered(rows[inside]).tolist())),
             )
         )
     return sorted(clusters, key=lambda cluster: -cluster.records)

@@ -17,7 +17,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
 from fairenum.document.scores import SplitScores
-from fairenum.document.table import ClassCounts, Feature, GroupSizes, SensitiveColumn, SplitSizes, TableFacts
+from fairenum.document.table import ClassCounts, Feature, GroupSizes, Regrouped, SensitiveColumn, SplitSizes, TableFacts
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
@@ -93,10 +93,11 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
     train = _sizes(groups, division.split.train)
     sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
     positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
+    regrouped = division.dataset.regrouped.get(groups.column, Regrouped())
     return SensitiveColumn(
         column=groups.column,
         is_primary=groups.column == division.column,
-        is_intersection=groups not in division.dataset.sensitive,
+        is_intersection=division.columns.index(groups) >= len(division.dataset.sensitive),
         reference=_reference(groups, config, division.primary),
         groups=tuple(
             GroupSizes(
@@ -107,9 +108,11 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
                 selection_positives=positives["selection"][code],
                 holdout_positives=positives["holdout"][code],
                 is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
+                is_compared=bool(groups.compared[code]),
             )
             for code, name in enumerate(groups.names)
         ),
+        regrouped=regrouped,
     )
 
 
@@ -126,6 +129,7 @@ def audited_models(
     undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
     changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
+    is_constant = listing.decisions(division, "selection", division.column).is_constant
     return tuple(
         AuditedModel(
             rank=place + 1,
@@ -146,7 +150,7 @@ def audited_models(
             tied=listing.cuts[place].tied,
             undetermined=Parts(*(undetermined[part][place] for part in PARTS)),
             predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
-            is_constant=len(set(bits["selection"][place].tolist())) == 1,
+            is_constant=bool(is_constant[place]),
             scores=Parts(*(scores[part][place] for part in PARTS)),
         )
         for place, model in enumerate(listing.models)
@@ -174,7 +178,7 @@ def left_out(model: Model, division: Division, training: Training) -> tuple[Left
         LeftOut(
             copies=copies,
             of=len(training.records[example]),
-            row=int(training.records[example].min()),
+            row=int(division.dataset.numbered(training.records[example]).min()),
             label=_label(division, training.records[example]),
             groups=_groups(division, training.records[example]),
         )
@@ -187,8 +191,8 @@ def examples(division: Division, training: Training, listing: Listing) -> tuple[
     wanted = sorted({example for model in listing.models for example in model.left_out})
     return tuple(
         Example(
-            row=int(records.min()),
-            rows=tuple(records.tolist()),
+            row=int(division.dataset.numbered(records).min()),
+            rows=tuple(division.dataset.numbered(records).tolist()),
             label=_label(division, records),
             groups=_groups(division, records),
             values={column.name: cell(column.values[records[0]]) for column in division.dataset.features},

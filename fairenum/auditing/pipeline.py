@@ -15,6 +15,7 @@ from fairenum.auditing.baselines import baselines
 from fairenum.auditing.choice import choose, choose_again
 from fairenum.auditing.classifier import pipeline
 from fairenum.auditing.disagreement import disagreement
+from fairenum.auditing.dividing import divided
 from fairenum.auditing.explanation import explanation
 from fairenum.auditing.guiding import join_guided
 from fairenum.auditing.impact import group_tables, reference_check
@@ -35,7 +36,7 @@ from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange
 from fairenum.document.screening import Screening
 from fairenum.document.training import Tuning
-from fairenum.experiment import PARTS, Division, divide
+from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
 from fairenum.solvers.registry import solver_version
@@ -122,7 +123,7 @@ def run_audit(
     with clock.stage("load"):
         dataset = load(data, label, favourable, sensitive, config)
     with clock.stage("divide"):
-        division = divide(dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise)
+        division = divided(dataset, config)
     with clock.stage("tune"):
         training, tuning = train_machine(division, config, progress)
     asked, config = config, facts.resolved(config, division, training)

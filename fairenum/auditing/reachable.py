@@ -20,11 +20,12 @@ def possible_range(
 ) -> PossibleRange | None:
     """Bound the difference of mean decision values on the holdout for any machine nearly as good as model 1.
 
-    The two groups are those that lie farthest apart for model 1. Nearly as good is what is within the eps of the audit
-    or, if a listed model loses more than that on all training rows, what it loses: so every model lies in the range.
+    The two groups are those of the compared ones that lie farthest apart for model 1. Nearly as good is what is within
+    the eps of the audit or, if a listed model loses more than that on all training rows, what it loses: so every model
+    lies in the range.
     """
     rows, groups = division.holdout, division.holdout.groups
-    present = np.flatnonzero(groups.sizes)
+    present = np.flatnonzero((groups.sizes > 0) & groups.compared)
     if division.column is None or len(present) < 2:
         return None
     values = listing.values["holdout"]

@@ -13,7 +13,7 @@ from fairenum.document.machine import ClassWeight, Machine, Tolerances
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
 from fairenum.document.reading import Reading, ReadingOptions
-from fairenum.document.terms import Distinctness, Gap, KernelName, Search
+from fairenum.document.terms import Distinctness, Gap, KernelName, Search, SmallGroups
 from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)
@@ -75,7 +75,10 @@ class AuditConfig(Options):
     confidence
         Of intervals and verdicts.
     min_group_size
-        Groups with fewer rows are flagged, never dropped.
+        Groups with fewer rows in the selection split or the holdout are small.
+    small_groups
+        What becomes of small groups, and of rows without a group: "set-aside" shows them, but no gap, search or choice
+        looks at them while two others remain; "keep" compares them like the others.
     replications
         Of the bootstrap.
     standardise
@@ -106,6 +109,7 @@ class AuditConfig(Options):
     sizes: Sizes = SHARES
     confidence: float = 0.95
     min_group_size: int = 30
+    small_groups: SmallGroups = "set-aside"
     replications: int = 1000
     standardise: bool = True
 
@@ -152,6 +156,7 @@ AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "distinct": get_args(Distinctness),
     "search": get_args(Search),
     "metric": get_args(Gap),
+    "small_groups": get_args(SmallGroups),
 }
 AUDIT_WHOLE: Ranges = {
     "k": (1, math.inf),
@@ -204,5 +209,6 @@ class AuditOptions(ReadingOptions, total=False):
     sizes: Sequence[float]
     confidence: float
     min_group_size: int
+    small_groups: SmallGroups
     replications: int
     standardise: bool

@@ -130,6 +130,39 @@ def test_options_reach_the_configuration(fairenum, loans):
     assert (table.label, table.favourable, table.sensitive_columns) == ("approved", "no", ["income"])
 
 
+def test_groups_are_joined_kept_and_left_out(fairenum, loans, folder):
+    frame = pd.read_csv(loans)
+    frame["town"] = frame["town"].where(frame.index % 9 != 0, "ayr ").where(frame.index % 50 != 0, "Deal, Kent")
+    frame.to_csv(loans, index=False)
+    options = ["--label", "approved", "--favourable", "yes", "-k", "2", "--replications", "20", "--search", "exact"]
+    options += ["--sensitive", "sex", "--sensitive", "town", "--json", "-", "--small-groups", "keep"]
+    ended = fairenum(
+        *("audit", loans, *options, "--tidy-groups", "--merge", 'far=Bath,"Deal, Kent"', "--only", "far,town:Ayr"),
+        *("--exclude", "Cork", "--only", "woman", "--only", "man"),
+    )
+    document = printed(ended)
+    reading = document.config.reading
+    assert reading.merge == {"far": ("Bath", "Deal, Kent")}
+    assert (reading.only, reading.exclude) == (("far", "town:Ayr", "woman", "man"), ("Cork",))
+    assert (reading.tidy_groups, document.config.small_groups) == (True, "keep")
+    town = document.dataset.sensitive[1]
+    sizes = {group.name: group.train + group.selection + group.holdout for group in town.groups}
+    assert sizes == {
+        "Ayr": frame["town"].isin(["Ayr", "ayr "]).sum(),
+        "far": frame["town"].isin(["Bath", "Deal, Kent"]).sum(),
+    }
+    assert town.regrouped.left_out == {"Cork": (frame["town"] == "Cork").sum()}
+    (folder / "fairenum.toml").write_text('only = ["Ayr", "Bath"]\nmerge = ["A=Ayr"]\nexclude = []\n')
+    refused = fairenum("audit", loans, *options)
+    assert refused.code == 2
+    assert "no group is called 'Ayr', named in only (--only)" in refused.err
+    (folder / "fairenum.toml").write_text('only = ["A", "Bath"]\nmerge = ["A=Ayr,ayr"]\n')
+    assert [group.name for group in printed(fairenum("audit", loans, *options)).dataset.sensitive[1].groups] == [
+        "A",
+        "Bath",
+    ]
+
+
 def test_guided_search_and_other_mitigations(fairenum, loans):
     ended = fairenum(
         *("audit", loans, *OPTIONS, "-k", "2", "--search", "guided", "--max-left-out", "0.1", "--baselines"),
@@ -215,6 +248,12 @@ def test_the_run_can_be_loaded(saved_run):
         (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),
+        (["--merge", "Other"], "'Other' is not a new group and those that it joins, such as Other=a,b"),
+        (["--merge", "=man"], "'=man' is not a new group and those that it joins"),
+        (["--merge", "a=man", "--merge", "a=woman"], "a new group is named twice; list all that it joins in one"),
+        (["--only", "wman,man"], "no group is called 'wman', named in only (--only); did you mean 'woman'?"),
+        (["--exclude", "man"], "leave one group, 'woman', of sensitive column 'sex', and parity compares two groups"),
+        (["--small-groups", "drop"], "'drop' is not one of 'set-aside', 'keep'"),
         (["--metric", "parity"], "'parity' is not one of"),
         (["-k", "0"], "option 'k' must be a whole number of at least 1, not 0"),
         (["--confidence", "2"], "option 'confidence' must be"),

@@ -11,6 +11,7 @@ from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
+from fairenum.document.table import Regrouped
 from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -53,6 +54,12 @@ def with_group(place: int, **changes: object) -> AuditDocument:
     """Change the first group of a sensitive column."""
     first, *others = calm().dataset.sensitive[place].groups
     return with_column(place, groups=(first.but(**changes), *others))
+
+
+def with_third_group(**changes: object) -> AuditDocument:
+    """Add a group to the primary column."""
+    groups = calm().dataset.sensitive[0].groups
+    return with_column(0, groups=(*groups, groups[0].but(name="other", **changes)))
 
 
 def with_table(**changes: object) -> AuditDocument:
@@ -128,8 +135,12 @@ CHANGES = {
     Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
     Caution("proxy", "Female"): screened(columns=(GroupTell("Female", ("0", "1"), 0.9, (Alone("town", 0.95),)),)),
     Caution("no_sensitive"): without_sensitive(),
+    Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
+    Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),
+    Caution("set_aside", COLUMN): with_third_group(is_small=True, is_compared=False),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
+    Caution("no_intersection"): with_table(sensitive=calm().dataset.sensitive[:2]),
     Caution("low_power", COLUMN): low_power(),
     Caution("constant"): with_model(3, is_constant=True),
     Caution("missed_rate", rank=6): missed_rate(0.02, tied=1),

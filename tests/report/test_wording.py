@@ -3,11 +3,12 @@
 from typing import get_args
 
 import pytest
-from samples import METRIC, audit, gap, saved, scored, with_model, with_small_group
+from samples import METRIC, audit, gap, saved, scored, with_model, with_small_group, with_third_group
 
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
+from fairenum.document.table import Regrouped
 from fairenum.document.terms import CautionCode, ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
@@ -189,12 +190,42 @@ def test_rare_values_are_counted_with_their_limit():
 
 def test_groups_are_named():
     document = with_small_group(audit())
-    assert told(document, "small_group", "age") == "age: groups with fewer than 30 rows in a split: '> 25'"
+    few = "age: groups with fewer than 30 rows in a split: '> 25'"
+    assert told(document, "small_group", "age") == (
+        f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
+    )
+    assert told(with_third_group(document), "small_group", "age") == few
     assert told(document, "single_group", "age", "holdout") == (
         "age: the holdout holds one group only, so its gaps say nothing"
     )
     assert told(saved("german"), "low_power", "age") == (
         "age: with these group sizes a difference in selection rate below 0.20 can go unseen"
+    )
+
+
+def test_what_becomes_of_groups_is_told():
+    document = with_third_group(audit(), name="unclear", is_small=True, is_compared=False)
+    assert told(document, "set_aside", "age") == (
+        "age: shown, but set aside from gaps, search and choice: fewer than 30 rows in a split: 'unclear'; "
+        "small_groups='keep' (--small-groups keep) brings them back, merge (--merge) joins them"
+    )
+    document = with_third_group(document, name="(missing)", is_compared=False)
+    assert "'unclear'; without a value: '(missing)'; small_groups" in told(document, "set_aside", "age")
+    made = Regrouped({"Other": ("a", "b")}, {"x": 3, "y": 1}, (("F", "f"), ("M", "m")))
+    column = document.dataset.sensitive[0].but(regrouped=made, is_intersection=True)
+    document = document.but(dataset=document.dataset.but(sensitive=(column,)))
+    assert told(document, "regrouped", "age") == (
+        "age: 'Other' joins 'a', 'b'; rows left out of the audit: 3 of 'x', 1 of 'y'"
+    )
+    assert told(document, "alike_groups", "age") == (
+        "age: groups that differ by case or blanks only: 'F', 'f'; 'M', 'm'; tidy_groups=True (--tidy-groups) joins "
+        "them"
+    )
+    assert told(document, "set_aside", "age").endswith("(--small-groups keep) brings them back")
+    columns = tuple(column.but(column=name, is_intersection=False) for name in ("sex", "age"))
+    two = document.but(dataset=document.dataset.but(sensitive=columns))
+    assert told(two, "no_intersection") == (
+        "sex & age: too many groups to compare, so they are not shown; primary (--primary 'sex & age') says more"
     )
 
 

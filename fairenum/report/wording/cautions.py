@@ -146,13 +146,49 @@ def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
     return next(column for column in document.dataset.sensitive if column.column == caution.column)
 
 
+def _regrouped(document: AuditDocument, caution: Caution) -> str:
+    made = _column(document, caution).regrouped
+    joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
+    left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
+    rows = [f"rows left out of the audit: {', '.join(left)}"] if left else []
+    return f"{caution.column}: {'; '.join([*joined, *rows])}"
+
+
+def _alike_groups(document: AuditDocument, caution: Caution) -> str:
+    alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
+    joins = "tidy_groups=True (--tidy-groups) joins them"
+    return f"{caution.column}: groups that differ by case or blanks only: {alike}; {joins}"
+
+
+def _set_aside(document: AuditDocument, caution: Caution) -> str:
+    column = _column(document, caution)
+    few = quoted(group.name for group in column.aside if group.is_small)
+    unknown = quoted(group.name for group in column.aside if not group.is_small)
+    reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
+    reasons += [f"without a value: {unknown}"] if unknown else []
+    joins = "" if column.is_intersection else ", merge (--merge) joins them"
+    return (
+        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}; "
+        f"small_groups='keep' (--small-groups keep) brings them back{joins}"
+    )
+
+
 def _small_group(document: AuditDocument, caution: Caution) -> str:
-    names = quoted(group.name for group in _column(document, caution).groups if group.is_small)
-    return f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    column = _column(document, caution)
+    names = quoted(group.name for group in column.compared if group.is_small)
+    few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    if sum(not group.is_small for group in column.compared) >= 2:
+        return few
+    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
 
 
 def _single_group(_document: AuditDocument, caution: Caution) -> str:
     return f"{caution.column}: the {caution.part} holds one group only, so its gaps say nothing"
+
+
+def _no_intersection(document: AuditDocument, _caution: Caution) -> str:
+    columns = " & ".join(document.dataset.sensitive_columns)
+    return f"{columns}: too many groups to compare, so they are not shown; primary (--primary {columns!r}) says more"
 
 
 def _low_power(document: AuditDocument, caution: Caution) -> str:
@@ -233,8 +269,12 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "one_column": _one_column,
     "proxy": _proxy,
     "no_sensitive": _no_sensitive,
+    "regrouped": _regrouped,
+    "alike_groups": _alike_groups,
+    "set_aside": _set_aside,
     "small_group": _small_group,
     "single_group": _single_group,
+    "no_intersection": _no_intersection,
     "low_power": _low_power,
     "constant": _constant,
     "missed_rate": _missed_rate,

@@ -142,9 +142,18 @@ def judged_by(numbers: Estimate) -> str:
 
 def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
     """Say which groups are too small to judge a rule by."""
-    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in small[:NAMED])
-    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {named}"
+    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {_sized(small)}"
     return f", but {few}; --min-group-size sets the minimum"
+
+
+def not_judged(column: SensitiveColumn) -> str:
+    """Say which groups a rule is not judged by."""
+    return f" (not judged: {_sized(column.aside)})"
+
+
+def _sized(groups: Sequence[GroupSizes]) -> str:
+    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in groups[:NAMED])
+    return named + (f" and {len(groups) - NAMED} more" if len(groups) > NAMED else "")
 
 
 def single_group(column: SensitiveColumn) -> str:
