@@ -145,7 +145,7 @@ class AuditResult:
         return models(self.document)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return everything that is a table: models, scores, groups, disagreement, left-out examples, baselines."""
+        """Return all that is a table: models, scores, groups, disagreement, left-out examples, baselines, splits."""
         from fairenum.frames import tables
 
         return tables(self.document)

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from fairenum.document.audit import AuditDocument
 from fairenum.document.models import AuditedModel, GroupDisagreement
 from fairenum.document.scores import ChangedEstimate, GapEstimate
+from fairenum.document.table import SPLITS
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
@@ -30,6 +31,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "disagreement": ("column", *GroupDisagreement.__struct_fields__),
     "left_out": ("rank", *LEFT_OUT),
     "baselines": (*BASELINE, "accuracy", "gap", "verdict"),
+    "splits": ("row", "split"),
 }
 
 
@@ -46,6 +48,7 @@ def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
         "disagreement": _disagreement(document),
         "left_out": _left_out(document),
         "baselines": _baselines(document),
+        "splits": _splits(document),
     }
     others = {name: pd.DataFrame(list(found), columns=list(COLUMNS[name])) for name, found in rows.items()}
     return {"models": models(document), **others}
@@ -115,3 +118,11 @@ def _baselines(document: AuditDocument) -> Iterator[Row]:
             gap = method.scores.gap(document.selection.tolerances.metric)
             row |= {"accuracy": method.scores.accuracy.value, "gap": gap.value, "verdict": gap.verdict}
         yield row
+
+
+def _splits(document: AuditDocument) -> Iterator[Row]:
+    """Yield the rows that are in a split, in the order of the table; none where the document does not name them."""
+    if found := document.dataset.split_rows:
+        rows = [(row, split) for split in SPLITS for row in found.of_split(split)]
+        for row, name in sorted(rows):
+            yield {"row": row, "split": name}

@@ -19,7 +19,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    assert list(tables) == ["models", "scores", "groups", "disagreement", "left_out", "baselines"]
+    assert list(tables) == ["models", "scores", "groups", "disagreement", "left_out", "baselines", "splits"]
     for name in tables:
         assert name.replace("_", "-") in AuditResult.tables.__doc__
     pd.testing.assert_frame_equal(tables["models"], AuditResult(DOCUMENT).to_frame())

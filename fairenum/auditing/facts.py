@@ -12,10 +12,21 @@ from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
+from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
+from fairenum.dataset.splitting import straddling
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
 from fairenum.document.scores import SplitScores
-from fairenum.document.table import ClassCounts, Feature, GroupSizes, SensitiveColumn, SplitSizes, TableFacts
+from fairenum.document.table import (
+    ClassCounts,
+    Feature,
+    GroupSizes,
+    SensitiveColumn,
+    SplitOrigin,
+    SplitRows,
+    SplitSizes,
+    TableFacts,
+)
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
@@ -66,7 +77,33 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         unseen=division.encoding.unseen(dataset, audited),
         identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
         examples=training.problem.size,
+        origin=_origin(division),
+        split_rows=_split_rows(division),
     )
+
+
+def _origin(division: Division) -> SplitOrigin:
+    """Say how rows came to their splits."""
+    split, partition = division.split, division.dataset.partition or Partition()
+    parts, times, members = partition.parts, partition.times, partition.members
+    held = () if times is None else (times[rows].min() for rows in (split.selection, split.holdout) if rows.size)
+    return SplitOrigin(
+        how="column" if parts is not None else "random" if times is None else "time",
+        column=partition.column,
+        is_selection_drawn=parts is not None and SELECTION not in parts,
+        starts=tuple(partition.moments[time] for time in held),
+        group_column=partition.group_column,
+        members=0 if members is None else len(np.unique(members)),
+        straddling=straddling(division.dataset, split),
+    )
+
+
+def _split_rows(division: Division) -> SplitRows:
+    owners = np.full(len(division.dataset), LEFT_OUT, dtype=np.uint8)
+    split = division.split
+    for part, rows in ((TRAIN, split.train), (SELECTION, split.selection), (HOLDOUT, split.holdout)):
+        owners[rows] = part
+    return SplitRows.of(owners.tobytes())
 
 
 def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> SensitiveColumn:

@@ -92,6 +92,16 @@ output = partial(click.option, panel="Output", callback=check_target)
     default="0.6,0.2,0.2",
     help="Train, selection and holdout: shares or rows.",
 )
+@statistic(
+    "--split-column", metavar="COLUMN", help="Column that marks rows: train, selection, holdout; or train, test."
+)
+@statistic(
+    "--split-by-time",
+    "time_column",
+    metavar="COLUMN",
+    help="Numbers or dates: train on the earliest rows, hold out the latest.",
+)
+@statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
 @statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")

@@ -14,7 +14,8 @@ from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature,
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
-from fairenum.document.reading import Reading, ReadingOptions, reading_of
+from fairenum.dataset.partition import Partition, read_partition
+from fairenum.document.reading import Reading, ReadingOptions, reading_of, spelled
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
 
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 class Dataset:
     """A table to audit: features, a label with a favourable value, and sensitive groups.
 
-    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows. A table may say
+    itself how it is divided, or which of its rows belong together (``partition``).
     """
 
     name: str
     features: tuple[Column, ...]
     label: Label
     sensitive: tuple[Groups, ...]
+    partition: Partition | None = None
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -73,6 +76,8 @@ class Dataset:
         for column in self.features:
             values = column.values.tobytes() if column.is_numeric else repr(column.values.tolist()).encode()
             digest.update(repr(column.name).encode() + values)
+        if self.partition:
+            digest.update(self.partition.content)
         return digest.hexdigest()
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
@@ -94,6 +99,7 @@ class Dataset:
             features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
             label=replace(self.label, y=read_only(self.y[rows])),
             sensitive=tuple(groups.take(rows) for groups in self.sensitive),
+            partition=self.partition.take(rows) if self.partition else None,
         )
 
     @classmethod
@@ -139,10 +145,12 @@ class Dataset:
             raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
         sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
         _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+        _refuse_unknown(frame, **{spelled(part): [column] for part, column in reading.aside.items()})
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
+        _refuse_two_parts(reading.aside, [label, *sensitive])
         outcome = read_label(frame[label], favourable)
         groups = tuple(read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive)
-        hidden = {label, *drop} | (set() if reading.use_sensitive else {*sensitive, *withhold})
+        hidden = {label, *drop, *reading.aside.values()} | (set() if reading.use_sensitive else {*sensitive, *withhold})
         features = tuple(read_feature(frame[c]) for c in frame.columns if c not in hidden)
         if not features:
             raise ColumnConflict(
@@ -150,7 +158,7 @@ class Dataset:
             )
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
-        return cls(name, features, outcome, groups)
+        return cls(name, features, outcome, groups, read_partition(frame, reading))
 
 
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
@@ -179,3 +187,13 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
     for name in bands:
         if name not in sensitive:
             raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")
+
+
+def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
+    """Refuse a column that says something about rows and is to be predicted or compared, or to say two things."""
+    claimed = [*taken, *aside.values()]
+    for part, name in aside.items():
+        if claimed.count(name) > 1:
+            raise ColumnConflict(
+                f"column {name!r}, named as {spelled(part)}, plays another part, too; give it one part"
+            )

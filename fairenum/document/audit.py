@@ -117,10 +117,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         return self.config.primary
 
     def redacted(self) -> AuditDocument:
-        """Leave out what it holds of single training rows: their numbers, labels, groups and values."""
+        """Leave out what it holds of single rows: their numbers, splits, labels, groups and values."""
         models = tuple(model.but(left_out=tuple(entry.counted for entry in model.left_out)) for model in self.models)
         explanation = self.explanation
         if explanation:
             core = explanation.core.but(left_out=tuple(entry.counted for entry in explanation.core.left_out))
             explanation = explanation.but(clusters=(), core=core)
-        return self.but(is_redacted=True, models=models, examples=(), explanation=explanation)
+        table = self.dataset.but(split_rows=None)
+        return self.but(is_redacted=True, dataset=table, models=models, examples=(), explanation=explanation)

@@ -49,6 +49,11 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:
         yield Caution("sensitive_features")
+    origin = document.dataset.origin
+    if origin.straddling:
+        yield Caution("straddling", origin.group_column)
+    if 0 < origin.members < document.dataset.rows:
+        yield Caution("related_rows", origin.group_column)
 
 
 def _of_groups(document: AuditDocument) -> Iterator[Caution]:

@@ -9,6 +9,7 @@ from typing import TypedDict, get_args
 from fairenum.checking import check_options, refuse_unknown
 from fairenum.document.options import make_tuples
 from fairenum.document.terms import Categorical
+from fairenum.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,12 @@ class Reading:
         do; "onehot" leaves texts to the encoding.
     delimiter
         What stands between the cells of a CSV file; a comma, or a tab for .tsv, if not given.
+    split_column
+        Column that says which part each row is of: train, selection and holdout, or train and test.
+    time_column
+        Column of numbers or dates to divide by: the earliest rows are trained on, the latest held out.
+    group_column
+        Column of persons, firms or the like: rows of one of them stay in one part.
     """
 
     use_sensitive: bool = False
@@ -35,10 +42,38 @@ class Reading:
     bands: Mapping[str, Sequence[float]] = field(default_factory=dict)
     categorical: Categorical = "onehot"
     delimiter: str | None = None
+    split_column: str | None = None
+    time_column: str | None = None
+    group_column: str | None = None
 
     def __post_init__(self) -> None:
         make_tuples(self, ("drop",))
         check_options(self, {"categorical": get_args(Categorical)}, {}, {}, ("use_sensitive",))
+        _refuse_two_splits(self)
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """The columns that say something about rows and are no features, by the options that name them."""
+        named = {name: getattr(self, name) for name in ASIDE}
+        return {name: column for name, column in named.items() if column is not None}
+
+
+# Options that name a column which is no feature, and what they are called on the command line.
+ASIDE = {"split_column": "split-column", "time_column": "split-by-time", "group_column": "group-column"}
+
+
+def spelled(option: str) -> str:
+    """Call an option that names a column as it is called in Python and on the command line."""
+    return f"{option} (--{ASIDE[option]})"
+
+
+def _refuse_two_splits(reading: Reading) -> None:
+    """Refuse to divide by time what is divided already, or what has to stay together."""
+    for other in ("split_column", "group_column"):
+        if reading.time_column is not None and getattr(reading, other) is not None:
+            raise ConfigError(
+                f"a table cannot be divided by {spelled('time_column')} and by {spelled(other)} at once; give one"
+            )
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -49,6 +84,9 @@ class ReadingOptions(TypedDict, total=False):
     bands: Mapping[str, Sequence[float]]
     categorical: Categorical
     delimiter: str | None
+    split_column: str | None
+    time_column: str | None
+    group_column: str | None
 
 
 def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:

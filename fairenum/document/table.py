@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from fairenum.document.terms import Part
 from fairenum.document.value import Value
+
+Split = Literal["train", "selection", "holdout"]
+SPLITS: tuple[Split, ...] = get_args(Split)
 
 
 class Feature(Value, frozen=True):
@@ -35,6 +38,62 @@ class SplitSizes(Value, frozen=True):
     train: int
     selection: int
     holdout: int
+
+
+class SplitOrigin(Value, frozen=True):
+    """How rows came to their splits.
+
+    Attributes
+    ----------
+    how
+        At random, as a column marks them, or in the order of time.
+    column
+        The one that marks them or holds their time; null at random.
+    is_selection_drawn
+        Whether the column marks rows to train on and to hold out alone, so that those to choose by were drawn.
+    starts
+        By time, the times at which selection and holdout start, where they have rows.
+    group_column, members
+        The column whose rows stay together, and how many different values it has; null and 0 without one.
+    straddling
+        How many of them have rows in more than one split all the same, as another column marks them so.
+    """
+
+    how: Literal["random", "column", "time"]
+    column: str | None = None
+    is_selection_drawn: bool = False
+    starts: tuple[str, ...] = ()
+    group_column: str | None = None
+    members: int = 0
+    straddling: int = 0
+
+
+class SplitRows(Value, frozen=True):
+    """Which row is in which split.
+
+    Attributes
+    ----------
+    packed
+        Two bits for each row of the table, in its order and four to a byte, the first in the lowest bits: 0 train,
+        1 selection, 2 holdout, 3 none of them.
+    rows
+        How many rows there are.
+    """
+
+    packed: bytes
+    rows: int
+
+    @classmethod
+    def of(cls, owners: bytes) -> SplitRows:
+        """Pack the splits of all rows, one byte each."""
+        padded = owners + bytes(-len(owners) % 4)
+        packed = bytes(a | b << 2 | c << 4 | d << 6 for a, b, c, d in zip(*[iter(padded)] * 4, strict=True))
+        return cls(packed, len(owners))
+
+    def of_split(self, split: Split) -> list[int]:
+        """List the rows of one split, counted from 0 in the table."""
+        wanted = SPLITS.index(split)
+        return [row for row in range(self.rows) if self.packed[row // 4] >> 2 * (row % 4) & 3 == wanted]
 
 
 class GroupSizes(Value, frozen=True):
@@ -106,6 +165,10 @@ class TableFacts(Value, frozen=True):
         Training rows that repeat another in all encoded features and the label.
     examples
         Training examples of the SVM.
+    origin
+        How rows came to their splits.
+    split_rows
+        Which row is in which split; null if it was left out.
     """
 
     name: str
@@ -125,6 +188,8 @@ class TableFacts(Value, frozen=True):
     unseen: dict[str, int]
     identical_rows: int
     examples: int
+    origin: SplitOrigin = SplitOrigin("random")
+    split_rows: SplitRows | None = None
 
     @property
     def sensitive_columns(self) -> list[str]:

@@ -55,6 +55,8 @@ CautionCode = Literal[
     "unseen",
     "unscaled",
     "sensitive_features",
+    "straddling",
+    "related_rows",
     "no_sensitive",
     "small_group",
     "single_group",

@@ -91,7 +91,8 @@ def _reduced(document: AnyDocument) -> Json:
         return _builtins(document)
     rows = [_model(model, document.selection.tolerances.metric) for model in document.models]
     models = {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]}
-    return _builtins(document.but(examples=_shown_examples(document))) | {"models": models}
+    table = document.dataset.but(split_rows=None)
+    return _builtins(document.but(examples=_shown_examples(document), dataset=table)) | {"models": models}
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:

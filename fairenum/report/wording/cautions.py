@@ -100,6 +100,22 @@ def _sensitive_features(_document: AuditDocument, _caution: Caution) -> str:
     return "the models learn from the sensitive columns, too"
 
 
+def _straddling(document: AuditDocument, caution: Caution) -> str:
+    origin = document.dataset.origin
+    return (
+        f"{caution.column}: {origin.straddling} of {origin.members} values have rows in more than one split, as "
+        f"{origin.column!r} marks them, so the splits are not separate"
+    )
+
+
+def _related_rows(document: AuditDocument, caution: Caution) -> str:
+    origin = document.dataset.origin
+    return (
+        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts take "
+        "rows as independent, so where those of one value are alike they promise too much"
+    )
+
+
 def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
     return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
 
@@ -182,6 +198,8 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "unseen": _unseen,
     "unscaled": _unscaled,
     "sensitive_features": _sensitive_features,
+    "straddling": _straddling,
+    "related_rows": _related_rows,
     "no_sensitive": _no_sensitive,
     "small_group": _small_group,
     "single_group": _single_group,

@@ -16,7 +16,7 @@ BIAS_AUDIT = f"Arranged as a bias audit under New York City Local Law 144 of 202
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
-    "selected model; "
+    "selected model; rows are not told by split; "
 )
 # What leaves a rule open: the ends of a sentence that begins with what was measured.
 NO_MODEL = "no model was selected"
@@ -58,8 +58,24 @@ def _division(document: AuditDocument) -> str:
     splits = document.dataset.splits
     return (
         f"The table was split into {splits.train} training, {splits.selection} selection and {splits.holdout} holdout "
-        f"rows (seed {document.config.seed}). Features were encoded by what the training rows show."
+        f"rows {_origin(document)}. Features were encoded by what the training rows show."
     )
+
+
+def _origin(document: AuditDocument) -> str:
+    """Say how rows came to their splits."""
+    origin, seed = document.dataset.origin, f"seed {document.config.seed}"
+    together = f"; rows of one {short(origin.group_column)} stay together" if origin.group_column else ""
+    if origin.how == "random":
+        return f"({seed}{together})"
+    column = short(str(origin.column))
+    if origin.how == "column":
+        return f"as {column} marks them" + (
+            f", selection drawn from train ({seed}{together})" * origin.is_selection_drawn
+        )
+    begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True)
+    starts = ", ".join(f"{part} starts at {short(time)}" for part, time in begins)
+    return f"in the order of {column}" + (f" ({starts})" if starts else "")
 
 
 def _enumeration(document: AuditDocument) -> str:
