@@ -201,7 +201,7 @@ def test_the_run_can_be_loaded(saved_run):
             "'Ayr', 'Bath', 'Cork'; its values are to be train, selection and holdout, or train and",
         ),
         (["--group-column", "twon"], "named as group_column (--group-column); did you mean 'town'?"),
-        (["--split-by-time", "town"], "in row 1, which is neither a number nor a date"),
+        (["--split-by-time", "town"], "which is neither a number nor a date (400 such rows in all)"),
         (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),

@@ -9,6 +9,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.table import SplitOrigin
 from fairenum.document.terms import CautionCode, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -87,6 +88,10 @@ def with_change(column: str, change: float | None) -> AuditDocument:
     return with_model(6, scores=scores.but(holdout=scores.holdout.but(by_column=by_column)))
 
 
+def torn(**changes: int) -> SplitOrigin:
+    return SplitOrigin("column", "fold", group_column="firm", **changes)
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
@@ -100,6 +105,8 @@ CHANGES = {
     Caution("unseen"): with_table(unseen={"town": 1}),
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
+    Caution("straddling", "firm"): with_table(origin=torn(straddling=1, members=calm().dataset.rows)),
+    Caution("related_rows", "firm"): with_table(origin=torn(members=calm().dataset.rows - 1)),
     Caution("no_sensitive"): without_sensitive(),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
