@@ -56,7 +56,7 @@ gallery-attack: $(VENV)/.installed
 	$(BIN)/fairenum attack compas --use-sensitive --raw --rows --split 100,0,50 --flips 10 --trials 200 --strategy paper --strategy random --jobs -1 --json reports/injection.json --quiet
 	$(BIN)/fairenum attack compas --use-sensitive --split 100,100,1000 --flips 10 --trials 20 --strategy paper --strategy greedy_parity --strategy random --defence all --jobs -1 --json reports/defences.json --quiet
 
-# Guided search against other mitigations over 20 splits of each of six cases; a few minutes.
+# Guided search against other mitigations over 20 splits of each of ten cases; some minutes.
 mitigation: $(VENV)/.installed
 	$(BIN)/python -m fairenum.bench.mitigation reports
 

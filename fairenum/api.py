@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.audit_config import AuditConfig, AuditOptions
+from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
 from fairenum.document.files import load_as, save, to_json, write_atomically
-from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, ResultError
@@ -206,6 +205,7 @@ def select(
     *,
     metric: Gap | None = None,
     eps: float | None = None,
+    max_performance_drop: float | None = None,
     max_accuracy_drop: float | None = None,
     rank: int | None = None,
 ) -> AuditResult:
@@ -215,9 +215,11 @@ def select(
     ----------
     result
         Of an audit, live or loaded.
-    metric, eps, max_accuracy_drop
+    metric, eps, max_performance_drop
         The tolerances, as in `AuditConfig`; those of the run's last choice if not given. A run lists the models
-        within its own eps only, so a larger one is refused.
+        within its own eps only, so a larger one is refused. What counts as performance is what the run has measured.
+    max_accuracy_drop
+        Another name of `max_performance_drop`.
     rank
         Take this model instead of the one that the rule chooses.
 
@@ -233,11 +235,10 @@ def select(
     last, within = result.document.selection.tolerances, result.document.config.eps
     if eps is not None and not 0.0 <= eps <= within:
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
-    tolerances = Tolerances(
-        last.metric if metric is None else metric,
-        last.eps if eps is None else eps,
-        last.max_accuracy_drop if max_accuracy_drop is None else max_accuracy_drop,
-    )
+    drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
+    asked = {"metric": metric, "eps": eps, **drops}
+    given = with_present_names({name: value for name, value in asked.items() if value is not None})
+    tolerances = replace(last, **given)  # type: ignore[arg-type]  # checked when it is built
     with one_thread():
         if result.live is None:
             return AuditResult(choose_again(result.document, tolerances, rank))

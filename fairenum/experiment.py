@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from fairenum.dataset import Dataset, Encoding, Groups, Split, merge_identical, split
 from fairenum.dataset.groups import named_groups
 from fairenum.document.audit_config import SHARES
+from fairenum.document.deciding import Decide
 from fairenum.document.machine import Machine
 from fairenum.document.terms import Gap, Part
 from fairenum.problem import FloatArray, IntArray, Kernel, SvmProblem
 from fairenum.scoring import Decisions, score
+from fairenum.scoring.operating import SIGN, OperatingPoint
 
 PARTS: tuple[Part, Part] = ("selection", "holdout")
 # The costs that cross-validation chooses among, and its folds.
@@ -151,6 +153,19 @@ def divide(
         rows={"selection": chosen, "holdout": reported},
         is_exploratory=not (parts.selection.size and parts.holdout.size),
     )
+
+
+def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
+    """Return where models are cut; the base rate is that of the training rows."""
+    match decide.rule, decide.number:
+        case "base-rate", _:
+            return OperatingPoint(float(train.labels.mean()))
+        case "rate", share:
+            return OperatingPoint(share)
+        case "threshold", float(threshold):
+            return OperatingPoint(threshold=threshold)
+        case _:
+            return SIGN
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,7 +30,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "groups": ("rank", "column", *GROUP, *RATES),
     "disagreement": ("column", *GroupDisagreement.__struct_fields__),
     "left_out": ("rank", *LEFT_OUT),
-    "baselines": (*BASELINE, "accuracy", "gap", "verdict"),
+    "baselines": (*BASELINE, "performance", "accuracy", "gap", "verdict"),
     "splits": ("row", "split"),
 }
 
@@ -116,7 +116,8 @@ def _baselines(document: AuditDocument) -> Iterator[Row]:
         row: Row = {name: getattr(method, name) for name in BASELINE}
         if method.scores:
             gap = method.scores.gap(document.selection.tolerances.metric)
-            row |= {"accuracy": method.scores.accuracy.value, "gap": gap.value, "verdict": gap.verdict}
+            row |= {name: getattr(method.scores, name).value for name in ("performance", "accuracy")}
+            row |= {"gap": gap.value, "verdict": gap.verdict}
         yield row
 
 

@@ -16,3 +16,8 @@ def quoted(names: Iterable[str], limit: int = 6) -> str:
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(map(repr, names[:limit])) + more
+
+
+def plain_number(number: float) -> str:
+    """Write a number so that it is read as the same one; a whole one without its point."""
+    return repr(float(number)).removesuffix(".0")

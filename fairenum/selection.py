@@ -1,30 +1,37 @@
 """The fairest near-optimal model: who may be chosen, who is, and how much the choice flatters.
 
 The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
-accuracy, decides not all rows alike, and has a gap to speak of; the candidate of least gap is chosen. Model 1 is kept
-unless another one looks fairer; ties between others go to the more accurate one, then to the better objective.
+performance, decides not all rows alike, and has a gap to speak of; the candidate of least gap is chosen. Model 1 is
+kept unless another one looks fairer; ties between others go to the one that performs better, then to the better
+objective.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fairenum.document.machine import Tolerances
+from fairenum.document.performance import PerformanceMeasure
 from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import EncodedRows
 from fairenum.problem import SvmProblem
 from fairenum.scoring import Decisions, Gap, score
-from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
+from fairenum.scoring.auc import ranked
+from fairenum.scoring.counts import BitArray, BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
+from fairenum.scoring.operating import SIGN, Operating, OperatingPoint
 from fairenum.scoring.pareto import pareto_front
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
+from fairenum.scoring.performance import performance
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, decided_performance, share
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 
+# Performance of all models on rows drawn again, given their counts and how often each row was drawn.
+Performs = Callable[[Confusion, FloatArray], FloatArray]
 # Rates are ratios of whole numbers: what differs by less than this is equal.
 ROUNDING_DIGITS = 12
 
@@ -37,52 +44,61 @@ class Standing:
     ----------
     objective_ratio
         Objective as a share of that of model 1.
-    accuracy, gap
-        On the selection split; NaN for an undefined gap.
+    performance, gap
+        On the selection split; NaN where undefined. A performance that is undefined rules out no model.
     is_constant
         Models that decide all rows alike.
     """
 
     objective_ratio: FloatArray
-    accuracy: FloatArray
+    performance: FloatArray
     gap: FloatArray
     is_constant: BoolArray
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Mark the models within the tolerances."""
         near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
-        accurate = _at_least(self.accuracy, self.accuracy[..., :1] - tolerances.max_accuracy_drop)
-        return np.asarray(near_optimal & accurate & ~self.is_constant & ~np.isnan(self.gap))
+        performing = _at_least(self._known, self._known[..., :1] - tolerances.max_performance_drop)
+        return np.asarray(near_optimal & performing & ~self.is_constant & ~np.isnan(self.gap))
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
-        """Find the candidate of least gap, of equals model 1 or the most accurate; -1 where there is none."""
+        """Find the candidate of least gap, of equals model 1 or the best performing; -1 where there is none."""
         candidates = self.candidates(tolerances)
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
-        place = np.where(is_least, np.round(self.accuracy, ROUNDING_DIGITS), -np.inf).argmax(-1)
+        place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)
         return np.where(candidates.any(-1), np.where(is_least[..., 0], 0, place), -1)
 
     def pareto_front(self) -> IntArray:
-        """Find the models that none beats in accuracy or gap without losing in the other; constant ones do not count.
+        """Find the models that none beats in performance or gap without losing in the other, constant ones aside.
 
         Of models that are equal in both, the first stands for all.
         """
         places = np.flatnonzero(~self.is_constant & ~np.isnan(self.gap))
-        costs: FloatArray = np.column_stack([-self.accuracy, self.gap])[places]
+        costs: FloatArray = np.column_stack([-self._known, self.gap])[places]
         return places[np.sort(pareto_front(costs))]
 
-
-def standing(decisions: Decisions, objective_ratio: FloatArray, metric: Gap) -> Standing:
-    """Take the standing of all models on the rows of the selection split."""
-    scores = score(decisions)
-    return Standing(objective_ratio, scores.overall.accuracy, getattr(scores.gaps, metric), scores.is_constant)
+    @property
+    def _known(self) -> FloatArray:
+        return np.nan_to_num(self.performance)
 
 
-def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances) -> Model:
-    """Choose among models, the best one first, by the rule; the first one if none is within the tolerances."""
-    values = np.array([model.decision_function(rows.X) for model in models])
+def standing(decisions: Decisions, values: FloatArray, objective_ratio: FloatArray, tolerances: Tolerances) -> Standing:
+    """Take the standing of all models on the rows of the selection split, given what they decide and its values."""
+    performances = performance(decisions, values, tolerances.measure)
+    gaps = getattr(score(decisions).gaps, tolerances.metric)
+    return Standing(objective_ratio, performances, gaps, decisions.is_constant)
+
+
+def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
+    """Choose among models, the best one first, by the rule; the first one if none is within the tolerances.
+
+    Every model decides at the operating point, which it is to reach on these rows.
+    """
+    operating = Operating(point, rows.X)
+    values = np.array([operating.values(model, rows.X) for model in models])
     objectives = np.array([model.objective for model in models])
-    stands = standing(rows.decisions(values), objectives / objectives[0], tolerances.metric)
+    stands = standing(rows.decisions(values), values, objectives / objectives[0], tolerances)
     return models[max(int(stands.fairest(tolerances)), 0)]
 
 
@@ -94,6 +110,7 @@ def search_fairest(
     max_left_out: float = 0.2,
     solves: int | None = None,
     solver: str | SolverPlugin = "path",
+    point: OperatingPoint = SIGN,
 ) -> tuple[Found, list[Found]]:
     """Search for the fairest near-optimal model of a problem, guided by rows to choose by.
 
@@ -111,17 +128,20 @@ def search_fairest(
         Boxes to solve at most; None for fewer the larger the problem is.
     solver
         Name of a solver plugin, or a plugin.
+    point
+        Where every model is cut, by these rows.
 
     Returns
     -------
     tuple
-        The model chosen by the rule, and all models that none beats in objective, gap and accuracy together, the best
-        one first. Gap and accuracy are those of the rows to choose by, which the search has looked at: only other rows
-        can say how fair the model is.
+        The model chosen by the rule, and all models that none beats in objective, gap and performance together, the
+        best one first. Gap and performance are those of the rows to choose by, which the search has looked at: only
+        other rows can say how fair the model is.
     """
     tolerances = tolerances or Tolerances()
-    bounds = Bounds(tolerances.eps, tolerances.max_accuracy_drop, max_left_out, solves)
-    search = GuidedSearch(open_workspace(solver, problem), Watched(rows, tolerances.metric), bounds)
+    bounds = Bounds(tolerances.eps, tolerances.max_performance_drop, max_left_out, solves)
+    watched = Watched(rows, tolerances.metric, tolerances.measure, point)
+    search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
     found = [*search][:1] + [one for one in search.front if one.model.left_out]
     return found[max(int(_standing_of(found).fairest(tolerances)), 0)], found
 
@@ -130,7 +150,7 @@ def _standing_of(found: Sequence[Found]) -> Standing:
     objectives = np.array([one.model.objective for one in found])
     return Standing(
         objective_ratio=objectives / objectives[0],
-        accuracy=np.array([one.accuracy for one in found]),
+        performance=np.array([one.performance for one in found]),
         gap=np.array([one.gap for one in found]),
         is_constant=np.array([one.is_constant for one in found]),
     )
@@ -138,6 +158,7 @@ def _standing_of(found: Sequence[Found]) -> Standing:
 
 def expected_optimism(
     decisions: Decisions,
+    values: FloatArray,
     objective_ratio: FloatArray,
     tolerances: Tolerances,
     rng: np.random.Generator,
@@ -153,7 +174,7 @@ def expected_optimism(
 
     Parameters
     ----------
-    decisions
+    decisions, values
         Of all models on the selection split.
     objective_ratio, tolerances
         As for the choice itself.
@@ -167,14 +188,18 @@ def expected_optimism(
     float
         Mean of (change on the rows - change on the drawn rows): what to expect the gap to be worse by elsewhere.
     """
-    kinds, copies = decisions.distinct()
+    # an order of rows is no matter of their kinds
+    is_ranked = tolerances.measure.name == "auc"
+    kinds, copies = (decisions, np.ones(len(decisions.labels))) if is_ranked else decisions.distinct()
+    performs = _ranking(values, decisions.labels) if is_ranked else _deciding(tolerances.measure)
     total = int(copies.sum())
-    change = _changes(standing(decisions, objective_ratio, tolerances.metric).gap)
+    change = _changes(standing(decisions, values, objective_ratio, tolerances).gap)
     flattery = []
     for block in blocks(replications, len(copies)):
         drawn = rng.multinomial(total, copies / total, size=len(range(replications)[block])).astype(np.float64)
         counts = confusion(kinds, drawn)
-        draws = Standing(objective_ratio, _accuracy(counts), _gap(counts, tolerances.metric), decisions.is_constant)
+        gaps = _gap(counts, tolerances.metric)
+        draws = Standing(objective_ratio, performs(counts, drawn), gaps, decisions.is_constant)
         chosen = draws.fairest(tolerances)
         seen = np.take_along_axis(_changes(draws.gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
         flattery.append(np.where(chosen > 0, change[chosen] - seen, 0.0))
@@ -185,8 +210,14 @@ def _changes(gap: FloatArray) -> FloatArray:
     return np.asarray(gap - gap[..., :1])
 
 
-def _accuracy(counts: Confusion) -> FloatArray:
-    return share(*FRACTIONS["accuracy"](counts.overall()))
+def _deciding(measure: PerformanceMeasure) -> Performs:
+    return lambda counts, _drawn: decided_performance(counts.overall(), measure)
+
+
+def _ranking(values: FloatArray, labels: BitArray) -> Performs:
+    """Take the AUC of rows drawn again to first order."""
+    found = ranked(values, labels)
+    return lambda _counts, drawn: found.auc + drawn @ found.parts.T
 
 
 def _gap(counts: Confusion, metric: Gap) -> FloatArray:

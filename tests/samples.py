@@ -57,6 +57,7 @@ def audit(
         candidates=(1, 2, 3),
         pareto_front=tuple(sorted({1, min(3, models), models})),
         gap_change=change,
+        performance_change=change,
         accuracy_change=change,
         verdict=Verdict(verdict) if is_other else None,
         optimism=None,

@@ -46,7 +46,7 @@ def test_there_is_one_row_for_each_model():
 
 def test_scores_come_with_their_limits_and_changes(tables):
     scores = tables["scores"].set_index(["rank", "split", "measure"])
-    assert len(scores) == len(DOCUMENT.models) * 2 * 10
+    assert len(scores) == len(DOCUMENT.models) * 2 * 12
     assert scores.index.is_unique
     gap = DOCUMENT.models[5].scores.holdout.gap(METRIC)
     row = scores.loc[6, "holdout", METRIC]

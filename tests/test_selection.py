@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from fairenum import EnumSVC
 from fairenum.document.machine import Tolerances
 from fairenum.experiment import EncodedRows
 from fairenum.scoring import Decisions, Groups
 from fairenum.scoring.counts import confusion
-from fairenum.selection import Standing, _gap, expected_optimism, fairest, standing
+from fairenum.selection import Standing, _gap, _ranking, expected_optimism, fairest, standing
 
 NAN = float("nan")
 
 
-def models(gap, accuracy=None, ratio=None, constant=()):
+def models(gap, performance=None, ratio=None, constant=()):
     k = len(gap)
     return Standing(
         objective_ratio=np.array(ratio or [1.0] * k),
-        accuracy=np.array(accuracy or [0.8] * k),
+        performance=np.array(performance or [0.8] * k),
         gap=np.array(gap, dtype=float),
         is_constant=np.isin(np.arange(k), constant),
     )
@@ -29,10 +30,10 @@ def test_the_smallest_gap_wins():
     assert models([0.3, 0.2, 0.1, 0.15]).fairest(Tolerances()) == 2
 
 
-def test_ties_go_to_model_1_then_to_accuracy_then_to_the_better_objective():
+def test_ties_go_to_model_1_then_to_performance_then_to_the_better_objective():
     assert models([0.3, 0.1, 0.1]).fairest(Tolerances()) == 1
-    assert models([0.3, 0.1, 0.1], accuracy=[0.8, 0.8, 0.81]).fairest(Tolerances()) == 2
-    assert models([0.1, 0.1, 0.1 - 1e-16], accuracy=[0.8, 0.9, 0.9]).fairest(Tolerances()) == 0
+    assert models([0.3, 0.1, 0.1], performance=[0.8, 0.8, 0.81]).fairest(Tolerances()) == 2
+    assert models([0.1, 0.1, 0.1 - 1e-16], performance=[0.8, 0.9, 0.9]).fairest(Tolerances()) == 0
 
 
 def test_model_1_is_kept_when_nothing_is_fairer():
@@ -45,11 +46,11 @@ def test_a_constant_model_is_never_chosen():
     assert models([0.0, 0.2], constant=[0]).fairest(Tolerances()) == 1
 
 
-def test_the_tolerances_bound_objective_and_accuracy_inclusively():
-    field = models([0.3, 0.2, 0.1], accuracy=[0.80, 0.79, 0.78], ratio=[1.0, 0.95, 0.95])
-    assert field.fairest(Tolerances(max_accuracy_drop=0.01)) == 1
-    assert field.fairest(Tolerances(max_accuracy_drop=0.02)) == 2
-    assert field.fairest(Tolerances(max_accuracy_drop=0.02, eps=0.04)) == 0
+def test_the_tolerances_bound_objective_and_performance_inclusively():
+    field = models([0.3, 0.2, 0.1], performance=[0.80, 0.79, 0.78], ratio=[1.0, 0.95, 0.95])
+    assert field.fairest(Tolerances(max_performance_drop=0.01)) == 1
+    assert field.fairest(Tolerances(max_performance_drop=0.02)) == 2
+    assert field.fairest(Tolerances(max_performance_drop=0.02, eps=0.04)) == 0
     np.testing.assert_array_equal(field.candidates(Tolerances()), [True, True, False])
 
 
@@ -75,20 +76,39 @@ def noisy_twins():
 
 def test_choosing_among_noise_flatters(noisy_twins):
     ratios = np.linspace(1.0, 0.99, 40)
-    chosen = int(standing(noisy_twins, ratios, "demographic_parity_difference").fairest(Tolerances()))
-    optimism = expected_optimism(noisy_twins, ratios, Tolerances(max_accuracy_drop=0.1), np.random.default_rng(1), 400)
+    values = noisy_twins.predictions - 0.5 + 0.1 * np.random.default_rng(2).random(noisy_twins.predictions.shape)
+    chosen = int(standing(noisy_twins, values, ratios, Tolerances()).fairest(Tolerances()))
     assert chosen > 0
-    assert 0.005 < optimism < 0.1
+    for measure in ("accuracy", "balanced_accuracy", "cost=3:1", "auc"):
+        tolerances = Tolerances(max_performance_drop=0.1, performance=measure)
+        optimism = expected_optimism(noisy_twins, values, ratios, tolerances, np.random.default_rng(1), 400)
+        assert 0.005 < optimism < 0.1
+
+
+def test_the_auc_of_rows_drawn_again_is_near_to_first_order(noisy_twins):
+    rng = np.random.default_rng(4)
+    values, labels = rng.normal(size=(3, 400)) + noisy_twins.labels, noisy_twins.labels
+    drawn = rng.multinomial(400, np.full(400, 1 / 400), size=30).astype(float)
+    found = _ranking(values, labels)(confusion(noisy_twins), drawn)
+    exact = np.array([[roc_auc_score(labels, row, sample_weight=weights) for row in values] for weights in drawn])
+    assert (found - exact).std() < 0.15 * exact.std(0).mean()
+
+
+def test_an_undefined_performance_rules_out_no_model():
+    field = models([0.3, 0.2], performance=[NAN, NAN])
+    assert field.fairest(Tolerances()) == 1
+    np.testing.assert_array_equal(field.pareto_front(), [1])
 
 
 def test_a_choice_of_one_does_not_flatter(noisy_twins):
     only = Decisions(noisy_twins.predictions[:1], noisy_twins.labels, noisy_twins.groups)
-    assert expected_optimism(only, np.ones(1), Tolerances(), np.random.default_rng(0), 50) == 0.0
+    values = only.predictions - 0.5
+    assert expected_optimism(only, values, np.ones(1), Tolerances(), np.random.default_rng(0), 50) == 0.0
 
 
 @pytest.mark.parametrize("metric", ["equalized_odds_difference", "predictive_parity_difference"])
 def test_the_replicated_gap_is_the_gap(noisy_twins, metric):
-    expected = standing(noisy_twins, np.ones(40), metric).gap
+    expected = standing(noisy_twins, noisy_twins.predictions, np.ones(40), Tolerances(metric)).gap
     once = np.ones((2, len(noisy_twins.labels)))
     np.testing.assert_allclose(_gap(confusion(noisy_twins, once), metric), [expected, expected], atol=1e-12)
 
@@ -100,7 +120,7 @@ def test_the_fairest_of_some_models():
     y = np.where(X[:, 0] + rng.normal(size=120) > 0.5, 1.0, -1.0)
     rows = EncodedRows(X[60:], y[60:], Groups(codes[60:], ("a", "b")))
     found = EnumSVC(n_models=20, distinct="predictions").fit(X[:60], y[:60], rows.X).models_
-    tolerances = Tolerances(max_accuracy_drop=0.05)
+    tolerances = Tolerances(max_performance_drop=0.05)
     values = np.array([model.decision_function(rows.X) for model in found])
     gaps = rows.gaps(values, tolerances.metric)
     accuracy = ((values >= 0.0) == rows.labels).mean(axis=1)

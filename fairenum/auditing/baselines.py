@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import GAPS, changed_accuracy, estimates, scored_gaps, stream
+from fairenum.auditing.scorecard import GAPS, changed_performances, estimates, scored_gaps, stream
 from fairenum.auditing.training import Training
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import Baseline
 from fairenum.document.scores import BaselineScores
 from fairenum.experiment import PARTS, Division
 from fairenum.mitigation.methods import MitigationOutcome, MitigationTask, try_mitigations
+from fairenum.problem import FloatArray
 from fairenum.progress import Progress
 from fairenum.scoring import Decisions, rate_intervals, score
 
@@ -35,36 +36,41 @@ def baselines(
         selection=division.selection,
         holdout=division.holdout,
         tolerances=config.tolerances,
+        point=listing.point,
     )
     outcomes = try_mitigations(task, partial(progress, "baselines"))
-    decided = [_drawn(outcome, number, config) for number, outcome in enumerate(outcomes)]
-    scores = iter(_scores(listing, division, [bits for bits in decided if bits is not None], config))
+    drawn = {number: bits for number, one in enumerate(outcomes) if (bits := _drawn(one, number, config)) is not None}
+    values = [one.decided.values for one in outcomes if one.decided]
+    scores = dict(zip(drawn, _scores(listing, division, list(drawn.values()), values, config), strict=True))
     return tuple(
         Baseline(
             name=outcome.name,
-            is_randomised=outcome.mitigation.is_randomised,
+            is_randomised=outcome.is_randomised,
             needs_groups=outcome.mitigation.needs_groups,
             error=outcome.error,
-            scores=None if bits is None else next(scores),
+            scores=scores.get(number),
         )
-        for outcome, bits in zip(outcomes, decided, strict=True)
+        for number, outcome in enumerate(outcomes)
     )
 
 
 def _drawn(outcome: MitigationOutcome, number: int, config: AuditConfig) -> Bits | None:
     """Decide each row of the holdout by its chance, once."""
-    if outcome.chances is None:
+    if outcome.decided is None:
         return None
-    lots = stream(config, PLACE, number).random(len(outcome.chances))
-    return (lots < outcome.chances).astype(np.uint8)
+    chances = outcome.decided.chances
+    return (stream(config, PLACE, number).random(len(chances)) < chances).astype(np.uint8)
 
 
-def _scores(listing: Listing, division: Division, decided: list[Bits], config: AuditConfig) -> list[BaselineScores]:
+def _scores(
+    listing: Listing, division: Division, decided: list[Bits], values: list[FloatArray], config: AuditConfig
+) -> list[BaselineScores]:
     first = (listing.values["holdout"][0] >= 0.0).astype(np.uint8)
     decisions = Decisions(np.array([first, *decided]), division.holdout.labels, division.holdout.groups)
     place = (PLACE, len(decided))
     counts = score(decisions).counts.overall()
-    accuracy = changed_accuracy(decisions, place, config)
+    ranked = np.array([listing.values["holdout"][0], *values])
+    accuracy, performance = changed_performances(decisions, ranked, place, config)
     selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
     gaps = scored_gaps(decisions, place, config)
     return [
@@ -73,6 +79,7 @@ def _scores(listing: Listing, division: Division, decided: list[Bits], config: A
             rows=len(division.holdout),
             accuracy=accuracy[method],
             selection_rate=selected[method],
+            performance=performance[method],
         )
         for method in range(1, len(decided) + 1)
     ]

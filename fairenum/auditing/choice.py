@@ -13,6 +13,7 @@ from fairenum.document.cautions import cautions
 from fairenum.document.choice import Optimism, Selection, reason_for
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel
+from fairenum.document.scores import ChangedEstimate
 from fairenum.document.terms import Gap, Outcome
 from fairenum.document.value import Estimate, Parts
 from fairenum.errors import ResultError
@@ -69,7 +70,7 @@ def _standing(models: Sequence[AuditedModel], metric: Gap) -> Standing:
     scores = [model.scores.selection for model in models]
     return Standing(
         objective_ratio=np.array([model.objective_ratio for model in models]),
-        accuracy=np.array([one.accuracy.value for one in scores], dtype=np.float64),
+        performance=np.array([one.performance.value for one in scores], dtype=np.float64),
         gap=np.array([one.gap(metric).value for one in scores], dtype=np.float64),
         is_constant=np.array([model.is_constant for model in models]),
     )
@@ -84,10 +85,11 @@ def _with_gain(selection: Selection, model: AuditedModel) -> Selection:
     chosen_by, judged_by = model.scores.selection, model.scores.holdout
     metric = selection.tolerances.metric
     gaps = Parts(chosen_by.gap(metric), judged_by.gap(metric))
-    changes = Parts(gaps.selection.change or Estimate(), gaps.holdout.change or Estimate())
+    changes = _changes(gaps.selection, gaps.holdout)
     return selection.but(
         gap_change=changes,
-        accuracy_change=Parts(chosen_by.accuracy.change or Estimate(), judged_by.accuracy.change or Estimate()),
+        performance_change=_changes(chosen_by.performance, judged_by.performance),
+        accuracy_change=_changes(chosen_by.accuracy, judged_by.accuracy),
         verdict=gaps.holdout.verdict,
         optimism=Optimism(
             gap=Parts(gaps.selection.alone, gaps.holdout.alone),
@@ -95,6 +97,10 @@ def _with_gain(selection: Selection, model: AuditedModel) -> Selection:
             expected=None,
         ),
     )
+
+
+def _changes(selection: ChangedEstimate, holdout: ChangedEstimate) -> Parts[Estimate]:
+    return Parts(selection.change or Estimate(), holdout.change or Estimate())
 
 
 def _difference(left: Estimate, right: Estimate) -> Estimate:

@@ -11,8 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from fairenum.enumeration.model import ROUNDING, Model
+from fairenum.enumeration.model import Model
 from fairenum.problem import FloatArray, Kernel, precise_sum
+from fairenum.scoring.operating import ROUNDING
 
 if TYPE_CHECKING:
     from fairenum.dataset import Encoding
@@ -55,8 +56,10 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return np.asarray(self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)])
 
 
-def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str]) -> Pipeline:
+def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: float = 0.0) -> Pipeline:
     """Build the pipeline of a model: it takes rows of the table and returns the label's texts.
+
+    The cut is subtracted from the bias, so that the sign decides as the model does at its cut.
 
     A linear model becomes scikit-learn's own `LinearSVC`, which needs no fairenum to be loaded; other kernels become a
     `KernelClassifier`. The bias is raised by what cannot be told from 0, as scikit-learn counts a decision value of
@@ -67,7 +70,7 @@ def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str]) -> Pipe
     classifier = (
         _linear(weights, vectors) if model.problem.kernel.name == "linear" else _kernel(model, weights, vectors)
     )
-    classifier.intercept_ = np.array([model.intercept + ROUNDING])
+    classifier.intercept_ = np.array([model.intercept - cut + ROUNDING])
     classifier.classes_ = np.array(classes)
     classifier.n_features_in_ = vectors.shape[1]
     return Pipeline([("preprocessing", encoding.preprocessor), ("classifier", classifier)])

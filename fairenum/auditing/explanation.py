@@ -20,6 +20,7 @@ from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import Division
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import Gap
+from fairenum.scoring.operating import Operating
 from fairenum.solvers.registry import open_workspace
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
@@ -29,7 +30,7 @@ SOLVES, WORK = (4, 60), 1.15e7
 
 def explanation(division: Division, training: Training, listing: Listing, rank: int, metric: Gap) -> Explanation | None:
     """Explain one model's gain over model 1; None if it leaves out nothing or gains nothing on the selection split."""
-    model, watched = listing.models[rank - 1], Watched(division.selection, metric)
+    model, watched = listing.models[rank - 1], Watched(division.selection, metric, point=listing.point)
     first = listing.models[0]
     if not model.left_out or not _gap(first, watched) - _gap(model, watched) > 0.0:
         return None
@@ -42,7 +43,12 @@ def explanation(division: Division, training: Training, listing: Listing, rank: 
 
 
 def _gap(model: Model, watched: Watched) -> float:
-    return watched.standing(model.decision_function(watched.rows.X))[0]
+    return watched.standing(_values(model, watched))[0]
+
+
+def _values(model: Model, watched: Watched) -> FloatArray:
+    values = model.decision_function(watched.rows.X)
+    return watched.point.cut(values).centred(values)
 
 
 def _core(first: Model, model: Model, watched: Watched, division: Division, training: Training) -> Core:
@@ -56,19 +62,20 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
         SHARE,
         problem.affordable(WORK, *SOLVES),
     )
-    holdout = Watched(division.holdout, watched.metric)
+    decided = Operating(watched.point, watched.rows.X).values(core.model, division.holdout.X)
+    holdout_gap = division.holdout.gaps(decided[None], watched.metric)[0]
     return Core(
         records=sum(core.model.left_out.values()),
         left_out=left_out(core.model, division, training),
         objective_ratio=core.model.objective / first.objective,
-        gap=Parts(plain(_gap(core.model, watched)), plain(_gap(core.model, holdout))),
+        gap=Parts(plain(_gap(core.model, watched)), plain(holdout_gap)),
         share_of_gain=plain(core.share),
     )
 
 
 def _importance(model: Model, watched: Watched) -> FloatArray:
     """Estimate what putting each example back would add to the gap."""
-    problem, values = model.problem, model.decision_function(watched.rows.X)
+    problem, values = model.problem, _values(model, watched)
     slope = watched.slope(values, float(values.std()) or 1.0, 0.0)
     influence = Influence(problem, watched.rows.X)
     return -influence.of_leaving_out(problem.upper, model.decision_function(problem.X), slope)

@@ -15,6 +15,7 @@ from fairenum.dataset import Groups, merge_identical
 from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 from fairenum.dataset.splitting import straddling
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.deciding import Decide
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
 from fairenum.document.scores import SplitScores
 from fairenum.document.table import (
@@ -30,7 +31,7 @@ from fairenum.document.table import (
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
-from fairenum.experiment import PARTS, Division
+from fairenum.experiment import PARTS, Division, operating_point
 from fairenum.problem import IntArray
 
 
@@ -44,6 +45,13 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         primary=division.column,
         reference=_reference(primary, config, primary) if primary else None,
     )
+
+
+def settled(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
+    """Settle what the machine and the training rows decide: what counts as performance, and which share is selected."""
+    point = operating_point(Decide.of(config.decide), division.train)
+    decide = config.decide if point.share is None else str(Decide("rate", point.share))
+    return replace(config, performance=replace(config, machine=training.machine).tolerances.performance, decide=decide)
 
 
 def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
@@ -141,7 +149,7 @@ def audited_models(
 ) -> tuple[AuditedModel, ...]:
     """Return what is proven about each model, what it leaves out and changes, and how it scores."""
     ratios = listing.objective_ratio
-    undetermined = {part: [m.undetermined(division.part(part).X) for m in listing.models] for part in PARTS}
+    undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
     changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
     return tuple(
@@ -160,13 +168,26 @@ def audited_models(
             left_out=left_out(model, division, training),
             bias=model.intercept,
             bias_interval=(plain(model.bias_interval[0]), plain(model.bias_interval[1])),
-            undetermined=Parts(*(int(undetermined[part][place].sum()) for part in PARTS)),
+            cut=listing.cuts[place].value,
+            tied=listing.cuts[place].tied,
+            undetermined=Parts(*(undetermined[part][place] for part in PARTS)),
             predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
             is_constant=len(set(bits["selection"][place].tolist())) == 1,
             scores=Parts(*(scores[part][place] for part in PARTS)),
         )
         for place, model in enumerate(listing.models)
     )
+
+
+def _undetermined(division: Division, listing: Listing, part: Part) -> list[int]:
+    """Count the rows of a split that lie on the cut, or between the cuts of two optimal biases.
+
+    A model that selects a share of the selection split does so with any bias: its cut makes up for it.
+    """
+    if listing.point.share is not None:
+        return [int(rows) for rows in np.count_nonzero(listing.values[part] == 0.0, axis=1)]
+    rows, threshold = division.part(part).X, listing.point.threshold
+    return [int(model.undetermined(rows, threshold).sum()) for model in listing.models]
 
 
 def _changed(rows: int, of: int) -> ChangedRows:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairenum.auditing.listing import Listing, decision_values
+from fairenum.auditing.listing import Listing, cut_values
 from fairenum.auditing.training import Training
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import GuidedRun
@@ -17,6 +17,7 @@ from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ConfigError, SolverError
 from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
+from fairenum.scoring.operating import OperatingPoint
 from fairenum.scoring.ties import tied_ranks
 from fairenum.solvers.registry import open_workspace
 
@@ -40,7 +41,7 @@ def join_guided(
         if config.search == "guided":
             raise ConfigError(f"search='guided' is not possible: {NEEDS[obstacle]}")
         return listing, GuidedRun("skipped", obstacle=obstacle)
-    search, stopped = _run(division, training, config, progress)
+    search, stopped = _run(division, training, listing.point, config, progress)
     front = search.front
     joined = _joined(listing, [found.model for found in front], division)
     if stopped == "interrupted":
@@ -57,11 +58,14 @@ def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
     return "cut_short" if listing.stopped in ("interrupted", "solver") else None
 
 
-def _run(division: Division, training: Training, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
+def _run(
+    division: Division, training: Training, point: OperatingPoint, config: AuditConfig, progress: Progress
+) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
-    bounds = Bounds(config.eps, config.max_accuracy_drop, config.max_left_out, seconds=config.max_seconds)
+    bounds = Bounds(config.eps, config.max_performance_drop, config.max_left_out, seconds=config.max_seconds)
     workspace = open_workspace(training.machine.solver, training.problem)
-    search = GuidedSearch(workspace, Watched(division.selection, config.metric), bounds)
+    watched = Watched(division.selection, config.metric, config.tolerances.measure, point)
+    search = GuidedSearch(workspace, watched, bounds)
     try:
         for _ in search:
             progress("guide", search.solves, search.most_solves)
@@ -73,7 +77,8 @@ def _run(division: Division, training: Training, config: AuditConfig, progress: 
 def _joined(listing: Listing, candidates: list[Model], division: Division) -> Listing:
     """List guided models with the exact ones, by objective; of equal ones the exact come first."""
     models, listed = [*listing.models, *candidates], len(listing.models)
-    found = {part: decision_values(candidates, division, part) for part in PARTS}
+    cuts, found = cut_values(candidates, division, listing.point)
+    cuts = (*listing.cuts, *cuts)
     values = {part: np.array([*listing.values[part], *found[part]]) for part in PARTS}
     decided = np.hstack([values[part] >= 0.0 for part in PARTS])
     fresh = [place for place in range(listed, len(models)) if not (decided[:place] == decided[place]).all(1).any()]
@@ -85,6 +90,7 @@ def _joined(listing: Listing, candidates: list[Model], division: Division) -> Li
         models=_certified([models[place] for place in order], origins),
         origins=tuple(origins),
         sizes=tuple(listing.sizes[place] if place < listed else 1 for place in order),
+        cuts=tuple(cuts[place] for place in order),
         values={part: values[part][order] for part in PARTS},
     )
 

@@ -9,16 +9,18 @@ import numpy as np
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.deciding import Decide
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import ListingEnd, Origin, Part
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import SolverError
-from fairenum.experiment import PARTS, Division
+from fairenum.experiment import PARTS, Division, operating_point
 from fairenum.problem import FloatArray
 from fairenum.progress import Progress
 from fairenum.scoring import Decisions
+from fairenum.scoring.operating import Cut, Operating, OperatingPoint
 from fairenum.solvers.registry import open_workspace
 
 
@@ -32,8 +34,10 @@ class Listing:
         How each was found: exact or guided.
     sizes
         How many supports decide as each model does; 1 for a guided one, as nobody counted.
+    point, cuts
+        Where models are cut, and where that is for each of them.
     values
-        Decision values by split, shape (models, rows).
+        Decision values by split, shape (models, rows), minus the cut: what is at least 0 is favourable.
     stopped
         Why the enumeration ended.
     ties
@@ -45,6 +49,8 @@ class Listing:
     models: tuple[Model, ...]
     origins: tuple[Origin, ...]
     sizes: tuple[int, ...]
+    point: OperatingPoint
+    cuts: tuple[Cut, ...]
     values: dict[Part, FloatArray]
     stopped: ListingEnd
     nodes: int
@@ -56,6 +62,10 @@ class Listing:
         """Objective of each model as a share of that of model 1."""
         objectives = np.array([model.objective for model in self.models])
         return np.asarray(objectives / objectives[0])
+
+    def uncut(self, part: Part) -> FloatArray:
+        """Return the decision values of a split as the models give them."""
+        return np.asarray(self.values[part] + np.array([[cut.value] for cut in self.cuts]))
 
     def decisions(self, division: Division, part: Part, column: str | None) -> Decisions:
         """Return what the models decide about a split, with the groups of a column, or everyone in one."""
@@ -76,13 +86,18 @@ def enumerate_models(division: Division, training: Training, config: AuditConfig
     limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
     enumeration = Enumeration(open_workspace(training.machine.solver, training.problem), limits)
     k = 1 if config.search == "guided" else config.k
-    stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience)
+    point = operating_point(Decide.of(config.decide), division.train)
+    operating = None if point.is_sign else Operating(point, division.selection.X)
+    stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience, operating)
     models, ended = _collect(stream, k, progress)
+    cuts, values = cut_values(models, division, point)
     return Listing(
         models=tuple(models),
         origins=tuple("exact" for _ in models),
         sizes=tuple(stream.sizes[: len(models)]),
-        values={part: decision_values(models, division, part) for part in PARTS},
+        point=point,
+        cuts=cuts,
+        values=values,
         stopped=ended or stream.stopped or "caller",
         nodes=enumeration.nodes,
         ties=stream.ties,
@@ -90,9 +105,16 @@ def enumerate_models(division: Division, training: Training, config: AuditConfig
     )
 
 
-def decision_values(models: list[Model], division: Division, part: Part) -> FloatArray:
-    """Return the decision values of models on a split, shape (models, rows)."""
-    return np.array([model.decision_function(division.part(part).X) for model in models])
+def cut_values(
+    models: list[Model], division: Division, point: OperatingPoint
+) -> tuple[tuple[Cut, ...], dict[Part, FloatArray]]:
+    """Cut models by the selection split, and return their decision values on both, shape (models, rows)."""
+    values = {part: [model.decision_function(division.part(part).X) for model in models] for part in PARTS}
+    cuts = tuple(map(point.cut, values["selection"]))
+    centred = {
+        part: np.array([cut.centred(row) for cut, row in zip(cuts, values[part], strict=True)]) for part in PARTS
+    }
+    return cuts, centred
 
 
 def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], ListingEnd | None]:

@@ -43,8 +43,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveRun:
-    """What a run still holds of its rows and models, and a saved document does not."""
+    """What a run still holds of its rows and models, and a saved document does not.
 
+    Attributes
+    ----------
+    asked, config
+        The options as they were given, and with performance and operating point settled.
+    """
+
+    asked: AuditConfig
     config: AuditConfig
     division: Division
     training: Training
@@ -54,7 +61,8 @@ class LiveRun:
         """Build the scikit-learn pipeline of a model."""
         label = self.division.dataset.label
         classes = (label.unfavourable, label.favourable)
-        return pipeline(self.listing.models[rank - 1], self.division.encoding, classes)
+        cut = self.listing.cuts[rank - 1].value
+        return pipeline(self.listing.models[rank - 1], self.division.encoding, classes, cut)
 
     def choose_again(self, document: AuditDocument, tolerances: Tolerances, rank: int | None) -> AuditDocument:
         """Return the document with another choice, explained, and with what choosing is expected to flatter by."""
@@ -82,6 +90,7 @@ class LiveRun:
             return document
         expected = expected_optimism(
             self.listing.decisions(self.division, "selection", self.division.column),
+            self.listing.values["selection"],
             self.listing.objective_ratio,
             selection.tolerances,
             stream(self.config, len(PARTS)),
@@ -111,13 +120,14 @@ def run_audit(
     with clock.stage("tune"):
         machine, tuning = tune(division.train, config, progress)
         training = posed(division, machine, config)
+    asked, config = config, facts.settled(config, division, training)
     with clock.stage("enumerate"):
         listing = enumerate_models(division, training, config, progress)
     with clock.stage("guide"):
         listing, guided = join_guided(listing, division, training, config, progress)
     with clock.stage("baselines"):
         others = baselines(division, training, listing, config, progress)
-    live = LiveRun(config, division, training, listing)
+    live = LiveRun(asked, config, division, training, listing)
     with clock.stage("score"):
         models = _scored(live)
     with clock.stage("disagree"):
@@ -158,12 +168,12 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
     division, training, listing = live.division, live.training, live.listing
     config = facts.resolved(live.config, division, training)
     table = facts.table_facts(live.config, division, training)
-    asked, shortlist = live.config.machine, found.selection.shortlist
+    asked, shortlist = live.asked, found.selection.shortlist
     document = AuditDocument(
         environment=environment(solver=solver_version(training.machine.solver)),
         status="interrupted" if listing.stopped == "interrupted" else "complete",
         config=config,
-        requested=Requested(asked.C, asked.gamma, live.config.max_nodes),
+        requested=Requested(asked.machine.C, asked.machine.gamma, asked.max_nodes, asked.performance, asked.decide),
         is_exploratory=division.is_exploratory,
         dataset=table,
         tuning=found.tuning,

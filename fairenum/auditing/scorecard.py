@@ -10,19 +10,22 @@ from msgspec.structs import asdict
 
 from fairenum.auditing.listing import Listing
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.scores import ChangedEstimate, ColumnScores, GapEstimate, GapScores, GroupScores, SplitScores
 from fairenum.document.terms import Part, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Gap, Interval, Scores, accuracy_changes, compare, gap_intervals, score
-from fairenum.scoring.counts import Confusion
+from fairenum.scoring import Decisions, Gap, Interval, Scores, compare, gap_intervals, score
+from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.inference import rate_intervals
-from fairenum.scoring.intervals import difference, normal_critical, wilson
+from fairenum.scoring.intervals import normal_critical, wilson
+from fairenum.scoring.performance import decided_intervals, performance_changes, performance_intervals
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 RATIOS: tuple[Ratio, ...] = get_args(Ratio)
+BALANCED = PerformanceMeasure("balanced_accuracy")
 
 
 # What a model without groups to compare has for gaps and ratios.
@@ -44,16 +47,29 @@ def estimates(interval: Interval) -> list[Estimate]:
     return list(map(estimate, interval.estimate, interval.lower, interval.upper))
 
 
-def changed_accuracy(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ChangedEstimate]:
-    """Return the accuracy of all models, and its change against model 1."""
-    counts = score(decisions).counts.overall()
-    changes = accuracy_changes(
-        decisions, stream(config, *place), confidence=config.confidence, replications=config.replications
+def changed_performances(
+    decisions: Decisions, values: FloatArray, place: tuple[int, ...], config: AuditConfig
+) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
+    """Return accuracy, and performance by the measure that models are chosen by, with changes against model 1."""
+    accuracy, measure = _changed(decisions, values, ACCURACY, place, config), config.tolerances.measure
+    return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, place, config)
+
+
+def _changed(
+    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, place: tuple[int, ...], config: AuditConfig
+) -> list[ChangedEstimate]:
+    own = estimates(performance_intervals(decisions, values, measure, config.confidence))
+    changes = performance_changes(
+        decisions,
+        values,
+        measure,
+        stream(config, *place),
+        confidence=config.confidence,
+        replications=config.replications,
     )
-    accuracy = estimates(rate_intervals(counts, "accuracy", config.confidence))
     return [
-        ChangedEstimate(own.value, own.low, own.high, change)
-        for own, change in zip(accuracy, estimates(changes), strict=True)
+        ChangedEstimate(one.value, one.low, one.high, change)
+        for one, change in zip(own, estimates(changes), strict=True)
     ]
 
 
@@ -64,10 +80,11 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
     """
     place, decisions = PARTS.index(part), listing.decisions(division, part, None)
     counts = score(decisions).counts.overall()
-    accuracy = changed_accuracy(decisions, (place,), config)
-    balanced = estimates(_balanced_accuracy(counts, config.confidence))
+    accuracy, performance = changed_performances(decisions, listing.values[part], (place,), config)
+    balanced = estimates(decided_intervals(counts, BALANCED, config.confidence))
+    ranked = estimates(auc_intervals(listing.values[part], decisions.labels, config.confidence))
     selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
-    losses = score(decisions, decision_values=listing.values[part]).overall.hinge_loss
+    losses = score(decisions, decision_values=listing.uncut(part)).overall.hinge_loss
     columns = {
         groups.column: scored_columns(listing.decisions(division, part, groups.column), (place, number), config)
         for number, groups in enumerate(division.columns)
@@ -87,6 +104,8 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
                 selection_rate=selected[model],
                 hinge_loss=estimate(math.nan if losses is None else losses[model]),
                 by_column=by_column,
+                auc=ranked[model],
+                performance=performance[model],
             )
         )
     return scores
@@ -100,15 +119,6 @@ def _without_verdicts(scores: ColumnScores) -> ColumnScores:
 def stream(config: AuditConfig, *place: int) -> np.random.Generator:
     """Open the stream of random numbers of one place in the audit, whatever the other places draw."""
     return np.random.default_rng([config.seed, *place])
-
-
-def _balanced_accuracy(counts: Confusion, confidence: float) -> Interval:
-    """Bound (1 + TPR - FPR) / 2: the two rates are of different rows."""
-    youden = difference(
-        rate_intervals(counts, "true_positive_rate", confidence),
-        rate_intervals(counts, "false_positive_rate", confidence),
-    )
-    return Interval((1 + youden.estimate) / 2, (1 + youden.lower) / 2, (1 + youden.upper) / 2)
 
 
 def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ColumnScores]:

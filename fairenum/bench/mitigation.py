@@ -35,6 +35,11 @@ CASES = (
     Case("compas", 2000),
     Case("german", 600),
     Case("adult", 2000),
+    # the same at equal selection rates: every method selects the share that is favourable in training
+    Case("compas", 2000, use_sensitive=True, decide="base-rate"),
+    Case("compas", 2000, decide="base-rate"),
+    Case("german", 600, decide="base-rate"),
+    Case("adult", 2000, decide="base-rate"),
 )
 REPLICATIONS = 2000  # of the bootstrap over splits
 
@@ -94,11 +99,14 @@ def _method_summary(scores: Sequence[MethodScore | None], first: Sequence[Method
         accuracy_change=_median([score.accuracy - base.accuracy for score, base in pairs]),
         gap_ratio=_median([score.gap / base.gap if base.gap else 1.0 for score, base in pairs]),
         dominates_guided=float(np.mean([score.dominates_guided for score, _ in pairs])),
+        selection_rate=_median([score.selection_rate for score, _ in pairs if score.selection_rate is not None]),
     )
 
 
 def _median(values: Sequence[float]) -> Estimate:
-    """Return the median over splits with a bootstrap 95 % interval."""
+    """Return the median over splits with a bootstrap 95 % interval; nothing of no splits."""
+    if not values:
+        return Estimate()
     array, rng = np.asarray(values, dtype=np.float64), np.random.default_rng(0)
     draws = np.median(rng.choice(array, (REPLICATIONS, len(array))), axis=1)
     low, high = np.quantile(draws, [0.025, 0.975])

@@ -14,11 +14,11 @@ import numpy as np
 
 from fairenum.bench.contest import svc_fit_seconds
 from fairenum.dataset import load_dataset
+from fairenum.document.deciding import Decide
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.mitigation import Case, MethodScore, SplitTrial
-from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.experiment import Division, EncodedRows, divide, pose
+from fairenum.experiment import Division, EncodedRows, divide, operating_point, pose
 from fairenum.mitigation.methods import MitigationOutcome, MitigationTask, try_mitigations
 from fairenum.problem import FloatArray
 from fairenum.selection import fairest, search_fairest
@@ -39,15 +39,17 @@ def run_trial(case: Case, seed: int) -> SplitTrial:
     problem = pose(train.X, train.y, MACHINE).problem
     listed = list(Enumeration(open_workspace(MACHINE.solver, problem), Limits(LISTED)))
     svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(MACHINE, rows=True)).problem)
+    point = operating_point(Decide.of(case.decide), train)
     started = time.process_time()
-    found, _ = search_fairest(problem, selection, TOLERANCES)
+    found, _ = search_fairest(problem, selection, TOLERANCES, point=point)
     guided, guided_seconds = found.model, time.process_time() - started
-    outcomes = try_mitigations(MitigationTask(MACHINE, listed[0], train, selection, holdout, TOLERANCES))
-    own = {FIRST: listed[0], EXACT: fairest(listed, selection, TOLERANCES), GUIDED: guided}
+    task = MitigationTask(MACHINE, listed[0], train, selection, holdout, TOLERANCES, point)
+    outcomes = try_mitigations(task)
+    own = {FIRST: listed[0], EXACT: fairest(listed, selection, TOLERANCES, point), GUIDED: guided}
     return SplitTrial(
         case=case,
         seed=seed,
-        scores=_scores({name: _decided(model, holdout) for name, model in own.items()}, outcomes, holdout),
+        scores=_scores({name: task.decided(model).chances for name, model in own.items()}, outcomes, holdout),
         guided_fits=guided_seconds / svc_seconds,
         left_out=sum(guided.left_out.values()),
         objective_ratio=guided.objective / listed[0].objective,
@@ -61,22 +63,25 @@ def _divided(case: Case, seed: int) -> Division:
     return divide(dataset, (case.rows, rest, rest), seed)
 
 
-def _decided(model: Model, rows: EncodedRows) -> FloatArray:
-    """Return the chance that each row is decided favourably: 0 or 1."""
-    return (model.decision_function(rows.X) >= 0.0).astype(np.float64)
-
-
 def _scores(
     own: Mapping[str, FloatArray], outcomes: Sequence[MitigationOutcome], holdout: EncodedRows
 ) -> tuple[MethodScore, ...]:
     """Score our own models, then what else was tried."""
-    scores = [MethodScore(name, *_accuracy_and_gap(chance, holdout)) for name, chance in own.items()]
+    scores = [_score(name, chance, holdout) for name, chance in own.items()]
     for outcome in outcomes:
-        if outcome.chances is not None:
-            numbers, traits = _accuracy_and_gap(outcome.chances, holdout), outcome.mitigation
-            is_better = dominates(outcome.chances, own[GUIDED], holdout)
-            scores.append(MethodScore(outcome.name, *numbers, traits.is_randomised, traits.needs_groups, is_better))
+        if outcome.decided:
+            chances = outcome.decided.chances
+            found = _score(outcome.name, chances, holdout).but(
+                is_randomised=outcome.is_randomised,
+                needs_groups=outcome.mitigation.needs_groups,
+                dominates_guided=dominates(chances, own[GUIDED], holdout),
+            )
+            scores.append(found)
     return tuple(scores)
+
+
+def _score(name: str, chance: FloatArray, holdout: EncodedRows) -> MethodScore:
+    return MethodScore(name, *_accuracy_and_gap(chance, holdout), selection_rate=float(chance.mean()))
 
 
 def _accuracy_and_gap(chance: FloatArray, rows: EncodedRows) -> tuple[float, float]:

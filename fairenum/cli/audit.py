@@ -83,7 +83,21 @@ output = partial(click.option, panel="Output", callback=check_target)
 @model("--baselines", is_flag=True, show_default=False, help="Try fairlearn's mitigations and reweighing, too.")
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
 @statistic("--eps", type=float, default=0.05, help="Largest relative loss of objective.")
-@statistic("--max-accuracy-drop", type=float, default=0.01, help="Largest loss of accuracy.")
+@statistic(
+    "--performance",
+    metavar="MEASURE",
+    default="auto",
+    help="accuracy, balanced_accuracy, auc or cost=FN:FP; auto: balanced accuracy where classes are weighted.",
+)
+@statistic(
+    "--max-performance-drop", "--max-accuracy-drop", type=float, default=0.01, help="Largest loss of performance."
+)
+@statistic(
+    "--decide",
+    metavar="sign|rate=R|base-rate|threshold=T",
+    default="sign",
+    help="Cut every model at 0, at T, or where it selects the share R, or the base rate, of the selection split.",
+)
 @statistic(
     "--split",
     "sizes",

@@ -32,7 +32,9 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.argument("run", type=click.Path(dir_okay=False))
 @tolerance("--metric", type=click.Choice(METRICS), metavar="GAP", help=METRIC_HELP)
 @tolerance("--eps", type=float, help="Largest relative loss of objective.")
-@tolerance("--max-accuracy-drop", type=float, help="Largest loss of accuracy.")
+@tolerance(
+    "--max-performance-drop", "--max-accuracy-drop", type=float, help="Largest loss of what the run calls performance."
+)
 @tolerance("--rank", type=int, help="Take this model instead of the fairest.")
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
 @output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
+from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
 from fairenum.document.models import (
     AuditedModel,
@@ -18,6 +19,7 @@ from fairenum.document.models import (
     PossibleRange,
     Tuning,
 )
+from fairenum.document.performance import RequestedPerformance
 from fairenum.document.table import TableFacts
 from fairenum.document.value import Value
 
@@ -28,6 +30,8 @@ class Requested(Value, frozen=True):
     C: float | Literal["auto"]
     gamma: float | Literal["scale", "auto"]
     max_nodes: int | Literal["auto"] | None
+    performance: RequestedPerformance = "accuracy"
+    decide: DecideText = "sign"
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):

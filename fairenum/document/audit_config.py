@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
+from fairenum.document.deciding import Decide, DecideText
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
+from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
 from fairenum.document.reading import Reading, ReadingOptions
 from fairenum.document.terms import Distinctness, Gap, KernelName, Search
+from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)
 
@@ -49,8 +52,16 @@ class AuditConfig(Options):
         Try other mitigations on the same machine and splits, too.
     eps
         Largest relative loss of objective of a near-optimal model.
-    max_accuracy_drop
-        Largest loss of accuracy on the selection split that a fairer model may cost.
+    performance
+        What a fairer model may lose of: ``accuracy``, ``balanced_accuracy``, ``auc`` or ``cost=FN:FP``, with what a
+        false negative and a false positive cost; "auto" for balanced accuracy where classes are weighted, else
+        accuracy.
+    max_performance_drop
+        Largest loss of performance on the selection split that a fairer model may cost; max_accuracy_drop is its other
+        name.
+    decide
+        Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it selects
+        ``rate=0.7`` of the selection split, or its ``base-rate``, the share of favourable labels in training.
     metric
         The gap that the fairest model has least of.
     primary
@@ -85,7 +96,9 @@ class AuditConfig(Options):
     max_left_out: float = 0.2
     baselines: bool = False
     eps: float = 0.05
-    max_accuracy_drop: float = 0.01
+    performance: RequestedPerformance = AUTO
+    max_performance_drop: float = 0.01
+    decide: DecideText = "sign"
     metric: Gap = "demographic_parity_difference"
     primary: str | None = None
     reference: str | None = None
@@ -96,6 +109,10 @@ class AuditConfig(Options):
     replications: int = 1000
     standardise: bool = True
 
+    def but(self, **options: object) -> Self:
+        """Return the configuration with some options changed; `max_accuracy_drop` is another name of its tolerance."""
+        return Options.but(self, **with_present_names(options))
+
     def __post_init__(self) -> None:
         require_part(self.machine, "machine", Machine)
         require_part(self.reading, "reading", Reading)
@@ -105,11 +122,30 @@ class AuditConfig(Options):
         is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
         require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
         require_three_sizes(self, self.sizes)
+        object.__setattr__(self, "performance", requested_performance(self.performance))
+        object.__setattr__(self, "decide", str(Decide.of(self.decide)))
+
+    @property
+    def rate(self) -> float | None:
+        """The share of the selection split that every model selects; None where all are cut at one value."""
+        decide = Decide.of(self.decide)
+        return decide.number if decide.rule == "rate" else None
 
     @property
     def tolerances(self) -> Tolerances:
-        """What a fairer model may cost."""
-        return Tolerances(self.metric, self.eps, self.max_accuracy_drop)
+        """What a fairer model may cost; what counts as performance is what suits the machine if nothing was said."""
+        is_weighted = getattr(self.machine, "class_weight", "none") not in ("none", "auto")
+        suited = "balanced_accuracy" if is_weighted else "accuracy"
+        performance = suited if self.performance == AUTO else self.performance
+        return Tolerances(self.metric, self.eps, self.max_performance_drop, performance)
+
+
+def with_present_names(options: Mapping[str, object]) -> dict[str, object]:
+    """Call every option by the name that it has today."""
+    old, new = "max_accuracy_drop", "max_performance_drop"
+    if old in options and new in options:
+        raise ConfigError(f"options {old!r} and {new!r} are one and the same; give the second alone")
+    return {new if name == old else name: value for name, value in options.items()}
 
 
 AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
@@ -129,7 +165,7 @@ AUDIT_NUMBERS: Ranges = {
     "max_seconds": (TINY, math.inf),
     "max_left_out": (0.0, 1.0),
     "eps": (0.0, 1.0),
-    "max_accuracy_drop": (0.0, 1.0),
+    "max_performance_drop": (0.0, 1.0),
     "confidence": (0.5, 1.0 - 1e-9),
 }
 
@@ -156,7 +192,10 @@ class AuditOptions(ReadingOptions, total=False):
     max_left_out: float
     baselines: bool
     eps: float
+    performance: str
+    max_performance_drop: float
     max_accuracy_drop: float
+    decide: str
     metric: Gap
     primary: str | None
     reference: str | None

@@ -11,6 +11,7 @@ from fairenum.document.choice import Caution
 # Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
 NOTABLE_DIFFERENCE = 0.1
 NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
+NOTABLE_MISS = 0.01  # of the share that models are to select
 REFERENCE_AGREES = 1e-9
 
 
@@ -80,11 +81,22 @@ def unseen_difference(document: AuditDocument) -> float | None:
 def _of_models(document: AuditDocument) -> Iterator[Caution]:
     if any(model.is_constant for model in document.models):
         yield Caution("constant")
+    yield from _of_cuts(document)
     for rank in document.selection.shortlist:
         if document.models[rank - 1].undetermined.holdout:
             yield Caution("undetermined", rank=rank)
     if not all(model.is_order_certified for model in document.models):
         yield Caution("order")
+
+
+def _of_cuts(document: AuditDocument) -> Iterator[Caution]:
+    """Tell of models that do not select the share of the selection split that was asked for, to the row."""
+    wanted, rows = document.config.rate, document.dataset.splits.selection
+    for rank in document.selection.shortlist if wanted is not None else ():
+        model = document.models[rank - 1]
+        missed = abs((model.scores.selection.selection_rate.value or 0.0) - (wanted or 0.0)) * rows
+        if missed > max(NOTABLE_MISS * rows, 0.5) or (model.tied > 1 and missed > 0.5):
+            yield Caution("missed_rate", rank=rank)
 
 
 def _of_choice(document: AuditDocument) -> Iterator[Caution]:

@@ -42,11 +42,11 @@ class Selection(Value, frozen=True):
     candidates
         Ranks of the models within the tolerances.
     pareto_front
-        Ranks that no model beats in both accuracy and gap on the selection split.
+        Ranks that no model beats in both performance and gap on the selection split.
     gap_change
         Gap of the selected model minus that of model 1; null without another model.
-    accuracy_change
-        The same for accuracy.
+    performance_change, accuracy_change
+        The same for performance, and for accuracy.
     verdict
         On the holdout; null unless another model was selected.
     """
@@ -59,6 +59,7 @@ class Selection(Value, frozen=True):
     candidates: tuple[int, ...]
     pareto_front: tuple[int, ...]
     gap_change: Parts[Estimate] | None = None
+    performance_change: Parts[Estimate] | None = None
     accuracy_change: Parts[Estimate] | None = None
     verdict: Verdict | None = None
     optimism: Optimism | None = None

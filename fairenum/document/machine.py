@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from fairenum.checking import TINY, check_options, is_number, require
+from fairenum.document.performance import PerformanceMeasure, PerformanceText
 from fairenum.document.terms import Gap, KernelName
 
 
@@ -60,14 +61,23 @@ class Tolerances:
         The gap.
     eps
         Largest relative loss of objective.
-    max_accuracy_drop
-        Largest loss of accuracy on the selection split.
+    max_performance_drop
+        Largest loss of performance on the selection split.
+    performance
+        What counts as performance.
     """
 
     metric: Gap = "demographic_parity_difference"
     eps: float = 0.05
-    max_accuracy_drop: float = 0.01
+    max_performance_drop: float = 0.01
+    performance: PerformanceText = "accuracy"
 
     def __post_init__(self) -> None:
-        limits = {"eps": (0.0, 1.0), "max_accuracy_drop": (0.0, 1.0)}
+        limits = {"eps": (0.0, 1.0), "max_performance_drop": (0.0, 1.0)}
         check_options(self, {"metric": get_args(Gap)}, {}, limits, ())
+        object.__setattr__(self, "performance", str(PerformanceMeasure.of(self.performance)))
+
+    @property
+    def measure(self) -> PerformanceMeasure:
+        """What counts as performance."""
+        return PerformanceMeasure.of(self.performance)

@@ -62,6 +62,7 @@ def _audit(old: Json) -> Json:
     new["guided"] = _guided(old["guided"]) if old["guided"] else None
     if old["baselines"] is not None:
         new["baselines"] = [_without(method, "title") for method in old["baselines"]]
+    new["config"] |= {"performance": "accuracy", "max_performance_drop": new["config"].pop("max_accuracy_drop")}
     new["selection"] = _selection(old)
     new["warnings"] = []
     if "attack" in old:
@@ -86,6 +87,7 @@ def _guided(old: Json) -> Json:
 def _selection(old: Json) -> Json:
     selection = _without(old["selection"], "reason", "is_fairer")
     tolerances = {**selection["tolerances"]}
+    tolerances["max_performance_drop"] = tolerances.pop("max_accuracy_drop")
     column, candidates = tolerances.pop("column"), tuple(selection["candidates"])
     reason = reason_for(selection["outcome"], column, len(old["models"]), candidates)
     return {**selection, "reason": reason, "column": column, "tolerances": tolerances}

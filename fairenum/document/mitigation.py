@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
 from fairenum.document.value import Estimate, Value
 
 
 class Case(Value, frozen=True):
-    """A bundled table, how many of its rows are trained on, and whether the sensitive columns are features, too."""
+    """A bundled table, how many of its rows are trained on, and whether the sensitive columns are features, too.
+
+    Attributes
+    ----------
+    decide
+        Where every method is cut; those that cannot be cut there are left out.
+    """
 
     data: str
     rows: int
     use_sensitive: bool = False
+    decide: DecideText = "sign"
 
 
 class MethodScore(Value, frozen=True):
@@ -27,6 +35,8 @@ class MethodScore(Value, frozen=True):
         Whether it has to be told the group of whom it decides about.
     dominates_guided
         Whether it is as good as guided search in both, and better in one beyond the paired interval.
+    selection_rate
+        Share of the rows that it selects; null in runs that did not keep it.
     """
 
     method: str
@@ -35,6 +45,7 @@ class MethodScore(Value, frozen=True):
     is_randomised: bool = False
     needs_groups: bool = False
     dominates_guided: bool = False
+    selection_rate: float | None = None
 
 
 class SplitTrial(Value, frozen=True):
@@ -81,6 +92,7 @@ class MethodSummary(Value, frozen=True):
     accuracy_change: Estimate
     gap_ratio: Estimate
     dominates_guided: float
+    selection_rate: Estimate = Estimate()
 
 
 class CaseSummary(Value, frozen=True):

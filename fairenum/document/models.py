@@ -73,7 +73,7 @@ class GuidedRun(Value, frozen=True):
     solves
         Boxes solved.
     front
-        Models that none beats in objective, gap and accuracy together, model 1 among them.
+        Models that none beats in objective, gap and performance together, model 1 among them.
     models
         Those of them that joined the list.
     obstacle
@@ -147,6 +147,10 @@ class AuditedModel(Value, frozen=True):
         How many models with distinct supports decide all audited rows as this one does.
     bias_interval
         Every optimal bias lies in here; null is infinite.
+    cut
+        Decision values of at least this are favourable: 0 unless models are cut elsewhere.
+    tied
+        Rows of the selection split that a finer cut would have to divide, but which have one decision value.
     undetermined
         Rows whose decision the optimum leaves open, by split.
     predictions_changed
@@ -173,6 +177,8 @@ class AuditedModel(Value, frozen=True):
     predictions_changed: Parts[ChangedRows]
     is_constant: bool
     scores: Parts[SplitScores]
+    cut: float = 0.0
+    tied: int = 0
 
     @property
     def records_left_out(self) -> int:

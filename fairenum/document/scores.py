@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import force_setattr
+
 from fairenum.document.terms import Gap, Measure, Verdict
 from fairenum.document.value import Estimate, Value
 
@@ -16,6 +18,9 @@ class ChangedEstimate(Estimate, frozen=True):
     """
 
     change: Estimate | None = None
+
+
+NOT_MEASURED = ChangedEstimate()
 
 
 class GapEstimate(ChangedEstimate, frozen=True):
@@ -68,7 +73,15 @@ class ColumnScores(GroupScores, frozen=True):
 
 
 class SplitScores(GroupScores, frozen=True):
-    """One model on one split. The gaps are those of the primary sensitive column; all are null without one."""
+    """One model on one split. The gaps are those of the primary sensitive column; all are null without one.
+
+    Attributes
+    ----------
+    performance
+        By the measure that models are chosen by; accuracy in runs that knew no other.
+    auc
+        Of the decision values; null in runs that did not measure it.
+    """
 
     rows: int
     accuracy: ChangedEstimate
@@ -76,6 +89,11 @@ class SplitScores(GroupScores, frozen=True):
     selection_rate: Estimate
     hinge_loss: Estimate
     by_column: dict[str, ColumnScores]
+    auc: Estimate = Estimate()
+    performance: ChangedEstimate = NOT_MEASURED
+
+    def __post_init__(self) -> None:
+        _perform(self)
 
     def measure(self, name: Measure) -> Estimate:
         """Return one measure by its name."""
@@ -84,8 +102,18 @@ class SplitScores(GroupScores, frozen=True):
 
 
 class BaselineScores(GapScores, frozen=True):
-    """Another mitigation on the holdout."""
+    """Another mitigation on the holdout; its performance is by the measure that models are chosen by."""
 
     rows: int
     accuracy: ChangedEstimate
     selection_rate: Estimate
+    performance: ChangedEstimate = NOT_MEASURED
+
+    def __post_init__(self) -> None:
+        _perform(self)
+
+
+def _perform(scores: SplitScores | BaselineScores) -> None:
+    """Take accuracy for performance where a run knew no other measure."""
+    if scores.performance is NOT_MEASURED:
+        force_setattr(scores, "performance", scores.accuracy)

@@ -10,7 +10,7 @@ Gap = Literal[
     "predictive_parity_difference",
 ]
 Ratio = Literal["demographic_parity_ratio", "equal_opportunity_ratio", "equalized_odds_ratio"]
-Performance = Literal["accuracy", "balanced_accuracy", "selection_rate"]
+Performance = Literal["accuracy", "balanced_accuracy", "auc", "performance", "selection_rate"]
 Measure = Performance | Gap | Ratio
 
 Part = Literal["selection", "holdout"]
@@ -62,6 +62,7 @@ CautionCode = Literal[
     "single_group",
     "low_power",
     "constant",
+    "missed_rate",
     "undetermined",
     "order",
     "not_confirmed",

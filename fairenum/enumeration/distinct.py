@@ -17,6 +17,7 @@ from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration
 from fairenum.errors import ProblemError
 from fairenum.problem import FloatArray
+from fairenum.scoring.operating import Operating
 
 
 @dataclass(eq=False)
@@ -38,6 +39,8 @@ class DistinctModels:
         The minimum share for ``diverse``.
     patience
         Give up after so many models in a row that are nothing new.
+    operating
+        Where models are cut; at the sign of their decision values if not given.
 
     Attributes
     ----------
@@ -53,6 +56,7 @@ class DistinctModels:
     models: int | None = None
     share: float = 0.01
     patience: int = 1000
+    operating: Operating | None = None
     sizes: list[int] = field(default_factory=list)
     stopped: EnumerationEnd | None = None
 
@@ -97,7 +101,9 @@ class DistinctModels:
         """Return which kept model this one repeats; the number of kept ones if it is new."""
         if self.notion == "support" or self.rows is None:
             return len(self.sizes)
-        decisions = model.decision_function(self.rows) >= 0.0
+        operating = self.operating
+        values = operating.values(model, self.rows) if operating else model.decision_function(self.rows)
+        decisions = values >= 0.0
         least = self.share * len(decisions) if self.notion == "diverse" else 1
         for place, kept in enumerate(self._kept):
             if np.count_nonzero(kept != decisions) < least:

@@ -3,8 +3,8 @@
 Best first finds near-copies of the optimum. This search walks towards less unfairness on watched rows instead: from a
 model it ranks all examples by their first-order effect on the smoothed gap (`Influence`) for the objective they cost,
 leaves out ever larger batches along that order, puts examples back that do harm outside, chooses anew among all
-examples by what the model has shown, solves each box exactly, and goes on from the model of least gap whose accuracy is
-in bounds. Every model is certified as in the enumeration, and its left-out examples are the explanation.
+examples by what the model has shown, solves each box exactly, and goes on from the model of least gap whose performance
+is in bounds. Every model is certified as in the enumeration, and its left-out examples are the explanation.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from fairenum.solvers.certified import CertifiedWorkspace
 
 Stop = Literal["solves", "time", "exhausted", "caller"]
 
-PRICES = (1.5, 2.0, 3.0)  # of accuracy, in units of gap; every predictor gets one turn with each
-PENALTY = 4.0  # of accuracy lost beyond the bound, in units of gap
+PRICES = (1.5, 2.0, 3.0)  # of performance, in units of gap; every predictor gets one turn with each
+PENALTY = 4.0  # of performance lost beyond the bound, in units of gap
 SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
@@ -48,8 +48,8 @@ class Bounds:
     ----------
     loss
         Largest relative loss of objective against the best model.
-    accuracy_drop
-        Largest loss of accuracy on the watched rows against the best model; the search looks a little beyond it.
+    performance_drop
+        Largest loss of performance on the watched rows against the best model; the search looks a little beyond it.
     left_out
         Largest share of the training records left out.
     solves
@@ -59,13 +59,13 @@ class Bounds:
     """
 
     loss: float = 0.05
-    accuracy_drop: float = 0.01
+    performance_drop: float = 0.01
     left_out: float = 0.2
     solves: int | None = None
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("loss", "accuracy_drop", "left_out"):
+        for name in ("loss", "performance_drop", "left_out"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ProblemError(f"the bound on {name} must lie between 0 and 1, not {getattr(self, name)!r}")
         if self.solves is not None and self.solves < 1:
@@ -78,7 +78,7 @@ class Found:
 
     Attributes
     ----------
-    gap, accuracy
+    gap, performance
         On the watched rows: the search has looked at them, so both flatter.
     is_constant
         Whether it decides all of them alike.
@@ -86,7 +86,7 @@ class Found:
 
     model: Model
     gap: float
-    accuracy: float
+    performance: float
     is_constant: bool
 
 
@@ -156,7 +156,7 @@ class GuidedSearch:
 
     @property
     def front(self) -> list[Found]:
-        """The models so far that none equals or beats in objective, gap and accuracy together, best first."""
+        """The models so far that none equals or beats in objective, gap and performance together, best first."""
         return _front([node.found for node in self._nodes])
 
     def _search(self) -> Iterator[Found]:
@@ -277,14 +277,15 @@ class GuidedSearch:
         best = root.model.objective if root else solution.certificate.objective
         model = model_of(self.problem, solution, self.solves, best)
         values = model.decision_function(self.watched.rows.X)
-        gap, accuracy, is_constant = self.watched.standing(values)
-        least = (root.accuracy if root else accuracy) - self.bounds.accuracy_drop
-        merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - accuracy)
-        return _Node(solution, Found(model, gap, accuracy, is_constant), merit, sum(model.left_out.values()), values)
+        values = self.watched.point.cut(values).centred(values)
+        gap, performance, is_constant = self.watched.standing(values)
+        least = (root.performance if root else performance) - self.bounds.performance_drop
+        merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - performance)
+        return _Node(solution, Found(model, gap, performance, is_constant), merit, sum(model.left_out.values()), values)
 
 
 def _front(found: Sequence[Found]) -> list[Found]:
     """Keep the models that no other equals or beats, best objective first; constant ones do not count."""
     usable = [one for one in found if not one.is_constant and not math.isnan(one.gap)]
-    costs = np.array([[-one.model.objective, one.gap, -one.accuracy] for one in usable]).reshape(-1, 3)
+    costs = np.array([[-one.model.objective, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
     return [usable[place] for place in pareto_front(costs)]

@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairenum.problem import Certificate, FloatArray, IntArray, Solution, SvmProblem
-
-# Decision values below this cannot be told from 0: the margin is 1, and an answer is exact to about twelve digits.
-ROUNDING = 1e-10
+from fairenum.scoring.operating import ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +76,9 @@ class Model:
         """Return the class of each row; a decision value of exactly 0 counts as the second class."""
         return np.array(self.classes)[(self.decision_function(X) >= 0.0).astype(np.intp)]
 
-    def undetermined(self, X: FloatArray) -> npt.NDArray[np.bool_]:
-        """Tell for which rows the optimum leaves the decision open: its sign depends on the bias, or is rounding."""
-        centred = self.decision_function(X) - self.intercept
+    def undetermined(self, X: FloatArray, threshold: float = 0.0) -> npt.NDArray[np.bool_]:
+        """Tell for which rows the optimum leaves the decision open: it depends on the bias, or on rounding."""
+        centred = self.decision_function(X) - self.intercept - threshold
         low, high = self.bias_interval
         return (centred + low <= ROUNDING) & (centred + high >= -ROUNDING)
 

@@ -62,9 +62,9 @@ class Ranking:
         solution, model
             The answer to go on from, and its model.
         values
-            The model's decision values on the watched rows.
+            The model's decision values on the watched rows, minus its cut.
         price
-            Of accuracy, in units of gap.
+            Of performance, in units of gap.
         """
         problem = self._problem
         slope = self._watched.slope(values, self._softness, price)

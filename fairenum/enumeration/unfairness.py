@@ -7,35 +7,55 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
 from fairenum.scoring import Gap, Rate, score
-from fairenum.scoring.counts import Confusion, cell_sums
+from fairenum.scoring.counts import BitArray, Confusion, cell_sums
+from fairenum.scoring.operating import SIGN, OperatingPoint
+from fairenum.scoring.performance import performance, row_divisors
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
+
+GRID = 256  # places at which a density of decision values is taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
-    """The rows on which unfairness is watched, and the gap that is watched there."""
+    """The rows on which unfairness is watched, the gap and the performance that are watched there, and the cut.
+
+    Attributes
+    ----------
+    point
+        Where every model is cut, by these rows; decision values below are those minus the cut.
+    """
 
     rows: EncodedRows
     metric: Gap = "demographic_parity_difference"
+    measure: PerformanceMeasure = ACCURACY
+    point: OperatingPoint = SIGN
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
-        """Return gap, accuracy and whether all rows are decided alike, for a model's decision values."""
-        scores = score(self.rows.decisions(values[None]))
-        gap = float(getattr(scores.gaps, self.metric)[0])
-        return gap, float(scores.overall.accuracy[0]), bool(scores.is_constant[0])
+        """Return gap, performance and whether all rows are decided alike, for a model's decision values."""
+        decisions = self.rows.decisions(values[None])
+        gap = float(getattr(score(decisions).gaps, self.metric)[0])
+        return gap, float(performance(decisions, values[None], self.measure)[0]), bool(decisions.is_constant[0])
 
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
-        """Return how ``gap - price * accuracy`` changes with each decision value, where decisions are smoothed.
+        """Return how ``gap - price * performance`` changes with each decision value, where decisions are smoothed.
 
         A row counts as decided favourably to the degree ``1 / (1 + exp(-value / softness))``; of several groups the two
-        that lie farthest apart make the gap.
+        that lie farthest apart make the gap. Where a share of the rows is selected, a value that rises takes the cut
+        along, so that the degrees keep their sum.
         """
-        degree = expit(values / softness)
-        push = self._gap_slope(degree) - price * (2.0 * self.rows.labels - 1.0) / len(values)
-        return np.asarray(push * degree * (1.0 - degree) / softness)
+        degree, labels = expit(values / softness), self.rows.labels
+        is_ranked = self.measure.name == "auc"
+        push = self._gap_slope(degree)
+        if not is_ranked:
+            push = push - price * (2.0 * labels - 1.0) / row_divisors(labels, self.measure)
+        slope = push * degree * (1.0 - degree) / softness
+        if self.point.share is not None:
+            slope = _at_equal_rate(slope, degree * (1.0 - degree))
+        return np.asarray(slope - price * _auc_slope(values, labels, softness) if is_ranked else slope)
 
     def _gap_slope(self, degree: FloatArray) -> FloatArray:
         """Return how the widest distance between two groups changes with the degree of each row."""
@@ -52,6 +72,25 @@ class Watched:
                 slope = np.zeros_like(slopes)
                 slope[high], slope[low] = slopes[high], -slopes[low]
         return np.asarray(slope[self.rows.groups.codes, self.rows.labels])
+
+
+def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
+    """Return the slope where the cut follows the values: it moves with each as far as its row takes part in it."""
+    total = float(moves.sum())
+    return slope - moves * (slope.sum() / total) if total > 0.0 else slope
+
+
+def _auc_slope(values: FloatArray, labels: BitArray, softness: float) -> FloatArray:
+    """Return how the share of pairs in order changes with each value: by the density of the other label there."""
+    slope, signs = np.zeros_like(values), 2.0 * labels - 1.0
+    places = np.linspace(values.min(), values.max(), GRID)
+    for label in (0, 1):
+        own, others = labels == label, values[labels != label]
+        if own.any() and others.size:
+            nearness = expit((places[:, None] - others) / softness)
+            density = (nearness * (1.0 - nearness)).mean(1) / softness
+            slope[own] = signs[own] * np.interp(values[own], places, density) / own.sum()
+    return slope
 
 
 def _rate_slopes(counts: Confusion, rate: Rate, values: FloatArray) -> FloatArray:

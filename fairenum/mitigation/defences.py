@@ -118,7 +118,8 @@ def _mitigating(mitigation: Mitigation) -> Defence:
 
     def decide(after: Aftermath) -> BoolArray:
         rows = (after.train, after.chosen_by, after.holdout)
-        chances = mitigation.chances(MitigationTask(after.machine, after.models[0], *rows, after.tolerances))
+        task = MitigationTask(after.machine, after.models[0], *rows, after.tolerances)
+        chances = mitigation.decided(task).chances
         return np.asarray(np.random.default_rng([after.seed, 2]).random(len(chances)) < chances)
 
     return decide

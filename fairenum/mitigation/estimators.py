@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -52,6 +54,18 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def predict(self, X: npt.ArrayLike) -> IntArray:
         """Return 0 or 1 for each row."""
         return (self.decision_function(X) >= 0.0).astype(np.intp)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedSvm:
+    """A mixture of machines that decides by their mean decision value, instead of by one of them that is drawn."""
+
+    machines: Sequence[WeightedSvm]
+    weights: FloatArray
+
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        """Return the mean decision value of each row."""
+        return np.asarray(self.weights @ np.array([machine.decision_function(X) for machine in self.machines]))
 
 
 class TrainedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -19,8 +19,9 @@ from fairenum.document.terms import Gap
 from fairenum.enumeration.model import Model
 from fairenum.errors import DataError, FairenumError
 from fairenum.experiment import EncodedRows, kernel_for
-from fairenum.mitigation.estimators import TrainedSvm, WeightedSvm
+from fairenum.mitigation.estimators import MixedSvm, TrainedSvm, WeightedSvm
 from fairenum.problem import FloatArray
+from fairenum.scoring.operating import SIGN, Decides, Operating, OperatingPoint
 from fairenum.selection import standing
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ CONSTRAINTS: Mapping[Gap, Constraint] = {
 }
 
 
+class Decided(NamedTuple):
+    """What a mitigation does to the holdout: the chance of the favourable outcome of each row, and what ranks rows."""
+
+    chances: FloatArray
+    values: FloatArray
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationTask:
     """What a mitigation works with.
@@ -58,6 +66,8 @@ class MitigationTask:
         Rows to learn from, to choose by, and to decide.
     tolerances
         The gap to make small, and what that may cost where there is a choice.
+    point
+        Where whatever has decision values is cut, by the selection split.
     """
 
     machine: Machine
@@ -66,6 +76,17 @@ class MitigationTask:
     selection: EncodedRows
     holdout: EncodedRows
     tolerances: Tolerances
+    point: OperatingPoint = SIGN
+
+    @property
+    def operating(self) -> Operating:
+        """The operating point, and the rows on which it is to be reached."""
+        return Operating(self.point, self.selection.X)
+
+    def decided(self, model: Decides) -> Decided:
+        """Let an estimator decide the holdout at the operating point."""
+        values = self.operating.values(model, self.holdout.X)
+        return Decided((values >= 0.0).astype(np.float64), values)
 
     @property
     def svm(self) -> WeightedSvm:
@@ -91,19 +112,19 @@ class Mitigation:
     Attributes
     ----------
     method
-        Gives the chance of the favourable outcome for each row of the holdout.
+        Decides the holdout.
     is_randomised
-        Whether it decides by chance.
+        Whether it decides by chance, unless it is cut where models are.
     needs_groups
         Whether it has to be told the group of whom it decides about.
     """
 
-    method: Callable[[MitigationTask], FloatArray]
+    method: Callable[[MitigationTask], Decided]
     is_randomised: bool = False
     needs_groups: bool = False
 
-    def chances(self, task: MitigationTask) -> FloatArray:
-        """Return the chance of the favourable outcome for each row of the holdout."""
+    def decided(self, task: MitigationTask) -> Decided:
+        """Decide the holdout."""
         # what fairlearn warns of on the way is no business of the reader's: what counts is what it decides
         with warnings.catch_warnings(action="ignore"):
             return self.method(task)
@@ -111,45 +132,59 @@ class Mitigation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationOutcome:
-    """What became of a mitigation: the chances of the holdout's rows, or why there are none."""
+    """What became of a mitigation: what it decides about the holdout, or why it does not.
+
+    Attributes
+    ----------
+    is_cut
+        Whether it was cut where models are, instead of deciding as it does by itself.
+    """
 
     name: str
     mitigation: Mitigation
-    chances: FloatArray | None = None
+    decided: Decided | None = None
     error: str | None = None
+    is_cut: bool = False
+
+    @property
+    def is_randomised(self) -> bool:
+        """Whether it decides by chance."""
+        return self.mitigation.is_randomised and not self.is_cut
 
 
-def reweighing(task: MitigationTask) -> FloatArray:
+def reweighing(task: MitigationTask) -> Decided:
     """Weight rows so that label and group look independent (Kamiran and Calders, 2012), and train."""
     codes, labels = task.train.groups.codes, task.train.labels
     counts = np.zeros((len(task.train.groups.names), 2))
     np.add.at(counts, (codes, labels), 1.0)
     with np.errstate(divide="ignore"):
         weights = counts.sum(1, keepdims=True) * counts.sum(0) / (counts.sum() * counts)
-    fitted = task.svm.fit(task.train.X, labels, weights[codes, labels])
-    return fitted.predict(task.holdout.X).astype(np.float64)
+    return task.decided(task.svm.fit(task.train.X, labels, weights[codes, labels]))
 
 
-def grid_search(task: MitigationTask) -> FloatArray:
+def grid_search(task: MitigationTask) -> Decided:
     """Train under a grid of multipliers of the constraint, and choose on the selection split as models are chosen."""
     from fairlearn import reductions
 
     grid = reductions.GridSearch(task.svm, getattr(reductions, task.constraint.reduction)(), grid_size=GRID_SIZE)
     grid.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
     candidates = [task.first, *grid.predictors_]
-    values = np.array([candidate.decision_function(task.selection.X) for candidate in candidates])
-    stands = standing(task.selection.decisions(values), np.ones(len(values)), task.tolerances.metric)
-    chosen = candidates[max(int(stands.fairest(task.tolerances)), 0)]
-    return np.asarray(chosen.decision_function(task.holdout.X) >= 0.0, dtype=np.float64)
+    values = np.array([task.operating.values(candidate, task.selection.X) for candidate in candidates])
+    stands = standing(task.selection.decisions(values), values, np.ones(len(values)), task.tolerances)
+    return task.decided(candidates[max(int(stands.fairest(task.tolerances)), 0)])
 
 
-def exponentiated_gradient(task: MitigationTask) -> FloatArray:
-    """Mix machines under a constraint on the gap."""
+def exponentiated_gradient(task: MitigationTask) -> Decided:
+    """Mix machines under a constraint on the gap; at a rate or threshold, their mean decision value is cut."""
     from fairlearn import reductions
 
     fairer = reductions.ExponentiatedGradient(task.svm, getattr(reductions, task.constraint.reduction)())
     fairer.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
-    return mixed_chances(fairer, task.holdout)
+    if not task.point.is_sign:
+        weights = fairer.weights_
+        return task.decided(MixedSvm([fairer.predictors_[place] for place in weights.index], weights.to_numpy()))
+    chances = mixed_chances(fairer, task.holdout)
+    return Decided(chances, chances)
 
 
 def mixed_chances(fairer: ExponentiatedGradient, rows: EncodedRows) -> FloatArray:
@@ -159,10 +194,12 @@ def mixed_chances(fairer: ExponentiatedGradient, rows: EncodedRows) -> FloatArra
     return np.asarray(decided.T @ weights.to_numpy())
 
 
-def threshold_optimizer(task: MitigationTask) -> FloatArray:
+def threshold_optimizer(task: MitigationTask) -> Decided:
     """Give each group a threshold of its own, by chance between two where needed, learnt on the selection split."""
     from fairlearn.postprocessing import ThresholdOptimizer
 
+    if not task.point.is_sign:
+        raise DataError("it sets thresholds of its own, so it cannot be cut where models are")
     by, trained = task.selection, TrainedSvm(task.first)
     if not np.isin(task.holdout.groups.codes, by.groups.codes).all():
         raise DataError("a group of the holdout is not in the selection split, so it has no threshold")
@@ -170,7 +207,8 @@ def threshold_optimizer(task: MitigationTask) -> FloatArray:
         estimator=trained, constraints=task.constraint.threshold, prefit=True, predict_method="decision_function"
     )
     fairer.fit(by.X, by.labels, sensitive_features=by.groups.codes)
-    return threshold_chances(fairer, task.holdout)
+    chances = threshold_chances(fairer, task.holdout)
+    return Decided(chances, chances)
 
 
 def threshold_chances(fairer: ThresholdOptimizer, rows: EncodedRows) -> FloatArray:
@@ -206,7 +244,7 @@ def try_mitigations(
 
 def _tried(name: str, mitigation: Mitigation, task: MitigationTask) -> MitigationOutcome:
     try:
-        return MitigationOutcome(name, mitigation, mitigation.chances(task))
+        return MitigationOutcome(name, mitigation, mitigation.decided(task), is_cut=not task.point.is_sign)
     except FairenumError as error:
         return MitigationOutcome(name, mitigation, error=str(error))
     except Exception as error:  # noqa: BLE001 - a foreign library failed: that is a row of the table, not the end

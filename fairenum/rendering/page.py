@@ -122,7 +122,7 @@ class Candidate:
     name
         What a link calls it.
     loss, drop
-        What it loses in objective, and in accuracy on the selection split.
+        What it loses in objective, and in performance on the selection split.
     gap
         On the selection split, as an exact decimal; empty if the model cannot be selected.
     marks
@@ -148,6 +148,8 @@ class Explorer:
         One for each row of the table.
     rule
         What the run allowed, in words.
+    performance
+        What counts as performance.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -155,6 +157,7 @@ class Explorer:
     table: Table
     candidates: tuple[Candidate, ...]
     rule: str
+    performance: str
 
     @property
     def largest_loss(self) -> float:
@@ -163,7 +166,7 @@ class Explorer:
 
     @property
     def largest_drop(self) -> float:
-        """Where the slider for the accuracy ends."""
+        """Where the slider for the performance ends."""
         return max(0.0, *(candidate.drop for candidate in self.candidates))
 
 

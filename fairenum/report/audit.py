@@ -18,7 +18,7 @@ from fairenum.rendering.text import file_name, plain, shortened
 from fairenum.report import attack, choice, groups, models
 from fairenum.report.embedded import copy_of
 from fairenum.report.rules import Rule, judge
-from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, cautions, experiments, method
+from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, cautions, experiments, method, performance_of
 from fairenum.report.wording import audit as wording
 
 
@@ -74,7 +74,8 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
     metric, shortlist = document.selection.tolerances.metric, document.selection.shortlist
     scores = [(rank, document.models[rank - 1].scores.holdout) for rank in shortlist]
     yield from (Tile.of(f"{GAPS[metric]} gap, model {rank}", estimate(one.gap(metric))) for rank, one in scores)
-    yield from (Tile.of(f"accuracy, model {rank}", estimate(one.accuracy)) for rank, one in scores)
+    performance = performance_of(document)
+    yield from (Tile.of(f"{performance}, model {rank}", estimate(one.performance)) for rank, one in scores)
     found = document.multiplicity
     yield Tile("rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}")
 
@@ -104,7 +105,7 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
 
 def _memo(document: AuditDocument) -> Iterator[Section]:
     """Arrange a memo on less discriminatory alternatives: baseline, disparity, search, alternatives, proposal."""
-    rank, baseline = document.selection.rank, choice.one_model(document.first)
+    rank, baseline = document.selection.rank, choice.one_model(document)
     yield Section("baseline", "The model in use", (Paragraph(wording.BASELINE), baseline))
     yield replace(groups.selected_groups(document, (1,)), anchor="disparity", title="Its disparities")
     yield Section("search", "The search for alternatives", (Items(tuple(method.steps(document))),))

@@ -14,7 +14,7 @@ from fairenum.rendering.numbers import UNDEFINED, counted, difference, estimate,
 from fairenum.rendering.page import Block, Paragraph, Section, Table
 from fairenum.rendering.text import shortened
 from fairenum.report.models import gap_verdict
-from fairenum.report.wording import GAPS, GROUP_WIDTH, MEASURES, PARTS, TABLE_WIDTH, short
+from fairenum.report.wording import GAPS, GROUP_WIDTH, PARTS, TABLE_WIDTH, measures_of, performance_of, short
 from fairenum.report.wording import audit as wording
 
 MOST_CLUSTERS = 12
@@ -32,7 +32,7 @@ def chosen(document: AuditDocument) -> Section:
 def _about_choice(document: AuditDocument) -> Iterator[Block]:
     selection, model = document.selection, document.selected
     if selection.optimism:
-        yield _gain(selection, selection.optimism)
+        yield _gain(selection, selection.optimism, performance_of(document))
     if model is None or model.rank == 1:
         return
     if document.explanation:
@@ -49,35 +49,39 @@ def side_by_side(document: AuditDocument) -> Table:
     """Show model 1 and, if another was selected, that one beside it."""
     first, other = document.first, document.selected
     if other is None or other.rank == 1:
-        return one_model(document.first)
+        return one_model(document)
     rows = (
         ("objective ratio", "1", f"{other.objective_ratio:.6f}", "", ""),
         ("support vectors", str(first.support_size), str(other.support_size), "", ""),
-        *(_measure_row(first, other, measure) for measure in MEASURES),
+        *(_measure_row(first, other, measure, title) for measure, title in measures_of(document).items()),
     )
     headings = ("measure", "model 1", f"model {other.rank}", "change", "verdict")
     return Table(f"Model {other.rank} against model 1 on the holdout", headings, rows)
 
 
-def _measure_row(first: AuditedModel, other: AuditedModel, measure: Measure) -> tuple[str, ...]:
+def _measure_row(first: AuditedModel, other: AuditedModel, measure: Measure, title: str) -> tuple[str, ...]:
     old, new = (model.scores.holdout.measure(measure) for model in (first, other))
     verdict = gap_verdict(other, new) if isinstance(new, GapEstimate) else ""
-    return MEASURES[measure], estimate(old), estimate(new), signed(difference(old.value, new.value)), verdict
+    return title, estimate(old), estimate(new), signed(difference(old.value, new.value)), verdict
 
 
-def one_model(model: AuditedModel) -> Table:
-    """Show one model alone."""
-    rows = tuple((title, estimate(model.scores.holdout.measure(measure))) for measure, title in MEASURES.items())
-    return Table(f"Model {model.rank} on the holdout", ("measure", f"model {model.rank}"), rows)
+def one_model(document: AuditDocument) -> Table:
+    """Show model 1 alone."""
+    scores = document.first.scores.holdout
+    rows = tuple((title, estimate(scores.measure(measure))) for measure, title in measures_of(document).items())
+    return Table("Model 1 on the holdout", ("measure", "model 1"), rows)
 
 
-def _gain(selection: Selection, optimism: Optimism) -> Table:
+def _gain(selection: Selection, optimism: Optimism, performance: str) -> Table:
     """Show what is known about the selected gap on both splits: how much of the gain the choice may have feigned."""
     metric = GAPS[selection.tolerances.metric]
     rows = [(f"{metric} gap", estimate(optimism.gap.selection), estimate(optimism.gap.holdout))]
-    if selection.gap_change and selection.accuracy_change:
-        rows.append(_change_row("change against model 1", selection.gap_change))
-        rows.append(_change_row("change of accuracy", selection.accuracy_change))
+    changes = {
+        "change against model 1": selection.gap_change,
+        "change of accuracy": selection.accuracy_change,
+        f"change of {performance}": selection.performance_change or selection.accuracy_change,
+    }
+    rows += [_change_row(name, change) for name, change in changes.items() if change]
     return Table(
         title="The gain where it was looked for, and where it was checked",
         headings=("", PARTS["selection"], PARTS["holdout"]),

@@ -14,7 +14,7 @@ from fairenum.rendering.text import sentence_list, shortened
 from fairenum.report import groups, model_plots
 from fairenum.report.audit import options
 from fairenum.report.embedded import copy_of_all
-from fairenum.report.wording import GAPS, MEASURES, TITLE_WIDTH, cautions, short
+from fairenum.report.wording import GAPS, MEASURES, TITLE_WIDTH, cautions, performance_of, short
 from fairenum.report.wording import audit as wording
 
 FACT_WIDTH = 70
@@ -122,11 +122,15 @@ def _sections(runs: Sequence[Run]) -> Iterator[Section]:
 def _summary(runs: Sequence[Run]) -> Table:
     """Show the first and the selected model of each run in a line."""
     metrics = sorted({GAPS[run.metric] for run in runs})
+    names = {performance_of(run.document) for run in runs}
+    # where runs differ in what counts as performance, what all of them have is shown
+    measure: Measure = "performance" if len(names) == 1 else "accuracy"
+    performance = names.pop() if len(names) == 1 else "accuracy"
     return Table(
         title="Model 1 and the selected model of each run, on its holdout",
-        headings=("run", "model", "accuracy", "gap"),
+        headings=("run", "model", performance, "gap"),
         rows=tuple(
-            (run.name, str(rank), estimate(run.measured("accuracy", rank)), estimate(run.measured(run.metric, rank)))
+            (run.name, str(rank), estimate(run.measured(measure, rank)), estimate(run.measured(run.metric, rank)))
             for run, rank in _shortlists(runs)
         ),
         notes=(f"gap: {sentence_list(metrics)} difference",),

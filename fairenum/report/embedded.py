@@ -103,7 +103,7 @@ def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
 
 def _model(model: AuditedModel, metric: Gap) -> Json:
     chosen_by, judged_by = model.scores.selection, model.scores.holdout
-    gap, accuracy = judged_by.gap(metric), judged_by.accuracy
+    gap = judged_by.gap(metric)
     change = gap.change
     return {
         "rank": model.rank,
@@ -116,8 +116,10 @@ def _model(model: AuditedModel, metric: Gap) -> Json:
         "is_constant": model.is_constant,
         "flips": model.predictions_changed.holdout.rows,
         "selection_accuracy": chosen_by.accuracy.value,
+        "selection_performance": chosen_by.performance.value,
         "selection_gap": chosen_by.gap(metric).value,
-        **{f"accuracy_{end}": getattr(accuracy, end) for end in ENDS},
+        **{f"accuracy_{end}": getattr(judged_by.accuracy, end) for end in ENDS},
+        **{f"performance_{end}": getattr(judged_by.performance, end) for end in ENDS},
         **{f"gap_{end}": getattr(gap, end) for end in ENDS},
         **{f"change_{end}": getattr(change, end) if change else None for end in ENDS},
         "verdict": gap.verdict,

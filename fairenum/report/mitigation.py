@@ -57,10 +57,11 @@ def _section(place: int, summary: CaseSummary) -> Section:
             Figure((_plot(summary),), wording.MITIGATION_CAPTION),
             Table(
                 title="",
-                headings=("method", "decides", "accuracy", "gap", "change", "gap ratio", "dominates"),
+                headings=("method", "decides", "selects", "accuracy", "gap", "change", "gap ratio", "dominates"),
                 rows=tuple(map(_method_row, summary.methods)),
                 names=2,
                 notes=(
+                    "selects: share of the holdout that gets the favourable outcome",
                     "change: of accuracy, against model 1; gap ratio: gap as a share of that of model 1",
                     "dominates: share of splits in which it dominates guided search",
                 ),
@@ -75,6 +76,7 @@ def _method_row(method: MethodSummary) -> tuple[str, ...]:
     return (
         method_title(method.method),
         manner(is_randomised=method.is_randomised) + told,
+        percent(method.selection_rate.value),
         estimate(method.accuracy),
         estimate(method.gap),
         estimate(method.accuracy_change, signed),

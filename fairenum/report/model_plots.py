@@ -1,4 +1,4 @@
-"""Plots of the models: accuracy against gap, rank by rank, and within what is possible at all."""
+"""Plots of the models: performance against gap, rank by rank, and within what is possible at all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from enum import IntEnum
 from fairenum.document.audit import AuditDocument
 from fairenum.document.models import AuditedModel, PossibleRange
 from fairenum.document.scores import BaselineScores, SplitScores
-from fairenum.document.terms import Gap, Part
+from fairenum.document.terms import Part
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import share
 from fairenum.rendering.svg import Axis, Curve, Key, Layer, Mark, Marks, Plot, Rug, Rule, Span, aligned, unlinked
 from fairenum.rendering.svg.layers import UNKNOWN
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.rendering.text import sentence_list
-from fairenum.report.wording import GAPS, PARTS, method_title, short
+from fairenum.report.wording import GAPS, PARTS, method_title, performance_of, short
 
 MOST_NAMED = 6
 EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
@@ -66,7 +66,7 @@ def kind_of(model: AuditedModel, document: AuditDocument) -> Kind:
 
 
 def scatters(document: AuditDocument) -> tuple[Plot, ...]:
-    """Draw accuracy against gap twice: on the split that models are chosen by, and on the one they are judged by."""
+    """Draw performance against gap twice: on the split that models are chosen by, and on the one they are judged by."""
     return (
         *_scatter(document, "selection", "Chosen here: the selection split"),
         *_scatter(document, "holdout", "Judged here: the holdout"),
@@ -87,9 +87,9 @@ def _scatter(document: AuditDocument, part: Part, title: str) -> Iterator[Plot]:
     front = (_front_line(document),) if part == "selection" else ()
     yield Plot(
         title=title,
-        name=f"{title}: accuracy against {GAPS[metric]} gap",
+        name=f"{title}: {performance_of(document)} against {GAPS[metric]} gap",
         description="Each mark is a model; a table with the same numbers follows.",
-        x=Axis(f"accuracy on the {_rows(document, part)}", least=0.02),
+        x=Axis(f"{performance_of(document)} on the {_rows(document, part)}", least=0.02),
         y=Axis(f"{GAPS[metric]} gap, lower is fairer", least=0.02, low=min(floor, 0.0)),
         layers=(*front, Marks(marks)),
         key=tuple(_key(document, part)),
@@ -128,9 +128,9 @@ def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
     places: dict[tuple[float, float], list[AuditedModel]] = {}
     for model in document.models:
         scores = model.scores.of(part)
-        accuracy, gap = scores.accuracy.value, scores.gap(metric).value
-        if accuracy is not None and gap is not None:
-            places.setdefault((round(accuracy, EXACT_DIGITS), round(gap, EXACT_DIGITS)), []).append(model)
+        performance, gap = scores.performance.value, scores.gap(metric).value
+        if performance is not None and gap is not None:
+            places.setdefault((round(performance, EXACT_DIGITS), round(gap, EXACT_DIGITS)), []).append(model)
     found = sorted((_model_mark(models, part, document) for models in places.values()), key=lambda one: one[0])
     marks = tuple(mark for _, mark in found)
     return (*_baseline_marks(document), *marks) if marks and part == "holdout" else marks
@@ -140,7 +140,7 @@ def _model_mark(models: Sequence[AuditedModel], part: Part, document: AuditDocum
     kind, lead = max(((kind_of(model, document), model) for model in models), key=lambda one: one[0])
     ranks = [model.rank for model in models]
     mark = replace(
-        _mark(lead.scores.of(part), document.selection.tolerances.metric, ranked(ranks)),
+        _mark(lead.scores.of(part), document, ranked(ranks)),
         tone=kind.tone,
         shape=kind.shape,
         label=_label(kind, ranks, document),
@@ -155,21 +155,21 @@ def _baseline_marks(document: AuditDocument) -> Iterator[Mark]:
     """Mark what else one would pick, which is known on the holdout alone."""
     metric = document.selection.tolerances.metric
     for method in document.baselines or ():
-        if method.scores and None not in (method.scores.accuracy.value, method.scores.gap(metric).value):
+        if method.scores and None not in (method.scores.performance.value, method.scores.gap(metric).value):
             title = method_title(method.name)
             name = f"{title}, decides by chance" if method.is_randomised else title
             shape = BY_CHANCE if method.is_randomised else Kind.BASELINE.shape
-            yield replace(_mark(method.scores, metric, name), tone=Kind.BASELINE.tone, shape=shape, label=title)
+            yield replace(_mark(method.scores, document, name), tone=Kind.BASELINE.tone, shape=shape, label=title)
 
 
-def _mark(scores: SplitScores | BaselineScores, metric: Gap, name: str) -> Mark:
+def _mark(scores: SplitScores | BaselineScores, document: AuditDocument, name: str) -> Mark:
     """Put a mark where its scores are, with their intervals."""
-    accuracy, gap = scores.accuracy, scores.gap(metric)
+    performance, gap = scores.performance, scores.gap(document.selection.tolerances.metric)
     return Mark(
-        x=accuracy.value or 0.0,
+        x=performance.value or 0.0,
         y=gap.value or 0.0,
-        name=f"{name}: accuracy {share(accuracy.value)}, gap {share(gap.value)}",
-        across=(accuracy.low, accuracy.high),
+        name=f"{name}: {performance_of(document)} {share(performance.value)}, gap {share(gap.value)}",
+        across=(performance.low, performance.high),
         upward=(gap.low, gap.high),
     )
 
@@ -193,22 +193,22 @@ def ranked(ranks: Sequence[int]) -> str:
 def _front_line(document: AuditDocument) -> Curve:
     metric = document.selection.tolerances.metric
     scores = [document.models[rank - 1].scores.selection for rank in document.selection.pareto_front]
-    points = sorted((one.accuracy.value or 0.0, one.gap(metric).value or 0.0) for one in scores)
+    points = sorted((one.performance.value or 0.0, one.gap(metric).value or 0.0) for one in scores)
     return Curve(tuple(x for x, _ in points), tuple(y for _, y in points), is_step=True)
 
 
 def by_rank(document: AuditDocument) -> tuple[Plot, ...]:
-    """Draw objective, gap and accuracy by rank, as the paper does; guided models are no part of the ranking."""
+    """Draw objective, gap and performance by rank, as the paper does; guided models are no part of the ranking."""
     metric = document.selection.tolerances.metric
     models = [model for model in document.models if model.origin == "exact"]
     ranks = tuple(float(model.rank) for model in models)
     losses = tuple(max(0.0, 1.0 - model.objective_ratio) for model in models)
     loss = Axis("share of model 1's objective lost", low=0.0)
-    gap, accuracy = Axis(f"{GAPS[metric]} gap", low=0.0, least=0.02), Axis("accuracy", least=0.02)
+    gap, performance = Axis(f"{GAPS[metric]} gap", low=0.0, least=0.02), Axis(performance_of(document), least=0.02)
     gaps = _banded(ranks, [model.scores.holdout.gap(metric) for model in models])
-    accuracies = _banded(ranks, [model.scores.holdout.accuracy for model in models])
+    performances = _banded(ranks, [model.scores.holdout.performance for model in models])
     plots = [_by_rank("loss of objective", Curve(ranks, losses), loss, document)]
-    for curve, axis in ((gaps, gap), (accuracies, accuracy)):
+    for curve, axis in ((gaps, gap), (performances, performance)):
         if any(value is not None for value in curve.values):
             plots.append(_by_rank(f"{axis.label} on the holdout", curve, axis, document))
     return tuple(plots)

@@ -13,7 +13,17 @@ from fairenum.rendering.page import Candidate, Explorer, Figure, Over, Paragraph
 from fairenum.rendering.text import shortened
 from fairenum.report import model_plots
 from fairenum.report.model_plots import EXACT_DIGITS
-from fairenum.report.wording import GAPS, PARTS, TITLE_WIDTH, VERDICTS, manner, method_title
+from fairenum.report.wording import (
+    GAPS,
+    PARTS,
+    TITLE_WIDTH,
+    VERDICTS,
+    manner,
+    method_title,
+    performance_heading,
+    performance_notes,
+    performance_of,
+)
 from fairenum.report.wording import audit as wording
 
 SHOWN = 12
@@ -31,11 +41,11 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
     selected = document.selection.rank
     return Table(
         title="Models by objective, scored on the holdout",
-        headings=("rank", "objective", "support", "accuracy", "gap", "change", "verdict", "flips"),
+        headings=("rank", "objective", "support", performance_heading(document), "gap", "change", "verdict", "flips"),
         rows=tuple(_ranked_row(document, document.models[rank - 1]) for rank in ranks),
         names=0,
         marked=ranks.index(selected) if selected in ranks else None,
-        notes=(*_notes(document), *_hidden_notes(document, len(ranks))),
+        notes=(*performance_notes(document), *_notes(document), *_hidden_notes(document, len(ranks))),
     )
 
 
@@ -45,13 +55,13 @@ def _ranked_row(document: AuditDocument, model: AuditedModel) -> tuple[str, ...]
 
 
 def _cells(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
-    """Show one model: objective, support, accuracy, gap, change, verdict, flips."""
+    """Show one model: objective, support, performance, gap, change, verdict, flips."""
     scores = model.scores.holdout
     gap, is_first = scores.gap(metric), model.rank == 1
     return (
         f"{model.objective_ratio:.6f}",
         str(model.support_size),
-        share(scores.accuracy.value),
+        share(scores.performance.value),
         estimate(gap),
         UNDEFINED if is_first or not gap.change else signed(gap.change.value),
         UNDEFINED if is_first else gap_verdict(model, gap),
@@ -91,6 +101,7 @@ def explored(document: AuditDocument) -> Section:
         table=all_models(document),
         candidates=tuple(_candidate(document, model) for model in document.models),
         rule=wording.allowance(document),
+        performance=performance_of(document),
     )
     return Section("models", "The near-optimal models", (explorer,))
 
@@ -102,8 +113,8 @@ def all_models(document: AuditDocument) -> Table:
         title="All models, best objective first",
         headings=(
             *("rank", "objective", "support", "left out"),
-            *("accuracy", "gap"),
-            *("accuracy", "gap", "change of gap", "verdict", "flips"),
+            *(performance_of(document), "gap"),
+            *(performance_of(document), "gap", "change of gap", "verdict", "flips"),
         ),
         rows=tuple(_whole_row(model, document.selection.tolerances.metric) for model in document.models),
         names=0,
@@ -114,18 +125,18 @@ def all_models(document: AuditDocument) -> Table:
 
 
 def _whole_row(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
-    objective, support, accuracy, gap, _, verdict, flips = _cells(model, metric)
+    objective, support, performance, gap, _, verdict, flips = _cells(model, metric)
     chosen_by, change = model.scores.selection, model.scores.holdout.gap(metric).change
     return (
         *(str(model.rank), objective, support, str(model.records_left_out)),
-        *(share(chosen_by.accuracy.value), share(chosen_by.gap(metric).value)),
-        *(accuracy, gap, UNDEFINED if model.rank == 1 or not change else estimate(change, signed), verdict, flips),
+        *(share(chosen_by.performance.value), share(chosen_by.gap(metric).value)),
+        *(performance, gap, UNDEFINED if model.rank == 1 or not change else estimate(change, signed), verdict, flips),
     )
 
 
 def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
     selection, scores = document.selection, model.scores.selection
-    best, gap = document.first.scores.selection.accuracy.value, scores.gap(selection.tolerances.metric).value
+    best, gap = document.first.scores.selection.performance.value, scores.gap(selection.tolerances.metric).value
     tags = (
         ("first", model.rank == 1),
         ("selected", model.rank == selection.rank),
@@ -135,14 +146,14 @@ def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
     return Candidate(
         name=f"model-{model.rank}",
         loss=max(0.0, 1.0 - model.objective_ratio),
-        drop=round((best or 0.0) - (scores.accuracy.value or 0.0), EXACT_DIGITS),
+        drop=round((best or 0.0) - (scores.performance.value or 0.0), EXACT_DIGITS),
         gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}",
         marks=tuple(tag for tag, holds in tags if holds),
     )
 
 
 def by_rank(document: AuditDocument) -> Section:
-    """Show objective, gap and accuracy by rank."""
+    """Show objective, gap and performance by rank."""
     return Section("ranks", "Rank by rank", (Figure(model_plots.by_rank(document), wording.RANK_CAPTION),))
 
 
@@ -160,10 +171,19 @@ def other_methods(document: AuditDocument) -> Iterator[Table]:
     if document.baselines:
         yield Table(
             title="What else one would pick, scored on the holdout",
-            headings=("method", "decides", "asks for the group", "accuracy", "gap", "change", "verdict"),
+            headings=(
+                "method",
+                "decides",
+                "asks for the group",
+                performance_heading(document),
+                "gap",
+                "change",
+                "verdict",
+            ),
             rows=tuple(_method_row(method, metric) for method in document.baselines),
             names=3,
             notes=(
+                *performance_notes(document),
                 f"gap: {GAPS[metric]} difference; change and verdict: against model 1",
                 "by chance: the same person may be decided otherwise the next time; scores are of one draw",
             ),
@@ -180,4 +200,4 @@ def _method_row(method: Baseline, metric: Gap) -> tuple[str, ...]:
         return *words, *([UNDEFINED] * 3), shortened(f"failed: {method.error}", TITLE_WIDTH)
     gap = method.scores.gap(metric)
     change = UNDEFINED if not gap.change else signed(gap.change.value)
-    return *words, share(method.scores.accuracy.value), estimate(gap), change, VERDICTS[gap.verdict]
+    return *words, share(method.scores.performance.value), estimate(gap), change, VERDICTS[gap.verdict]

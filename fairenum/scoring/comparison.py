@@ -19,8 +19,10 @@ from itertools import combinations
 import numpy as np
 
 from fairenum.dataset.groups import Groups
+from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
 from fairenum.scoring.counts import (
+    BitArray,
     BoolArray,
     Confusion,
     Decisions,
@@ -29,8 +31,16 @@ from fairenum.scoring.counts import (
     confusion,
     freeze,
 )
-from fairenum.scoring.intervals import Interval, Overlap, normal_critical, paired_change, pairwise, wilson
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, score, share
+from fairenum.scoring.intervals import (
+    Interval,
+    Overlap,
+    normal_critical,
+    paired_change,
+    pairwise,
+    weighted_mean,
+    wilson,
+)
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, label_weights, score, share
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +135,12 @@ def compare(
 
 
 def accuracy_changes(
-    decisions: Decisions, rng: np.random.Generator, *, confidence: float = 0.95, replications: int = 1000
+    decisions: Decisions,
+    rng: np.random.Generator,
+    measure: PerformanceMeasure = ACCURACY,
+    *,
+    confidence: float = 0.95,
+    replications: int = 1000,
 ) -> Interval:
     """Bound the accuracy of each model minus that of model 1, for all models together.
 
@@ -135,6 +150,8 @@ def accuracy_changes(
         Of all models, model 1 first.
     rng
         Source of the bootstrap weights.
+    measure
+        Accuracy, or what else is an average of what is decided rightly.
     confidence
         With which all intervals hold together.
     replications
@@ -147,11 +164,19 @@ def accuracy_changes(
     """
     # accuracy is the selection rate of a model that selects the rows which this one decides rightly
     right = (decisions.predictions == decisions.labels).astype(np.uint8)
-    everyone = Groups.everyone(len(decisions.labels))
-    rightness = replace(decisions, predictions=right, groups=everyone)
-    noise = _noise(rightness, ("selection_rate",), replications, rng)
-    critical = max_t_critical([noise[:, 1:]], confidence)
-    return _rate_changes(rightness, ("selection_rate",), critical)[:, 0, 0]
+    strata, weights = _strata(decisions.labels, measure)
+    rightness = replace(decisions, predictions=right, groups=strata)
+    noise = _noise(rightness, ("selection_rate",), replications, rng)[:, 1:, 0] @ weights
+    critical = max_t_critical([noise], confidence)
+    return weighted_mean(_rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
+
+
+def _strata(labels: BitArray, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
+    """Put the rows that count alike together: all of them, or those of each label; say what each part counts."""
+    if measure.is_pooled:
+        return Groups.everyone(len(labels)), np.ones(1)
+    counts = np.bincount(labels, minlength=2).astype(np.float64)
+    return Groups(labels.astype(np.intp), ("unfavourable", "favourable")), label_weights(counts, measure)
 
 
 def max_t_critical(contrasts: Iterable[FloatArray], confidence: float) -> float:

@@ -142,6 +142,35 @@ def difference(left: Interval, right: Interval) -> Interval:
     )
 
 
+def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
+    """Average independent quantities, and bound the result from their own limits.
+
+    The distance from estimate to limit is sqrt(sum of (w (p - l))^2) downwards and likewise upwards (Zou and Donner,
+    2008).
+
+    Parameters
+    ----------
+    parts
+        Estimates from different rows, on the last axis.
+    weights
+        What each counts, of a shape that broadcasts; one that counts 0 need not be defined.
+
+    Returns
+    -------
+    Interval
+        Without the last axis; a single part that counts 1 stays as it is.
+    """
+    if parts.estimate.shape[-1] == 1:
+        return parts[..., 0]
+    used, (p, low, high) = weights > 0.0, parts.centred
+    middle = (weights * p).sum(-1)
+    return Interval(
+        np.where(used, weights * parts.estimate, 0.0).sum(-1),
+        middle - np.sqrt(((weights * (p - low)) ** 2).sum(-1)),
+        middle + np.sqrt(((weights * (high - p)) ** 2).sum(-1)),
+    )
+
+
 def pairwise(groups: Interval, present: BoolArray) -> Interval:
     """Subtract every group from every other.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairenum.dataset.groups import Groups
+from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.terms import Gap
 from fairenum.errors import DataError
 from fairenum.scoring.counts import (
@@ -200,6 +201,28 @@ def share(outcomes: FloatArray, trials: FloatArray) -> FloatArray:
     """Divide, and let 0 / 0 be NaN."""
     with np.errstate(invalid="ignore"):
         return outcomes / trials
+
+
+def rightness(counts: Confusion) -> Fraction:
+    """Return how many rows of each label are decided rightly, out of how many; the last axis is the label."""
+    selected, total = np.broadcast_arrays(counts.selected, counts.total)
+    return np.stack([total[..., 0] - selected[..., 0], selected[..., 1]], axis=-1), total
+
+
+def label_weights(totals: FloatArray, measure: PerformanceMeasure) -> FloatArray:
+    """Return what each label counts in a measure of decisions, given its rows on the last axis; they sum to 1."""
+    if measure.name == "balanced_accuracy":
+        return np.full(np.shape(totals), 0.5)
+    costs = totals if measure.is_pooled else totals * np.array([measure.false_positive, measure.false_negative])
+    return share(costs, costs.sum(-1, keepdims=True))
+
+
+def decided_performance(counts: Confusion, measure: PerformanceMeasure) -> FloatArray:
+    """Average what is decided rightly, given the counts over all rows; NaN where a label that counts has no rows."""
+    if measure.is_pooled:
+        return share(*FRACTIONS["accuracy"](counts))
+    weights, rates = label_weights(counts.total, measure), share(*rightness(counts))
+    return np.asarray(np.where(weights > 0.0, weights * rates, 0.0).sum(-1))
 
 
 def _checked_weights(weights: ArrayLike | None, rows: int) -> FloatArray:

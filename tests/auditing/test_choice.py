@@ -20,6 +20,7 @@ def test_the_selection_explains_itself(exact):
     assert selection.optimism.observed.value == pytest.approx(changes[0] - changes[1])
     assert selection.optimism.gap.holdout == chosen.scores.holdout.gap(METRIC).alone
     assert selection.accuracy_change.holdout == chosen.scores.holdout.accuracy.change
+    assert selection.performance_change == selection.accuracy_change
     assert selection.verdict == chosen.scores.holdout.gap(METRIC).verdict
     assert selection.optimism.expected > 0
     assert ("not_confirmed" in codes(exact)) == (not selection.is_fairer)
@@ -27,9 +28,9 @@ def test_the_selection_explains_itself(exact):
 
 def test_nobody_within_the_tolerances_has_a_smaller_gap(exact):
     least = exact.selected.scores.selection.gap(METRIC).value
-    accuracy = exact.first.scores.selection.accuracy.value - exact.config.max_accuracy_drop
+    accuracy = exact.first.scores.selection.performance.value - exact.config.max_performance_drop
     for model in exact.models:
-        is_candidate = model.scores.selection.accuracy.value >= accuracy - 1e-12
+        is_candidate = model.scores.selection.performance.value >= accuracy - 1e-12
         assert (model.rank in exact.selection.candidates) == is_candidate
         if is_candidate:
             assert model.scores.selection.gap(METRIC).value >= least - 1e-12

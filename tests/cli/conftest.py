@@ -95,6 +95,7 @@ def run(folder):
         outcome="selected",
         reason="smallest_gap",
         gap_change=Parts(change, change),
+        performance_change=Parts(change, change),
         accuracy_change=Parts(change, change),
         verdict=Verdict.FAIRER,
     )

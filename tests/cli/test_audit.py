@@ -113,7 +113,14 @@ def test_options_reach_the_configuration(fairenum, loans):
     document = printed(ended)
     expected = {
         **{"bands": {"income": [0.0]}, "drop": ("town",), "delimiter": ",", "use_sensitive": True, "k": 2, "C": 0.5},
-        **{"kernel": "rbf", "gamma": 0.2, "distinct": "support", "rows": True, "eps": 0.2, "max_accuracy_drop": 0.03},
+        **{
+            "kernel": "rbf",
+            "gamma": 0.2,
+            "distinct": "support",
+            "rows": True,
+            "eps": 0.2,
+            "max_performance_drop": 0.03,
+        },
         **{"metric": "equal_opportunity_difference", "seed": 3, "sizes": (150, 70, 80), "confidence": 0.9},
         **{"reference": "> 0", "max_seconds": 60.0, "max_nodes": None, "replications": 20, "min_group_size": 5},
     }

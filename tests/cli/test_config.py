@@ -32,7 +32,7 @@ def resolved(ended):
 def test_options_of_a_file_are_used_and_part_of_the_result(fairenum, loans, folder):
     (folder / "fairenum.toml").write_text(PLAIN)
     document = audited(fairenum("audit", loans, "--json", "-"))
-    expected = {"drop": ("town",), "k": 4, "C": 0.5, "max_accuracy_drop": 0.02, "replications": 20, "rows": True}
+    expected = {"drop": ("town",), "k": 4, "C": 0.5, "max_performance_drop": 0.02, "replications": 20, "rows": True}
     expected |= {"sizes": (0.5, 0.25, 0.25)}
     assert {name: document.config.options[name] for name in expected} == expected
     table = document.dataset

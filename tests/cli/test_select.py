@@ -112,7 +112,8 @@ def test_an_interrupt_while_models_are_listed_again_saves_nothing(fairenum, save
         (["--eps", "0.9"], "the run lists models within eps=0.05; choose eps between 0 and that, not 0.9"),
         (["--rank", "7"], "the result has no model of rank 7; its ranks are 1 to 6"),
         (["--rank", "0"], "the result has no model of rank 0; its ranks are 1 to 6"),
-        (["--max-accuracy-drop", "7"], "max_accuracy_drop"),
+        (["--max-accuracy-drop", "7"], "max_performance_drop"),
+        (["--max-performance-drop", "7"], "max_performance_drop"),
         (["--metric", "parity"], "'parity' is not one of"),
     ],
 )

@@ -92,6 +92,17 @@ def torn(**changes: int) -> SplitOrigin:
     return SplitOrigin("column", "fold", group_column="firm", **changes)
 
 
+def missed_rate(share: float, tied: int) -> AuditDocument:
+    """Let model 1 select what was asked for, and the selected model so much more, with so many rows tied at its cut."""
+    document = with_part("config", decide="rate=0.6")
+    models = list(document.models)
+    for rank, rate in ((1, 0.6), (6, 0.6 + share)):
+        model = models[rank - 1]
+        selection = model.scores.selection.but(selection_rate=Estimate(rate))
+        models[rank - 1] = model.but(scores=model.scores.but(selection=selection), tied=tied if rank == 6 else 0)
+    return document.but(models=tuple(models))
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
@@ -112,6 +123,7 @@ CHANGES = {
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
     Caution("low_power", COLUMN): low_power(),
     Caution("constant"): with_model(3, is_constant=True),
+    Caution("missed_rate", rank=6): missed_rate(0.02, tied=1),
     Caution("undetermined", rank=6): with_model(6, undetermined=Parts(0, 2)),
     Caution("order"): with_model(2, is_order_certified=False),
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
@@ -152,6 +164,15 @@ def test_one_change_calls_for_one_caution(caution):
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
     assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "tied", "is_told"),
+    [(0.4, 1, False), (0.4, 7, False), (3.0, 7, True), (1.0, 2, True), (0.0, 40, False)],
+)
+def test_ties_are_told_where_they_cost_the_share(rows, tied, is_told):
+    found = cautions(missed_rate(rows / calm().dataset.splits.selection, tied))
+    assert found == ((Caution("missed_rate", rank=6),) if is_told else ())
 
 
 def test_only_what_was_chosen_for_its_gap_needs_confirmation():

@@ -8,6 +8,7 @@ import pytest
 from fairenum.document.attack_config import AttackConfig, budget
 from fairenum.document.audit_config import AuditConfig, AuditOptions
 from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.reading import Reading
 from fairenum.document.reproduction import Plan
 from fairenum.errors import ConfigError
@@ -47,7 +48,17 @@ HUGE = 10**400
         ({"max_nodes": "few"}, "'max_nodes' must be a whole number of at least 1, auto or None, not 'few'"),
         ({"max_nodes": 0}, "'max_nodes' must be a whole number of at least 1, auto or None, not 0"),
         ({"machine": "svm"}, "'machine' must be a Machine, not 'svm'"),
-        ({"max_accuracy_drops": 0.1}, "an audit has no option 'max_accuracy_drops'; did you mean 'max_accuracy_drop'"),
+        (
+            {"max_accuracy_drops": 0.1},
+            "an audit has no option 'max_accuracy_drops'; did you mean 'max_performance_drop'",
+        ),
+        ({"max_accuracy_drop": 2}, "'max_performance_drop' must be a number of at least 0 and at most 1, not 2"),
+        (
+            {"max_accuracy_drop": 0.1, "max_performance_drop": 0.1},
+            "options 'max_accuracy_drop' and 'max_performance_drop' are one and the same; give the second alone",
+        ),
+        ({"performance": "f1"}, "'performance' must be accuracy, balanced_accuracy, auc, or cost=FN:FP .*; not 'f1'"),
+        ({"decide": "rate=1.5"}, "'decide' selects a share between 0 and 1, such as rate=0.7, not 'rate=1.5'"),
         ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
         (
             {"zzz": 1},
@@ -91,7 +102,8 @@ def test_a_cost_that_is_not_chosen_yet_is_no_number():
     [
         ({"metric": "accuracy"}, "'metric' must be one of"),
         ({"eps": -0.1}, "'eps' must be a number of at least 0 and at most 1, not -0.1"),
-        ({"max_accuracy_drop": 1.5}, "'max_accuracy_drop' must be a number of at least 0 and at most 1, not 1.5"),
+        ({"performance": "auto"}, "'performance' must be accuracy, balanced_accuracy"),
+        ({"max_performance_drop": 1.5}, "'max_performance_drop' must be a number of at least 0 and at most 1, not 1.5"),
     ],
 )
 def test_bad_tolerances_are_refused(options, message):
@@ -117,10 +129,15 @@ def test_every_option_has_one_name():
 
 
 def test_options_given_one_by_one_are_those_of_the_configuration():
-    assert AuditOptions.__annotations__.keys() == AuditConfig().options.keys() | {"machine", "reading"}
+    assert AuditOptions.__annotations__.keys() == AuditConfig().options.keys() | {
+        "machine",
+        "reading",
+        "max_accuracy_drop",
+    }
     assert not AuditOptions.__required_keys__
     declared = {**get_type_hints(Machine), **get_type_hints(Reading), **get_type_hints(AuditConfig)}
     given = get_type_hints(AuditOptions)
+    assert given.pop("max_accuracy_drop") == given["max_performance_drop"]  # another name of it
     wider = {name for name, kind in given.items() if kind != declared[name]}
     assert wider == {"sizes", "drop"}  # any sequence will do; the configuration keeps a tuple
     for value in (["town"], ("town",)):
@@ -137,8 +154,16 @@ def test_a_single_value_stands_for_a_list_of_one():
 
 
 def test_tolerances_are_part_of_the_options():
-    config = AuditConfig(metric="equalized_odds_difference", eps=0.1, max_accuracy_drop=0.2)
-    assert config.tolerances == Tolerances("equalized_odds_difference", 0.1, 0.2)
+    config = AuditConfig(metric="equalized_odds_difference", eps=0.1, max_performance_drop=0.2)
+    assert config.tolerances == Tolerances("equalized_odds_difference", 0.1, 0.2, "accuracy")
+    assert config.but(performance="cost=5.0:1").tolerances.measure == PerformanceMeasure("cost", 5.0, 1.0)
+    assert config.but(max_accuracy_drop=0.3) == config.but(max_performance_drop=0.3)
+
+
+def test_numbers_of_texts_are_written_in_one_way():
+    config = AuditConfig(performance="cost=5.0:01", decide="rate=.70")
+    assert (config.performance, config.decide, config.rate) == ("cost=5:1", "rate=0.7", 0.7)
+    assert AuditConfig(decide="threshold=0.7").rate is None
 
 
 def test_a_draw_is_small_unless_asked_otherwise():

@@ -59,6 +59,10 @@ def test_what_an_audit_kept_in_words_is_a_word_now():
 def test_the_options_of_an_audit_have_moved():
     old, new = kept("audit"), read("audit")
     options = {name: value for name, value in new.config.options.items() if name not in ("sizes", "drop")}
+    assert (options.pop("performance"), options.pop("decide")) == ("accuracy", "sign")
+    assert options.pop("max_performance_drop") == old["config"]["max_accuracy_drop"]
+    assert new.selection.tolerances.max_performance_drop == old["selection"]["tolerances"]["max_accuracy_drop"]
+    assert all(one.scores.holdout.performance == one.scores.holdout.accuracy for one in new.models)
     assert options == {name: old["config"][name] for name in options}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
 from fairenum.dataset import load_dataset
 from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.performance import PerformanceMeasure
 from fairenum.enumeration.core import smallest_core
 from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.influence import Influence
@@ -17,6 +20,7 @@ from fairenum.errors import ProblemError, SolverBroken
 from fairenum.experiment import EncodedRows, divide, pose
 from fairenum.problem import Kernel, SvmProblem
 from fairenum.scoring import Groups
+from fairenum.scoring.operating import OperatingPoint
 from fairenum.scoring.ties import tied_ranks
 from fairenum.selection import search_fairest
 from fairenum.solvers.registry import open_workspace
@@ -69,20 +73,79 @@ def smoothed_gap(watched: Watched, values: np.ndarray, softness: float) -> float
     return max(max(rates(kind)) - min(rates(kind)) for kind in kinds[watched.metric])
 
 
+def smoothed_performance(labels: np.ndarray, values: np.ndarray, measure: str, softness: float) -> float:
+    degree = expit(values / softness)
+    right = np.where(labels == 1, degree, 1 - degree)
+    if measure == "auc":
+        return expit((values[labels == 1][:, None] - values[labels == 0]) / softness).mean()
+    if measure == "balanced_accuracy":
+        return (right[labels == 1].mean() + right[labels == 0].mean()) / 2
+    return np.average(right, weights=np.where(labels == 1, 5.0, 1.0) if measure == "cost=5:1" else None)
+
+
+def slope_of(merit, values: np.ndarray, step: float = 1e-6) -> list[float]:
+    return [(merit(values + step * e) - merit(values - step * e)) / (2 * step) for e in np.eye(len(values))]
+
+
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("groups", [2, 3])
-def test_the_slope_is_that_of_the_smoothed_gap(metric, groups):
-    rng = np.random.default_rng(5)
+@pytest.mark.parametrize("measure", ["accuracy", "balanced_accuracy", "cost=5:1"])
+def test_the_slope_is_that_of_the_smoothed_gap(metric, groups, measure):
     X, labels, codes = drawn(40, 2, groups)
-    watched = watch(X, labels, codes, metric)
-    values, price, step = rng.normal(size=40), 1.3, 1e-6
+    watched = replace(watch(X, labels, codes, metric), measure=PerformanceMeasure.of(measure))
+    values, price = np.random.default_rng(5).normal(size=40), 1.3
 
     def merit(v: np.ndarray) -> float:
-        right = np.where(labels == 1, expit(v / 0.7), 1 - expit(v / 0.7))
-        return smoothed_gap(watched, v, 0.7) - price * right.mean()
+        return smoothed_gap(watched, v, 0.7) - price * smoothed_performance(labels, v, measure, 0.7)
 
-    numeric = [(merit(values + step * e) - merit(values - step * e)) / (2 * step) for e in np.eye(40)]
-    np.testing.assert_allclose(watched.slope(values, 0.7, price), numeric, atol=1e-7)
+    np.testing.assert_allclose(watched.slope(values, 0.7, price), slope_of(merit, values), atol=1e-7)
+
+
+def test_the_slope_of_the_auc_is_that_of_its_smoothed_pairs():
+    X, labels, codes = drawn(60, 2, 2)
+    watched = replace(watch(X, labels, codes, METRICS[0]), measure=PerformanceMeasure.of("auc"))
+    values = np.random.default_rng(5).normal(size=60)
+    found = watched.slope(values, 0.7, 1.0) - watched.slope(values, 0.7, 0.0)
+    expected = slope_of(lambda v: -smoothed_performance(labels, v, "auc", 0.7), values)
+    np.testing.assert_allclose(found, expected, atol=1e-6)  # but for the grid that densities are taken on
+
+
+def test_at_a_rate_the_slope_follows_the_cut():
+    X, labels, codes = drawn(40, 2, 2)
+    watched = replace(watch(X, labels, codes, METRICS[0]), point=OperatingPoint(0.4))
+    values = np.random.default_rng(5).normal(size=40)
+
+    def cut(v: np.ndarray) -> float:
+        return brentq(lambda c: expit((v - c) / 0.7).mean() - 0.4, -20, 20, xtol=1e-13)
+
+    def merit(v: np.ndarray) -> float:
+        moved = v - cut(v)
+        return smoothed_gap(watched, moved, 0.7) - 1.3 * smoothed_performance(labels, moved, "accuracy", 0.7)
+
+    found = watched.slope(values - cut(values), 0.7, 1.3)
+    np.testing.assert_allclose(found, slope_of(merit, values), atol=1e-6)
+    assert found.sum() == pytest.approx(0.0, abs=1e-12)  # moving all values alike changes nothing
+
+
+@pytest.mark.parametrize("measure", ["balanced_accuracy", "auc", "cost=1:4"])
+def test_a_search_at_a_rate_keeps_it_and_finds_less_unfairness(measure):
+    problem, watched = setting()
+    watched = replace(watched, measure=PerformanceMeasure.of(measure), point=OperatingPoint(0.6))
+    chosen, front = search_fairest(
+        problem,
+        watched.rows,
+        Tolerances(max_performance_drop=0.03, performance=measure),
+        solves=40,
+        point=watched.point,
+    )
+    for found in front:
+        values = found.model.decision_function(watched.rows.X)
+        decided = watched.point.cut(values).centred(values) >= 0.0
+        assert decided.mean() == pytest.approx(0.6, abs=0.5 / len(decided))
+        gap, performance, _ = watched.standing(np.where(decided, 1.0, -1.0) if measure != "auc" else values)
+        assert (gap if measure != "auc" else found.gap, performance) == pytest.approx((found.gap, found.performance))
+    assert chosen.gap < front[0].gap
+    assert chosen.performance >= front[0].performance - 0.03 - 1e-9
 
 
 def test_the_influence_is_the_derivative_of_the_smoothed_machine():
@@ -147,9 +210,9 @@ def test_models_are_proven_within_bounds_and_lower_the_gap(metric):
         assert one.model.certificate.relative_gap <= 1e-9
         assert one.model.objective >= 0.95 * first.model.objective
         assert sum(one.model.left_out.values()) <= 0.2 * 120
-        gap, accuracy, _ = found.watched.standing(one.model.decision_function(found.watched.rows.X))
-        assert (one.gap, one.accuracy) == (gap, accuracy)
-    fairest = min((one for one in models if one.accuracy >= first.accuracy - 0.01), key=lambda one: one.gap)
+        gap, performance, _ = found.watched.standing(one.model.decision_function(found.watched.rows.X))
+        assert (one.gap, one.performance) == (gap, performance)
+    fairest = min((one for one in models if one.performance >= first.performance - 0.01), key=lambda one: one.gap)
     assert fairest.gap < 0.95 * first.gap or first.gap < 0.02
 
 
@@ -230,7 +293,7 @@ def test_the_front_is_what_no_other_beats():
     found = list(guided)
 
     # objectives that differ by rounding are equal
-    columns = ([-one.model.objective for one in found], [one.gap for one in found], [-one.accuracy for one in found])
+    columns = ([-one.model.objective for one in found], [one.gap for one in found], [-one.performance for one in found])
     marks = dict(zip(map(id, found), zip(*(tied_ranks(np.array(one)) for one in columns), strict=True), strict=True))
     front = guided.front
     for mine in (marks[id(one)] for one in front):
@@ -242,11 +305,11 @@ def test_the_front_is_what_no_other_beats():
 
 def test_arrays_in_the_fairest_model_out():
     problem, watched = setting()
-    chosen, front = search_fairest(problem, watched.rows, Tolerances(max_accuracy_drop=0.02), solves=40)
+    chosen, front = search_fairest(problem, watched.rows, Tolerances(max_performance_drop=0.02), solves=40)
     assert chosen in front
     assert front[0].model.left_out == {}
-    assert chosen.accuracy >= front[0].accuracy - 0.02
-    assert chosen.gap == min(one.gap for one in front if one.accuracy >= front[0].accuracy - 0.02)
+    assert chosen.performance >= front[0].performance - 0.02
+    assert chosen.gap == min(one.gap for one in front if one.performance >= front[0].performance - 0.02)
 
 
 def test_the_core_is_smaller_and_keeps_most_of_the_gain():

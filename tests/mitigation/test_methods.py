@@ -22,6 +22,7 @@ from fairenum.mitigation.methods import (
     threshold_chances,
     try_mitigations,
 )
+from fairenum.scoring.operating import OperatingPoint
 
 MACHINE, SEEDS = Machine(), range(4)
 KINDS = ("continuous", "hypercube")
@@ -70,7 +71,7 @@ def test_reweighing_makes_label_and_group_independent(monkeypatch):
     task, seen = make_task(), {}
     fit = WeightedSvm.fit
     monkeypatch.setattr(WeightedSvm, "fit", lambda self, X, y, w: seen.update(y=y, w=w) or fit(self, X, y, w))
-    decided = reweighing(task)
+    decided = reweighing(task).chances
     assert set(decided) <= {0.0, 1.0}
     codes = task.train.groups.codes
     rates = [np.average(seen["y"][codes == code], weights=seen["w"][codes == code]) for code in (0, 1)]
@@ -111,10 +112,11 @@ def test_every_mitigation_gives_chances_and_reports_its_progress():
     assert steps == [(done, 4) for done in range(5)]
     for outcome in outcomes:
         assert outcome.error is None
-        assert outcome.chances.shape == (80,)
-        assert ((outcome.chances >= 0.0) & (outcome.chances <= 1.0)).all()
-        is_certain = np.isin(outcome.chances, (0.0, 1.0)).all()
-        assert is_certain or outcome.mitigation.is_randomised
+        chances, values = outcome.decided
+        assert chances.shape == values.shape == (80,)
+        assert ((chances >= 0.0) & (chances <= 1.0)).all()
+        is_certain = np.isin(chances, (0.0, 1.0)).all()
+        assert is_certain or outcome.is_randomised
     assert [outcome.name for outcome in outcomes if outcome.mitigation.needs_groups] == ["threshold_optimizer"]
 
 
@@ -126,7 +128,24 @@ def test_a_gap_without_a_constraint_and_a_group_without_rows_are_said():
     selection = task.selection.take(np.flatnonzero(task.selection.groups.codes == 0))
     outcome = try_mitigations(replace(make_task(), selection=selection))[-1]
     assert outcome.error == "a group of the holdout is not in the selection split, so it has no threshold"
-    assert outcome.chances is None
+    assert outcome.decided is None
+
+
+def test_at_a_rate_every_method_with_values_selects_it_and_leaves_nothing_to_chance():
+    task = make_task()
+    parts = [
+        replace(rows, y=np.where(rows.X @ [2.0, 1.0, 0.5] > 1.0, 1.0, -1.0)) for rows in (task.train, task.selection)
+    ]
+    first = EnumSVC.of(MACHINE).fit(parts[0].X, parts[0].y).models_[0]
+    # on the rows that models are cut by the rate is reached
+    task = MitigationTask(MACHINE, first, *parts, parts[1], Tolerances(), OperatingPoint(0.3))
+    outcomes = {outcome.name: outcome for outcome in try_mitigations(task)}
+    refused = outcomes.pop("threshold_optimizer")
+    assert refused.error == "it sets thresholds of its own, so it cannot be cut where models are"
+    assert refused.is_randomised
+    for outcome in outcomes.values():
+        assert not outcome.is_randomised
+        assert outcome.decided.chances.mean() == pytest.approx(0.3, abs=0.5 / len(task.selection))
 
 
 def test_a_library_that_fails_is_a_row_with_its_error(monkeypatch):

@@ -25,25 +25,25 @@ def standings(draw):
 
 @given(standings(), RATES, RATES)
 def test_nobody_within_the_tolerances_is_fairer(field, eps, drop):
-    tolerances = Tolerances(eps=eps / 10, max_accuracy_drop=drop)
+    tolerances = Tolerances(eps=eps / 10, max_performance_drop=drop)
     chosen = int(field.fairest(tolerances))
     allowed = [
         i
         for i in range(len(field.gap))
         if field.objective_ratio[i] >= 1 - eps / 10 - 1e-9
-        and field.accuracy[i] >= field.accuracy[0] - drop - 1e-9
+        and field.performance[i] >= field.performance[0] - drop - 1e-9
         and not field.is_constant[i]
         and field.gap[i] == field.gap[i]
     ]
     assert (chosen == -1) == (not allowed)
     if allowed:
-        assert chosen == min(allowed, key=lambda i: (field.gap[i], i > 0, -field.accuracy[i], i))
+        assert chosen == min(allowed, key=lambda i: (field.gap[i], i > 0, -field.performance[i], i))
 
 
 @given(standings())
 def test_the_front_is_what_nobody_dominates(field):
     front = set(field.pareto_front().tolist())
-    points = {i: (-field.accuracy[i], field.gap[i]) for i in range(len(field.gap)) if not field.is_constant[i]}
+    points = {i: (-field.performance[i], field.gap[i]) for i in range(len(field.gap)) if not field.is_constant[i]}
     points = {i: point for i, point in points.items() if point[1] == point[1]}
     for i, (loss, gap) in points.items():
         beaten = any(
@@ -58,10 +58,10 @@ def test_the_front_is_what_nobody_dominates(field):
 def test_replications_are_chosen_as_one_by_one(field):
     both = Standing(
         field.objective_ratio,
-        np.stack([field.accuracy, field.accuracy[::-1]]),
+        np.stack([field.performance, field.performance[::-1]]),
         np.stack([field.gap, field.gap[::-1]]),
         field.is_constant,
     )
-    second = Standing(field.objective_ratio, field.accuracy[::-1], field.gap[::-1], field.is_constant)
+    second = Standing(field.objective_ratio, field.performance[::-1], field.gap[::-1], field.is_constant)
     expected = [int(field.fairest(Tolerances())), int(second.fairest(Tolerances()))]
     np.testing.assert_array_equal(both.fairest(Tolerances()), expected)

@@ -40,6 +40,7 @@ EXPLORER = Explorer(
     ),
     (Candidate("model-1", 0.0, 0.0, "0.1", ("first",)),),
     "The run allowed it.",
+    performance="accuracy",
 )
 BLOCKS = (
     Paragraph("a paragraph"),

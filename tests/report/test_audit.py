@@ -21,8 +21,8 @@ def table(document, anchor: str, **options):
 
 
 def with_change(document, low):
-    accuracy = ChangedEstimate(0.7, 0.6, 0.8, near(-0.002, 0.01).but(low=low))
-    return scored(document, 3, accuracy=accuracy)
+    performance = ChangedEstimate(0.7, 0.6, 0.8, near(-0.002, 0.01).but(low=low))
+    return scored(document, 3, performance=performance)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_gap_of_another_name_is_called_by_it():
     document = audit()
     tolerances = document.selection.tolerances
     metric = "equal_opportunity_difference"
-    changed = type(tolerances)(metric, tolerances.eps, tolerances.max_accuracy_drop)
+    changed = type(tolerances)(metric, tolerances.eps, tolerances.max_performance_drop)
     document = document.but(selection=document.selection.but(tolerances=changed))
     document = scored(document, 3, equal_opportunity_difference=gap(0.33))
     shown = page(document, brief=True)

@@ -10,11 +10,12 @@ from fairenum.document.mitigation import Case, CaseSummary, MethodSummary
 pytestmark = pytest.mark.slow
 
 
-COMPAS = [case for case in CASES if case.data == "compas"]
+# At equal selection rates a table is shown; nothing is promised there but what holds everywhere.
+COMPAS = [case for case in CASES if case.data == "compas" and case.decide == "sign"]
 
 
 def title(case: Case) -> str:
-    return f"{case.data}, {case.rows} rows, {'with' if case.use_sensitive else 'without'} the sensitive columns"
+    return f"{case.data}, {case.rows}, {'with' if case.use_sensitive else 'without'} sensitive columns, {case.decide}"
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def guided(summary: CaseSummary) -> MethodSummary:
     return next(method for method in summary.methods if method.method == "guided")
 
 
-@pytest.mark.parametrize("case", CASES, ids=title)
+@pytest.mark.parametrize("case", [case for case in CASES if case.decide == "sign"], ids=title)
 def test_no_other_method_dominates_guided_search_in_most_splits(found, case):
     print(f"{title(case)}: not dominated in {found[case].not_dominated:.2f} of the splits")
     assert found[case].not_dominated >= 0.8

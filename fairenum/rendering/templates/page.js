@@ -61,9 +61,10 @@
   };
   const readOut = (row) => {
     const cells = [...row.cells].map((cell) => cell.textContent);
-    const [, objective, , left, , gapChosen, accuracy, gap, change, verdict, flips] = cells;
+    const [, objective, , left, , gapChosen, performance, gap, change, verdict, flips] = cells;
+    const measure = table.querySelectorAll("tr.heads th")[6].textContent;
     $("readout").textContent = `Model ${rankOf(row)}: objective ${objective}, ${left} left out; gap ${gapChosen} on the ` +
-      `selection split; on the holdout gap ${gap}, accuracy ${accuracy}, change ${change}, verdict ${verdict}, flips ${flips}.`;
+      `selection split; on the holdout gap ${gap}, ${measure} ${performance}, change ${change}, verdict ${verdict}, flips ${flips}.`;
     $("readout").hidden = false;
   };
   const rove = (row) => {
@@ -126,7 +127,7 @@
   };
   const tell = () => {
     const shown = rows.filter((row) => !row.hidden);
-    // ties go as in the run: to model 1, else to the more accurate one
+    // ties go as in the run: to model 1, else to the one that performs better
     const [fairest] = shown.filter((row) => row.dataset.gap !== "")
       .sort((a, b) => a.dataset.gap - b.dataset.gap || (rankOf(b) === 1) - (rankOf(a) === 1) ||
         a.dataset.drop - b.dataset.drop || rankOf(a) - rankOf(b));

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fairenum.document.audit import AuditDocument
 from fairenum.document.mitigation import Case
+from fairenum.document.performance import PerformanceName
 from fairenum.document.terms import Basis, ClaimVerdict, GrowthAxis, ListingEnd, Measure, Obstacle, Part, Verdict
 from fairenum.rendering.numbers import UNDEFINED
 from fairenum.rendering.text import shortened
@@ -35,8 +37,22 @@ GAPS: Mapping[Measure, str] = {
 MEASURES: Mapping[Measure, str] = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
+    "auc": "AUC",
     "selection_rate": "selection rate",
     **GAPS,
+}
+PERFORMANCES: Mapping[PerformanceName, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "auc": "AUC",
+    "cost": "weighted accuracy",
+}
+# The same where a column has to be narrow; a note says what a short one stands for.
+NARROW: Mapping[PerformanceName, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced",
+    "auc": "AUC",
+    "cost": "weighted",
 }
 PARTS: Mapping[Part, str] = {"selection": "selection split", "holdout": "holdout"}
 METHODS = {
@@ -79,6 +95,28 @@ def short(text: str) -> str:
     return shortened(text, NAME_WIDTH)
 
 
+def performance_of(document: AuditDocument) -> str:
+    """Name what counts as performance in an audit."""
+    return PERFORMANCES[document.selection.tolerances.measure.name]
+
+
+def performance_heading(document: AuditDocument) -> str:
+    """Head a narrow column with what counts as performance."""
+    return NARROW[document.selection.tolerances.measure.name]
+
+
+def performance_notes(document: AuditDocument) -> tuple[str, ...]:
+    """Say what the heading of a narrow column stands for, if it does not say that itself."""
+    heading, name = performance_heading(document), performance_of(document)
+    return () if heading == name else (f"{heading}: {name}",)
+
+
+def measures_of(document: AuditDocument) -> Mapping[Measure, str]:
+    """Name the measures of an audit: those of all, and its performance where that is none of them."""
+    name = performance_of(document)
+    return MEASURES if name in MEASURES.values() else {"performance": name, **MEASURES}
+
+
 def method_title(name: str) -> str:
     """Name a method; one that is not known by its own name."""
     return shortened(METHODS.get(name, name), TITLE_WIDTH)
@@ -92,9 +130,11 @@ def manner(*, is_randomised: bool) -> str:
 def case_title(case: Case) -> str:
     """Name what mitigations were compared on."""
     columns = "with" if case.use_sensitive else "without"
-    return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns"
+    rate = ", at equal selection rates" if case.decide != "sign" else ""
+    return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns{rate}"
 
 
 def short_case(case: Case) -> str:
     """Name the same where there is little room."""
-    return f"{short(case.data)}, {case.rows} rows" + (", sensitive columns used" if case.use_sensitive else "")
+    used = ", sensitive columns used" if case.use_sensitive else ""
+    return f"{short(case.data)}, {case.rows} rows{used}" + (", equal rates" if case.decide != "sign" else "")

@@ -7,18 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
 from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
+from fairenum.document.performance import PerformanceName
 from fairenum.document.terms import Gap, Reason, Verdict
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
-from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, short
+from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, performance_of, short
+from fairenum.report.wording.method import operating_point
 
 SELECTED_BY = (
     "Models are found on the training rows, chosen on the selection split and judged on the holdout, which had no part "
     "in the choice. What looks like a gain on the left is one only if it is still there on the right."
 )
 RANK_CAPTION = (
-    "Model by model in the order of their objective: what is lost of it, and gap and accuracy on the holdout with "
+    "Model by model in the order of their objective: what is lost of it, and gap and performance on the holdout with "
     "their intervals."
 )
 FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
@@ -54,7 +56,8 @@ def subject(document: AuditDocument) -> str:
     columns = [short(column) for column in data.sensitive_columns]
     compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
     size = f"{counted(data.rows, 'row')}, {counted(len(data.features), 'feature')}"
-    return f"{name(document)}: {size}; favourable: {short(data.label)} = {short(data.favourable)}; {compared}"
+    cut = f"; {point}" if (point := operating_point(document)) else ""
+    return f"{name(document)}: {size}; favourable: {short(data.label)} = {short(data.favourable)}; {compared}{cut}"
 
 
 def headline(document: AuditDocument) -> str:
@@ -85,14 +88,22 @@ ASKED_FOR: Mapping[Verdict | None, str] = {
 }
 
 
+AS_GOOD: Mapping[PerformanceName, str] = {
+    "accuracy": "nearly as accurate",
+    "balanced_accuracy": "nearly as accurate on both labels",
+    "auc": "ranks nearly as well",
+    "cost": "its mistakes cost hardly more",
+}
+
+
 def _price(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Say what the fairer model costs: it is called as accurate only if the holdout shows that."""
-    change = chosen.scores.holdout.accuracy.change
+    """Say what the fairer model costs: it is said to perform as well only if the holdout shows that."""
+    change, tolerances = chosen.scores.holdout.performance.change, document.selection.tolerances
     if change is None:
         return "."
-    if change.low is not None and change.low >= -document.selection.tolerances.max_accuracy_drop:
-        return " and nearly as accurate."
-    return f"; its accuracy changes by {estimate(change, signed)}."
+    if change.low is not None and change.low >= -tolerances.max_performance_drop:
+        return f" and {AS_GOOD[tolerances.measure.name]}."
+    return f"; its {performance_of(document)} changes by {estimate(change, signed)}."
 
 
 def findings(document: AuditDocument) -> Iterator[str]:
@@ -113,7 +124,8 @@ def _gap_sentence(document: AuditDocument, column: str) -> str:
     scores, metric = document.first.scores.holdout, document.selection.tolerances.metric
     return (
         f"On the holdout ({counted(document.dataset.splits.holdout, 'row')}) the {GAPS[metric]} difference of model 1 "
-        f"by {short(column)} is {estimate(scores.gap(metric))}; its accuracy is {share(scores.accuracy.value)}."
+        f"by {short(column)} is {estimate(scores.gap(metric))}; its {performance_of(document)} is "
+        f"{share(scores.performance.value)}."
     )
 
 
@@ -195,14 +207,18 @@ def _praise(document: AuditDocument, chosen: AuditedModel) -> str:
         [_known(model.scores.of(part).gap(metric).value) for model in (chosen, first)]
         for part in ("selection", "holdout")
     )
-    accuracy = [_known(model.scores.holdout.accuracy.value) for model in (chosen, first)]
+    performance = [_known(model.scores.holdout.performance.value) for model in (chosen, first)]
     constant = " (which decides all rows alike)" if first.is_constant else ""
     return (
         f"of {len(selection.candidates)} models within the tolerances, model {chosen.rank} has the smallest "
         f"{metric.replace('_', ' ')} on the selection split: {there[0]} against {there[1]} of model 1{constant}; "
-        f"on the holdout {here[0]} against {here[1]}, {selection.verdict}, at an accuracy of {accuracy[0]} against "
-        f"{accuracy[1]}"
+        f"on the holdout {here[0]} against {here[1]}, {selection.verdict}, at {_article(performance_of(document))} of "
+        f"{performance[0]} against {performance[1]}"
     )
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aA' else 'a'} {noun}"
 
 
 def _known(value: float | None) -> str:
@@ -213,7 +229,7 @@ def allowance(document: AuditDocument) -> str:
     """Say what the run allowed a model to cost, and what it chose."""
     tolerances, rank = document.selection.tolerances, document.selection.rank
     chose = "chose none" if rank is None else f"chose model {rank}"
-    return f"The run allowed {tolerances.eps:g} and {tolerances.max_accuracy_drop:g}, and {chose}."
+    return f"The run allowed {tolerances.eps:g} and {tolerances.max_performance_drop:g}, and {chose}."
 
 
 def proposal(document: AuditDocument) -> str:

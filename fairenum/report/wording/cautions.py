@@ -12,7 +12,7 @@ from fairenum.document.models import MarginTies
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import CautionCode
 from fairenum.phrases import quoted
-from fairenum.rendering.numbers import share
+from fairenum.rendering.numbers import percent, share
 from fairenum.rendering.text import shortened
 from fairenum.report.wording import LONGEST, OBSTACLES
 
@@ -144,6 +144,13 @@ def _constant(document: AuditDocument, _caution: Caution) -> str:
     return f"{these} all rows of the selection split alike, and cannot be selected"
 
 
+def _missed_rate(document: AuditDocument, caution: Caution) -> str:
+    model = document.models[(caution.rank or 1) - 1]
+    rate, wanted = model.scores.selection.selection_rate.value, document.config.rate
+    reason = f"{model.tied} of its rows are tied at the cut" if model.tied > 1 else "it has too few rows to come nearer"
+    return f"model {model.rank} selects {percent(rate)} of the selection split instead of {percent(wanted)}: {reason}"
+
+
 def _undetermined(document: AuditDocument, caution: Caution) -> str:
     rank = caution.rank or 1
     model = document.models[rank - 1]
@@ -205,6 +212,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "single_group": _single_group,
     "low_power": _low_power,
     "constant": _constant,
+    "missed_rate": _missed_rate,
     "undetermined": _undetermined,
     "order": _order,
     "not_confirmed": _not_confirmed,

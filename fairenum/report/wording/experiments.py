@@ -50,6 +50,10 @@ MITIGATION_METHOD = (
     "With the sensitive columns among the features (--use-sensitive, as in the paper) a plane can make up for the "
     "group itself. Without them (the default) it can only give up what goes along with the group, and the rows to "
     "choose by do not tell well which planes lose least by it.",
+    "At equal selection rates every method is cut where it selects the share of the selection split that is favourable "
+    "in training, so that none looks fairer for selecting more or fewer: models and machines by their decision values, "
+    "mixtures by the mean of theirs, which leaves nothing to chance. ThresholdOptimizer sets thresholds of its own and "
+    "takes no part there.",
     "The settings of the guided search were chosen with these tables in sight, on other splits for the most part. "
     "Regenerate with: make mitigation",
 )

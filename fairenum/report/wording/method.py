@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.deciding import Decide
+from fairenum.document.performance import PerformanceName
 from fairenum.document.table import GroupSizes, SensitiveColumn
 from fairenum.document.value import Estimate
-from fairenum.rendering.numbers import counted, estimate
-from fairenum.report.wording import GAPS, STOPPED, short
+from fairenum.rendering.numbers import counted, estimate, percent
+from fairenum.rendering.text import capitalised
+from fairenum.report.wording import GAPS, STOPPED, performance_of, short
 
 NO_ADVICE = "It reports measurements and is no legal advice."
 MEMO = f"Arranged as a memo on the search for a less discriminatory alternative. {NO_ADVICE}"
@@ -26,10 +29,34 @@ STRADDLES = " straddles the limit"
 NAMED = 3  # small groups that a sentence names
 
 
+DEFINITIONS: Mapping[PerformanceName, str] = {
+    "balanced_accuracy": "Balanced accuracy is the share of rows that are decided rightly, averaged over both labels.",
+    "auc": (
+        "The AUC is the share of pairs of a favourable and an unfavourable row whose decision values are in this "
+        "order; it does not look at decisions."
+    ),
+    "cost": (
+        "Weighted accuracy is accuracy where a false negative counts {negative:g} and a false positive {positive:g}: "
+        "what mistakes cost, as a share of what they could cost, subtracted from 1."
+    ),
+}
+
+
+def operating_point(document: AuditDocument) -> str:
+    """Say where models are cut, as a part of a sentence; nothing where they decide by the sign."""
+    rate, decide = document.config.rate, Decide.of(document.config.decide)
+    if rate is not None:
+        whose = ", the share of favourable labels in training" if document.requested.decide == "base-rate" else ""
+        return f"every model selects {percent(rate)} of the selection split{whose}"
+    return f"every model is cut at a decision value of {decide.number:g}" if decide.number else ""
+
+
 def steps(document: AuditDocument) -> Iterator[str]:
     """Say how the numbers came about."""
     metric = GAPS[document.selection.tolerances.metric]
     yield _division(document)
+    if cut := operating_point(document):
+        yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
     yield _enumeration(document)
     if document.guided:
         yield (
@@ -40,9 +67,12 @@ def steps(document: AuditDocument) -> Iterator[str]:
     tolerances = document.selection.tolerances
     yield (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
-        f"{tolerances.eps:g} of the objective and {tolerances.max_accuracy_drop:g} of accuracy there; ties go to "
-        "model 1, else to the more accurate one."
+        f"{tolerances.eps:g} of the objective and {tolerances.max_performance_drop:g} of {performance_of(document)} "
+        f"there; ties go to model 1, else to the one of higher {performance_of(document)}."
     )
+    if definition := DEFINITIONS.get(tolerances.measure.name):
+        measure = tolerances.measure
+        yield definition.format(negative=measure.false_negative, positive=measure.false_positive)
     yield (
         f"Intervals have a level of {100 * document.config.confidence:g} %. Changes against model 1 are paired, and "
         "their limits hold for all models together, so looking at many of them makes no gain appear."

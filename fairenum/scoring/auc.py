@@ -1,0 +1,119 @@
+"""How well models rank: the area under the ROC curve, its limits, and its change against model 1.
+
+The AUC is the share of pairs of a favourable and an unfavourable row whose decision values are in this order, ties
+counting half. What each row adds to its deviation (DeLong, DeLong and Clarke-Pearson, 1988) gives variances, and
+covariances between models that rank the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from fairenum.scoring.comparison import max_t_critical
+from fairenum.scoring.counts import BitArray, FloatArray, blocks, freeze
+from fairenum.scoring.intervals import Interval, normal_critical, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The AUC of each model, shape (models,), and what each row adds to its deviation, shape (models, rows).
+
+    Attributes
+    ----------
+    auc
+        NaN where one label is missing.
+    parts
+        For a favourable row the share of unfavourable ones below it, minus the AUC, over the number of favourable
+        rows; for an unfavourable row likewise.
+    fewest
+        Rows of the rarer label.
+    """
+
+    auc: FloatArray
+    parts: FloatArray
+    fewest: int
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of each AUC."""
+        return np.asarray((self.parts**2).sum(1))
+
+
+def ranked(values: FloatArray, labels: BitArray) -> Ranked:
+    """Rank rows by the decision values of each model, shape (models, rows), and hold the ranks against the labels."""
+    is_positive = labels == 1
+    positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
+    if not positives or not negatives:
+        return Ranked(np.full(len(values), np.nan), np.zeros(values.shape), 0)
+    above = np.empty(values.shape)
+    ranks = rankdata(values, axis=1)
+    above[:, is_positive] = (ranks[:, is_positive] - rankdata(values[:, is_positive], axis=1)) / negatives
+    above[:, ~is_positive] = 1.0 - (ranks[:, ~is_positive] - rankdata(values[:, ~is_positive], axis=1)) / positives
+    auc = above[:, is_positive].mean(1)
+    # the variance among n rows is taken over n - 1
+    divisor = np.where(is_positive, *(np.sqrt(n * max(n - 1, 1)) for n in (positives, negatives)))
+    return Ranked(auc, (above - auc[:, None]) / divisor, min(positives, negatives))
+
+
+def auc(values: FloatArray, labels: BitArray) -> FloatArray:
+    """Measure the AUC of each model."""
+    return ranked(values, labels).auc
+
+
+def auc_intervals(values: FloatArray, labels: BitArray, confidence: float = 0.95) -> Interval:
+    """Bound the AUC of each model, one by one.
+
+    Wilson's interval of a rate that has the same variance: x (1 - x) over the number of rows that would give it. Where
+    the rows show no variance at all, as they do when every pair is in order, that number is the rows of the rarer
+    label: no AUC has a larger variance (Birnbaum and Klose, 1957).
+    """
+    found = ranked(values, labels)
+    spread = found.auc * (1.0 - found.auc)
+    varies = (found.variance > 0.0) & (spread > 0.0)
+    rows = np.divide(spread, found.variance, out=np.full(len(spread), float(found.fewest)), where=varies)
+    return wilson(np.nan_to_num(found.auc) * rows, rows, normal_critical(confidence))
+
+
+def auc_changes(
+    values: FloatArray,
+    labels: BitArray,
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    replications: int = 1000,
+) -> Interval:
+    """Bound the AUC of each model minus that of model 1, for all models together.
+
+    Parameters
+    ----------
+    values, labels
+        Decision values, shape (models, rows), model 1 first, and 0/1 labels.
+    rng
+        Source of the deviations that the limits cover.
+    confidence
+        With which all intervals hold together.
+    replications
+        How many deviations are drawn.
+
+    Returns
+    -------
+    Interval
+        Shape (models,); exactly 0 for a model that ranks every pair as model 1 does.
+    """
+    found = ranked(values, labels)
+    parts = found.parts - found.parts[0]
+    drawn = [
+        rng.standard_normal((len(range(replications)[block]), len(labels))) @ parts.T
+        for block in blocks(replications, len(labels))
+    ]
+    spread, change, first = np.sqrt((parts**2).sum(1)), found.auc - found.auc[0], found.auc[0]
+    # a handful of rows may all change alike, which tells nothing of how others would
+    error = np.where(spread > 0.0, max_t_critical([np.concatenate(drawn)], confidence) * spread, 1.0)
+    changes = Interval(change, np.maximum(change - error, -first), np.minimum(change + error, 1.0 - first))
+    return changes.where((spread > 0.0) | (change != 0.0))
