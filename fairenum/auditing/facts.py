@@ -22,11 +22,13 @@ from fairenum.document.table import (
     ClassCounts,
     Feature,
     GroupSizes,
+    LabelWeights,
     SensitiveColumn,
     SplitOrigin,
     SplitRows,
     SplitSizes,
     TableFacts,
+    WeightFacts,
 )
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
@@ -86,6 +88,7 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
         examples=training.problem.size,
         origin=_origin(division),
+        weights=_weight_facts(division),
         split_rows=_split_rows(division),
     )
 
@@ -106,6 +109,29 @@ def _origin(division: Division) -> SplitOrigin:
     )
 
 
+def _weight_facts(division: Division) -> WeightFacts | None:
+    """Say what rows count, and how many that count alike would tell as much."""
+    dataset = division.dataset
+    if dataset.weights is None:
+        return None
+    train, selection, holdout = (
+        float(rows.counting.sum() ** 2 / (rows.counting**2).sum())
+        for rows in (division.train, division.selection, division.holdout)
+    )
+    left_out = len(dataset) - len(dataset.weights.positive)
+    return WeightFacts(dataset.weights.column, left_out, train, selection, holdout)
+
+
+def _label_weights(groups: Groups, division: Division) -> list[LabelWeights | None]:
+    """Sum what the holdout's rows of each group count, by label, and its squares."""
+    rows, weights = division.rows["holdout"], division.holdout.weights
+    if weights is None:
+        return [None] * len(groups.names)
+    cells = groups.codes[rows] * 2 + division.dataset.y[rows]
+    sums, squares = (np.bincount(cells, one, 2 * len(groups.names)).reshape(-1, 2) for one in (weights, weights**2))
+    return [LabelWeights(*map(float, (*by_label, *squared))) for by_label, squared in zip(sums, squares, strict=True)]
+
+
 def _split_rows(division: Division) -> SplitRows:
     owners = np.full(len(division.dataset), LEFT_OUT, dtype=np.uint8)
     split = division.split
@@ -119,6 +145,7 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
     train = _sizes(groups, division.split.train)
     sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
     positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
+    weights = _label_weights(groups, division)
     return SensitiveColumn(
         column=groups.column,
         is_primary=groups.column == division.column,
@@ -133,6 +160,7 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
                 selection_positives=positives["selection"][code],
                 holdout_positives=positives["holdout"][code],
                 is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
+                holdout_weights=weights[code],
             )
             for code, name in enumerate(groups.names)
         ),

@@ -14,7 +14,7 @@ from fairenum.dataset.naming import Names, listed
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
 from fairenum.document.models import TriedCost, Tuning
-from fairenum.document.reading import Reading
+from fairenum.document.reading import Reading, spelled
 from fairenum.errors import ConfigError
 from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, kernel_for, pose
 from fairenum.phrases import quoted
@@ -23,6 +23,7 @@ from fairenum.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
+    from sklearn.svm import SVC
 
 # Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
 MOST_ITERATIONS = 20_000
@@ -63,10 +64,16 @@ def load(
     """Load what is to be audited: a bundled name, a file, a frame, or a dataset that is ready."""
     if isinstance(data, Dataset):
         _refuse_reading_options(config, label, favourable, sensitive)
-        return data
-    if isinstance(data, str | Path):
-        return load_dataset(data, label, favourable, sensitive, reading=config.reading)
-    return Dataset.from_frame(data, label, favourable, listed(sensitive or ()), reading=config.reading)
+        dataset = data
+    elif isinstance(data, str | Path):
+        dataset = load_dataset(data, label, favourable, sensitive, reading=config.reading)
+    else:
+        dataset = Dataset.from_frame(data, label, favourable, listed(sensitive or ()), reading=config.reading)
+    if config.baselines and dataset.weights:
+        raise ConfigError(
+            f"baselines=True (--baselines) takes rows that count alike; leave it out, or {spelled('weight')}"
+        )
+    return dataset
 
 
 def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
@@ -96,7 +103,7 @@ def _accuracy_by_cost(
     train: EncodedRows, machine: Machine, folds: int, seed: int, progress: Progress
 ) -> dict[float, float]:
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.model_selection import StratifiedKFold
     from sklearn.svm import SVC
 
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
@@ -107,14 +114,22 @@ def _accuracy_by_cost(
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
             svc = SVC(C=cost, max_iter=MOST_ITERATIONS, **kernel)
-            accuracy[cost] = float(cross_val_score(svc, train.X, train.y, cv=parts).mean())
+            shares = [_fold_accuracy(svc, train, *fold) for fold in parts.split(train.X, train.y)]
+            accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
+def _fold_accuracy(svc: SVC, train: EncodedRows, learnt: IntArray, tried: IntArray) -> float:
+    """Train on some rows, and measure the accuracy on others; rows count as they do in the audit."""
+    ours, others = train.take(learnt), train.take(tried)
+    fitted = svc.fit(ours.X, ours.y, sample_weight=ours.weights)
+    return float(fitted.score(others.X, others.y, sample_weight=others.weights))
+
+
 def posed(division: Division, machine: Machine, config: AuditConfig) -> Training:
     """Pose the machine on the training rows, and resolve how many boxes may be solved."""
-    found = pose(division.train.X, division.train.y, machine)
+    found = pose(division.train.X, division.train.y, machine, weights=division.train.weights)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairenum.dataset.columns import IntArray, read_only
 from fairenum.dataset.naming import option
-from fairenum.dataset.partition import HOLDOUT, SELECTION, TRAIN, Partition
+from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 from fairenum.dataset.table import Dataset
 from fairenum.dataset.together import divided_together
 from fairenum.document.reading import spelled
@@ -46,9 +46,9 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
         Train, selection, holdout: row counts if all three are integers, else shares of the table. A size of 0
         leaves selection or holdout empty; rows that no part claims are left out.
     seed
-        The same seed gives the same split.
+        The same seed gives the same split. Rows of weight 0 are in no part.
     """
-    owner = _owners(dataset, sizes, seed)
+    owner = _counting_owners(dataset, sizes, seed)
     train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in (TRAIN, SELECTION, HOLDOUT))
     _require_both_labels(dataset, train)
     return Split(train, selection, holdout, seed)
@@ -60,6 +60,16 @@ def straddling(dataset: Dataset, parts: Split) -> int:
         return 0
     seen = [np.unique(dataset.partition.members[rows]) for rows in (parts.train, parts.selection, parts.holdout)]
     return int(np.count_nonzero(np.unique(np.concatenate(seen), return_counts=True)[1] > 1))
+
+
+def _counting_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
+    """Find the part of each row that counts; the others are left out."""
+    if dataset.weights is None or len(dataset.weights.positive) == len(dataset):
+        return _owners(dataset, sizes, seed)
+    rows = dataset.weights.positive
+    owner = np.full(len(dataset), LEFT_OUT, dtype=np.intp)
+    owner[rows] = _owners(dataset.take(rows), sizes, seed)
+    return owner
 
 
 def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:

@@ -15,6 +15,7 @@ from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.dataset.partition import Partition, read_partition
+from fairenum.dataset.weights import Weights, read_weights
 from fairenum.document.reading import Reading, ReadingOptions, reading_of, spelled
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
@@ -28,7 +29,7 @@ class Dataset:
     """A table to audit: features, a label with a favourable value, and sensitive groups.
 
     Missing cells of features stay missing here; an `Encoding` imputes them from its training rows. A table may say
-    itself how it is divided, or which of its rows belong together (``partition``).
+    itself how it is divided, which of its rows belong together (``partition``), and what each counts (``weights``).
     """
 
     name: str
@@ -36,6 +37,7 @@ class Dataset:
     label: Label
     sensitive: tuple[Groups, ...]
     partition: Partition | None = None
+    weights: Weights | None = None
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -78,6 +80,8 @@ class Dataset:
             digest.update(repr(column.name).encode() + values)
         if self.partition:
             digest.update(self.partition.content)
+        if self.weights:
+            digest.update(repr(self.weights.column).encode() + self.weights.values.tobytes())
         return digest.hexdigest()
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
@@ -100,7 +104,12 @@ class Dataset:
             label=replace(self.label, y=read_only(self.y[rows])),
             sensitive=tuple(groups.take(rows) for groups in self.sensitive),
             partition=self.partition.take(rows) if self.partition else None,
+            weights=self.weights.take(rows) if self.weights else None,
         )
+
+    def relative(self, rows: IntArray) -> FloatArray | None:
+        """Return what some rows count, on average 1; None where all rows of the table that count count alike."""
+        return None if self.weights is None else self.weights.relative(rows)
 
     @classmethod
     def from_frame(
@@ -158,7 +167,8 @@ class Dataset:
             )
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
-        return cls(name, features, outcome, groups, read_partition(frame, reading))
+        weights = read_weights(frame[reading.weight]) if reading.weight else None
+        return cls(name, features, outcome, groups, read_partition(frame, reading), weights)
 
 
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:

@@ -56,7 +56,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     examples
         The training examples that some model leaves out.
     range
-        Null without two groups to compare, if it was not asked for, or if it could not be proven.
+        Null without two groups to compare, if it was not asked for or could not be proven, or where rows have weights.
     baselines
         Null if they were not asked for.
     explanation

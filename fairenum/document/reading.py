@@ -35,6 +35,8 @@ class Reading:
         Column of numbers or dates to divide by: the earliest rows are trained on, the latest held out.
     group_column
         Column of persons, firms or the like: rows of one of them stay in one part.
+    weight
+        Column of what each row counts, in training, in every rate and in every interval; 0 leaves a row out.
     """
 
     use_sensitive: bool = False
@@ -45,6 +47,7 @@ class Reading:
     split_column: str | None = None
     time_column: str | None = None
     group_column: str | None = None
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         make_tuples(self, ("drop",))
@@ -59,7 +62,12 @@ class Reading:
 
 
 # Options that name a column which is no feature, and what they are called on the command line.
-ASIDE = {"split_column": "split-column", "time_column": "split-by-time", "group_column": "group-column"}
+ASIDE = {
+    "split_column": "split-column",
+    "time_column": "split-by-time",
+    "group_column": "group-column",
+    "weight": "weight",
+}
 
 
 def spelled(option: str) -> str:
@@ -87,6 +95,7 @@ class ReadingOptions(TypedDict, total=False):
     split_column: str | None
     time_column: str | None
     group_column: str | None
+    weight: str | None
 
 
 def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:

@@ -96,6 +96,36 @@ class SplitRows(Value, frozen=True):
         return [row for row in range(self.rows) if self.packed[row // 4] >> 2 * (row % 4) & 3 == wanted]
 
 
+class LabelWeights(Value, frozen=True):
+    """What rows count in total, by label, with the sums of squares that say how much they tell."""
+
+    unfavourable: float
+    favourable: float
+    squared_unfavourable: float
+    squared_favourable: float
+
+
+class WeightFacts(Value, frozen=True):
+    """What rows count, where a column says so.
+
+    Attributes
+    ----------
+    column
+        The column; the weights of each split are divided by their mean.
+    left_out
+        Rows of weight 0, which are in no split.
+    train, selection, holdout
+        Rows of equal weight that would tell as much, (sum of weights)^2 / sum of squares (Kish); all rows of the split
+        if they count alike.
+    """
+
+    column: str
+    left_out: int
+    train: float
+    selection: float
+    holdout: float
+
+
 class GroupSizes(Value, frozen=True):
     """The rows of one group.
 
@@ -105,6 +135,8 @@ class GroupSizes(Value, frozen=True):
         Those of them whose label is favourable.
     is_small
         Whether selection or holdout has too few of its rows to say much.
+    holdout_weights
+        What its rows in the holdout count; null where all count alike.
     """
 
     name: str
@@ -114,6 +146,7 @@ class GroupSizes(Value, frozen=True):
     selection_positives: int
     holdout_positives: int
     is_small: bool
+    holdout_weights: LabelWeights | None = None
 
     def rows(self, part: Part) -> int:
         """Return the rows in one split."""
@@ -169,6 +202,8 @@ class TableFacts(Value, frozen=True):
         How rows came to their splits.
     split_rows
         Which row is in which split; null if it was left out.
+    weights
+        What rows count; null if no column says so, and all count alike.
     """
 
     name: str
@@ -190,6 +225,7 @@ class TableFacts(Value, frozen=True):
     examples: int
     origin: SplitOrigin = SplitOrigin("random")
     split_rows: SplitRows | None = None
+    weights: WeightFacts | None = None
 
     @property
     def sensitive_columns(self) -> list[str]:

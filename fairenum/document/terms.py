@@ -57,6 +57,7 @@ CautionCode = Literal[
     "sensitive_features",
     "straddling",
     "related_rows",
+    "uneven_weights",
     "no_sensitive",
     "small_group",
     "single_group",

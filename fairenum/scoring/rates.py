@@ -24,11 +24,13 @@ from fairenum.scoring.counts import (
     FloatArray,
     blocks,
     cell_sums,
+    checked_weights,
     confusion,
     freeze,
 )
 
 Fraction = tuple[FloatArray, FloatArray]
+ROUNDING = 1e-12  # shares of a sum of squares that are none
 Rate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"]
 
 FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
@@ -130,7 +132,7 @@ def score(
     decisions
         Of all models.
     weights
-        What a row counts, 1 if not given.
+        What a row counts in the place of its own weight, which is 1 where it has none.
     decision_values
         Signed distances from the decision boundary, shape (models, rows), for the hinge loss.
 
@@ -138,8 +140,10 @@ def score(
     -------
     Scores
     """
-    row_weights = _checked_weights(weights, len(decisions.labels))
-    counts = confusion(decisions, row_weights)
+    rows = len(decisions.labels)
+    own = np.ones(rows) if decisions.weights is None else decisions.weights
+    row_weights = own if weights is None else checked_weights(weights, rows)
+    counts = confusion(decisions, None if weights is None else row_weights)
     losses = None if decision_values is None else _hinge_losses(decision_values, decisions, row_weights)
     by_group = _rates(counts, losses)
     overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))
@@ -184,17 +188,50 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
     precision_gap = metrics.make_derived_metric(metric=precision_score, transform="difference")
     by_group = score(decisions).by_group
     features = {"group": decisions.groups.codes}  # a bare array of a single row would be refused
+    counting = {} if decisions.weights is None else {"sample_weight": decisions.weights}
 
     def compute(gap: str) -> FloatArray:
         metric = getattr(metrics, gap, precision_gap)
         undefined = undefined_groups(by_group, cast(Gap, gap.replace("ratio", "difference")))
         values = [
-            np.nan if left_out.any() else metric(decisions.labels, model, sensitive_features=features)
+            np.nan if left_out.any() else metric(decisions.labels, model, sensitive_features=features, **counting)
             for model, left_out in zip(decisions.predictions, undefined, strict=True)
         ]
         return np.array(values, dtype=np.float64)
 
     return Gaps(**{field.name: compute(field.name) for field in fields(Gaps)})
+
+
+def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> Fraction:
+    """Return outcomes and trials as so many rows that count alike: as many as know the rate as well.
+
+    With p = sum w x / sum w over the trials, they are p (1 - p) / V, where V = sum w^2 (x - p)^2 / (sum w)^2 is the
+    linearised variance (the design effect is part of it, also where weights go with outcomes), but no more than Kish's
+    (sum w)^2 / sum w^2, as a handful of outcomes cannot promise more than their weights do.
+
+    Parameters
+    ----------
+    fraction
+        What is counted, out of what.
+    counts
+        Of all models.
+
+    Returns
+    -------
+    Fraction
+        Exactly what is counted where rows count alike.
+    """
+    outcomes, trials = fraction(counts)
+    if counts.squares is None:
+        return outcomes, trials
+    squared, squares = fraction(counts.squares)
+    rate = np.clip(share(outcomes, trials), 0, 1)
+    spread = squared * (1 - rate) ** 2 + (squares - squared) * rate**2
+    is_mixed = np.minimum(squared, squares - squared) > ROUNDING * squares  # rows of both outcomes
+    with np.errstate(divide="ignore", invalid="ignore"):
+        linear, kish = rate * (1 - rate) * trials**2 / spread, trials**2 / squares
+    rows = np.nan_to_num(np.where(is_mixed, np.fmin(linear, kish), kish))
+    return np.nan_to_num(rate) * rows, rows
 
 
 def share(outcomes: FloatArray, trials: FloatArray) -> FloatArray:
@@ -223,13 +260,6 @@ def decided_performance(counts: Confusion, measure: PerformanceMeasure) -> Float
         return share(*FRACTIONS["accuracy"](counts))
     weights, rates = label_weights(counts.total, measure), share(*rightness(counts))
     return np.asarray(np.where(weights > 0.0, weights * rates, 0.0).sum(-1))
-
-
-def _checked_weights(weights: ArrayLike | None, rows: int) -> FloatArray:
-    array = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
-    if array.shape != (rows,) or not np.all(array >= 0):
-        raise DataError(f"weights must be one number >= 0 for each of the {rows} rows, got {array.shape}")
-    return array
 
 
 def _rates(counts: Confusion, losses: FloatArray | None) -> Rates:

@@ -9,7 +9,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
-from fairenum.document.table import SplitOrigin
+from fairenum.document.table import SplitOrigin, WeightFacts
 from fairenum.document.terms import CautionCode, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -118,6 +118,7 @@ CHANGES = {
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
     Caution("straddling", "firm"): with_table(origin=torn(straddling=1, members=calm().dataset.rows)),
     Caution("related_rows", "firm"): with_table(origin=torn(members=calm().dataset.rows - 1)),
+    Caution("uneven_weights", "w"): with_table(weights=WeightFacts("w", 0, 10.0, 10.0, 10.0)),
     Caution("no_sensitive"): without_sensitive(),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),

@@ -116,6 +116,15 @@ def _related_rows(document: AuditDocument, caution: Caution) -> str:
     )
 
 
+def _uneven_weights(document: AuditDocument, caution: Caution) -> str:
+    weights = document.dataset.weights
+    worth = weights.holdout if weights else 0.0
+    return (
+        f"{caution.column}: weights differ so much that the {document.dataset.splits.holdout} rows of the holdout tell "
+        f"no more than {worth:.0f} that count alike, and a few of them decide"
+    )
+
+
 def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
     return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
 
@@ -207,6 +216,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "sensitive_features": _sensitive_features,
     "straddling": _straddling,
     "related_rows": _related_rows,
+    "uneven_weights": _uneven_weights,
     "no_sensitive": _no_sensitive,
     "small_group": _small_group,
     "single_group": _single_group,

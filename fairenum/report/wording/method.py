@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fairenum.document.audit import AuditDocument
 from fairenum.document.deciding import Decide
 from fairenum.document.performance import PerformanceName
-from fairenum.document.table import GroupSizes, SensitiveColumn
+from fairenum.document.table import GroupSizes, SensitiveColumn, WeightFacts
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.text import capitalised
@@ -55,6 +55,8 @@ def steps(document: AuditDocument) -> Iterator[str]:
     """Say how the numbers came about."""
     metric = GAPS[document.selection.tolerances.metric]
     yield _division(document)
+    if weights := document.dataset.weights:
+        yield _weights(weights)
     if cut := operating_point(document):
         yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
     yield _enumeration(document)
@@ -106,6 +108,16 @@ def _origin(document: AuditDocument) -> str:
     begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True)
     starts = ", ".join(f"{part} starts at {short(time)}" for part, time in begins)
     return f"in the order of {column}" + (f" ({starts})" if starts else "")
+
+
+def _weights(weights: WeightFacts) -> str:
+    """Say what rows count."""
+    dropped = f" {counted(weights.left_out, 'row')} of weight 0 took no part." if weights.left_out else ""
+    return (
+        f"Rows count what {short(weights.column)} says, on average 1 in each split: in training, where a row's weight "
+        f"multiplies C, in every rate, and in the intervals, which are about as wide as of {weights.selection:.0f} "
+        f"selection and {weights.holdout:.0f} holdout rows that count alike.{dropped}"
+    )
 
 
 def _enumeration(document: AuditDocument) -> str:
