@@ -17,7 +17,7 @@ REFERENCE_AGREES = 1e-9
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
     """List what to beware of."""
-    rooms = (_of_run, _of_table, _of_groups, _of_models, _of_choice)
+    rooms = (_of_run, _of_table, _of_features, _of_groups, _of_models, _of_choice)
     return tuple(chain.from_iterable(find(document) for find in rooms))
 
 
@@ -37,6 +37,7 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:
+    yield from (Caution(kind) for kind in dict.fromkeys(remark.kind for remark in document.dataset.remarks))
     kinds = {feature.kind for feature in document.dataset.features if feature.missing}
     if "numeric" in kinds:
         yield Caution("imputed")
@@ -46,6 +47,8 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("dropped")
     if document.dataset.unseen:
         yield Caution("unseen")
+    if document.dataset.pooled:
+        yield Caution("pooled")
     if not document.config.standardise:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:
@@ -55,6 +58,16 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("straddling", origin.group_column)
     if 0 < origin.members < document.dataset.rows:
         yield Caution("related_rows", origin.group_column)
+
+
+def _of_features(document: AuditDocument) -> Iterator[Caution]:
+    if (found := document.screening) is None:
+        return
+    if found.lookalikes:
+        yield Caution("one_column")
+    if found.other_leaks:
+        yield Caution("leak")
+    yield from (Caution("proxy", column.column) for column in found.columns if column.copies)
 
 
 def _of_groups(document: AuditDocument) -> Iterator[Caution]:
