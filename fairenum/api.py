@@ -15,7 +15,7 @@ from fairenum.errors import ConfigError, ResultError
 from fairenum.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from datetime import date
 
     import pandas as pd
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairenum.auditing.pipeline import LiveRun
     from fairenum.dataset import Dataset
     from fairenum.dataset.naming import Names
+    from fairenum.document.person import Person
     from fairenum.report.rules import Rule
 
 
@@ -116,8 +117,20 @@ class AuditResult:
         document = attacked(self.document, self.live, jobs=jobs, cluster=cluster, progress=progress, **options)
         return type(self)(document, self.live)
 
+    def explain(self, values: Mapping[str, object]) -> Person:
+        """Decide about one person with every listed model of a linear kernel; a saved result will do.
+
+        Parameters
+        ----------
+        values
+            Numbers and texts by feature; what is not named counts as missing, as it did in training.
+        """
+        from fairenum.document.person import decide_about
+
+        return decide_about(self.document, values)
+
     def redacted(self) -> Self:
-        """Leave out what the document holds of single training rows: their numbers, labels, groups and values."""
+        """Leave out what the document holds of single rows: their numbers, labels, groups and values."""
         return type(self)(self.document.redacted(), self.live)
 
     def to_html(self, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None) -> str:
@@ -144,7 +157,11 @@ class AuditResult:
         return models(self.document)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return all that is a table: models, scores, groups, disagreement, left-out examples, baselines, splits."""
+        """Return everything that is a table, by name.
+
+        These are models, scores, groups, disagreement, left-out examples, baselines, weights, flips (the rows of the
+        holdout that the selected model decides otherwise than model 1) and splits.
+        """
         from fairenum.frames import tables
 
         return tables(self.document)

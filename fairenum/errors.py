@@ -9,7 +9,7 @@
     │   │   ├── DatasetChanged     a bundled file is not the one its card describes
     │   │   ├── FormatUnknown      the file's suffix or kind is not among those read here
     │   │   ├── ReaderMissing      the format is known, the package that reads it is not installed
-    │   │   ├── NotUtf8            a text file in another encoding
+    │   │   ├── NotUtf8            a text file in an encoding that cannot be told
     │   │   ├── WrongDelimiter     a CSV file whose cells are separated by something else
     │   │   ├── RaggedTable        a row with more or fewer cells than the header
     │   │   └── EmptyTable         no header, or no row below it
@@ -25,7 +25,8 @@
     │   │   ├── LabelOneClass      one value only
     │   │   ├── LabelUndefined     a row without a label
     │   │   └── FavourableUnknown  the favourable value is not stated, or not among the values
-    │   └── SplitImpossible        the rows cannot be divided as asked
+    │   ├── SplitImpossible        the rows cannot be divided as asked
+    │   └── TableTooLarge          the encoded table would take more memory than is allowed
     ├── ConfigError                an option of an audit is unknown or out of range
     ├── ResultError                a saved result cannot be read or does not hold what is asked of it
     ├── ProblemError               an SVM problem cannot be posed as asked
@@ -75,7 +76,7 @@ class ReaderMissing(FileUnreadable):
 
 
 class NotUtf8(FileUnreadable):
-    """A text file is written in another encoding than UTF-8."""
+    """A text file is written in an encoding that cannot be told."""
 
 
 class WrongDelimiter(FileUnreadable):
@@ -140,6 +141,10 @@ class FavourableUnknown(LabelError):
 
 class SplitImpossible(DataError):
     """The rows cannot be divided as asked."""
+
+
+class TableTooLarge(DataError):
+    """The encoded table would take more memory than is allowed."""
 
 
 class ConfigError(FairenumError):

@@ -31,8 +31,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "disagreement": ("column", *GroupDisagreement.__struct_fields__),
     "left_out": ("rank", *LEFT_OUT),
     "baselines": (*BASELINE, "performance", "accuracy", "gap", "verdict"),
+    "weights": ("rank", "feature", "level", "weight"),
+    "flips": ("row", "label", "model_1", "selected"),
     "splits": ("row", "split"),
 }
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a cell begins with that a spreadsheet would compute
 
 
 def models(document: AuditDocument) -> pd.DataFrame:
@@ -48,10 +51,22 @@ def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
         "disagreement": _disagreement(document),
         "left_out": _left_out(document),
         "baselines": _baselines(document),
+        "weights": _weights(document),
+        "flips": _flips(document),
         "splits": _splits(document),
     }
-    others = {name: pd.DataFrame(list(found), columns=list(COLUMNS[name])) for name, found in rows.items()}
+    columns = {**COLUMNS, "flips": (*COLUMNS["flips"], *map(_group_column, document.dataset.sensitive_columns))}
+    others = {name: pd.DataFrame(list(found), columns=list(columns[name])) for name, found in rows.items()}
     return {"models": models(document), **others}
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """Write a frame as CSV in which no text is a formula to a spreadsheet."""
+    return str(frame.rename(columns=_inert).map(_inert).to_csv(index=False, lineterminator="\n"))
+
+
+def _inert(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def _model(model: AuditedModel, document: AuditDocument) -> Row:
@@ -119,6 +134,31 @@ def _baselines(document: AuditDocument) -> Iterator[Row]:
             row |= {name: getattr(method.scores, name).value for name in ("performance", "accuracy")}
             row |= {"gap": gap.value, "verdict": gap.verdict}
         yield row
+
+
+def _weights(document: AuditDocument) -> Iterator[Row]:
+    """Yield every weight of every model that the document holds; the bias is among the models' own numbers."""
+    anatomy = document.anatomy
+    if anatomy is None:
+        return
+    columns = [(one.name, level) for one in anatomy.features for level in one.columns or (None,)]
+    for model in anatomy.weights:
+        for (feature, level), weight in zip(columns, model.weights, strict=True):
+            yield {"rank": model.rank, "feature": feature, "level": level, "weight": weight}
+
+
+def _flips(document: AuditDocument) -> Iterator[Row]:
+    """Yield the rows of the holdout that the selected model decides otherwise than model 1."""
+    table = document.dataset
+    for flip in document.flips.flipped if document.flips else ():
+        decided = (table.unfavourable, table.favourable)
+        first, selected = decided if flip.becomes == "favourable" else decided[::-1]
+        groups = {_group_column(column): group for column, group in flip.groups.items()}
+        yield {"row": flip.row, "label": flip.label, "model_1": first, "selected": selected, **groups}
+
+
+def _group_column(column: str) -> str:
+    return f"group_{column}"
 
 
 def _splits(document: AuditDocument) -> Iterator[Row]:

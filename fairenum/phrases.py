@@ -1,5 +1,6 @@
-"""Phrases of messages: names in quotes, and the known name that was probably meant."""
+"""Phrases of messages: names in quotes, the known name that was probably meant, and how to give an option."""
 
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -16,6 +17,22 @@ def quoted(names: Iterable[str], limit: int = 6) -> str:
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(map(repr, names[:limit])) + more
+
+
+def option(name: str, value: object, flag: str, *words: str) -> str:
+    """Say how to give an option, in Python and on the command line, where it stands once for each word."""
+    flags = " ".join(f"--{flag} {shlex.quote(word)}" for word in words)
+    return f"{name}={value!r} ({flags})"
+
+
+def without(*columns: object) -> str:
+    """Say how to leave columns out."""
+    return option("drop", list(columns), "drop", *map(str, columns))
+
+
+def as_categories(*columns: str) -> str:
+    """Say how to have columns taken for texts, whatever they look like."""
+    return option("categorical_columns", list(columns), "categorical-column", *columns)
 
 
 def plain_number(number: float) -> str:

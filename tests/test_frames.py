@@ -1,5 +1,7 @@
 """An audit as pandas frames: every number is the document's."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,9 @@ from hiring import METRIC
 from versions import read
 
 from fairenum import AuditResult
+from fairenum.document.anatomy import Anatomy, EncodedFeature, ModelWeights
 from fairenum.document.terms import Verdict
+from fairenum.frames import to_csv
 
 DOCUMENT = read("audit")
 PARTS = ("selection", "holdout")
@@ -19,7 +23,8 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    assert list(tables) == ["models", "scores", "groups", "disagreement", "left_out", "baselines", "splits"]
+    names = ["models", "scores", "groups", "disagreement", "left_out", "baselines", "weights", "flips", "splits"]
+    assert list(tables) == names
     for name in tables:
         assert name.replace("_", "-") in AuditResult.tables.__doc__
     pd.testing.assert_frame_equal(tables["models"], AuditResult(DOCUMENT).to_frame())
@@ -115,3 +120,29 @@ def test_a_table_without_rows_has_its_columns_all_the_same(tables, name):
     ).tables()[name]
     assert len(empty) == 0
     assert empty.columns.tolist() == tables[name].columns.tolist()
+
+
+def test_weights_and_flips_of_a_run_that_has_none_are_empty(tables):
+    assert tables["weights"].columns.tolist() == ["rank", "feature", "level", "weight"]
+    columns = [f"group_{column}" for column in DOCUMENT.dataset.sensitive_columns]
+    assert tables["flips"].columns.tolist() == ["row", "label", "model_1", "selected", *columns]
+    assert len(tables["weights"]) == len(tables["flips"]) == 0
+
+
+def test_weights_are_by_model_feature_and_level():
+    features = (EncodedFeature("age", "numeric", 40.0), EncodedFeature("town", "categorical", levels=("Ayr", None)))
+    anatomy = Anatomy(features, (ModelWeights(1, (0.5, -0.25, 0.25)), ModelWeights(2, (0.4, 0.0, 0.0))))
+    found = AuditResult(DOCUMENT.but(anatomy=anatomy)).tables()["weights"]
+    assert found["rank"].tolist() == [1, 1, 1, 2, 2, 2]
+    assert found["feature"].tolist() == ["age", "town", "town"] * 2
+    assert found["level"].fillna("none").tolist() == ["none", "Ayr", "none"] * 2
+    assert found["weight"].tolist() == [0.5, -0.25, 0.25, 0.4, 0.0, 0.0]
+
+
+def test_no_text_of_a_table_is_a_formula_to_a_spreadsheet():
+    hostile = pd.DataFrame({"=x": ["=1+1", "+1", "-1", "@a", "\t=1", "plain"], "n": [-1.5, 2.0, 0.0, 1.0, 1.0, None]})
+    written = to_csv(hostile)
+    read = pd.read_csv(io.StringIO(written))
+    assert read.columns.tolist() == ["'=x", "n"]
+    assert read["'=x"].tolist() == ["'=1+1", "'+1", "'-1", "'@a", "'\t=1", "plain"]
+    assert read["n"].tolist()[:5] == hostile["n"].tolist()[:5]

@@ -57,6 +57,7 @@ class Simulation:
                 label=dataset.label.column,
                 favourable=dataset.label.favourable,
                 fingerprint=dataset.fingerprint,
+                remarks=dataset.remarks,
             ),
             attack=self.attack,
             trials=self.records,

@@ -60,6 +60,7 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
     fresh = document.but(
         selection=selection,
         explanation=document.explanation if is_same else None,
+        flips=document.flips if last.rank == selection.rank else None,
         group_tables=group_tables(document.dataset, document.models, shortlist, document.config),
         reference_check=reference_check(document.dataset, document.models, shortlist),
     )

@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from fairenum.document.anatomy import ROUNDING
 from fairenum.enumeration.model import Model
 from fairenum.problem import FloatArray, Kernel, precise_sum
-from fairenum.scoring.operating import ROUNDING
 
 if TYPE_CHECKING:
     from fairenum.dataset import Encoding
@@ -65,26 +65,31 @@ def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: fl
     `KernelClassifier`. The bias is raised by what cannot be told from 0, as scikit-learn counts a decision value of
     exactly 0 as the first class, and an enumerated model as the second.
     """
-    weights = model.problem.y[model.support] * model.alpha[model.support]
-    vectors = model.problem.X[model.support]
-    classifier = (
-        _linear(weights, vectors) if model.problem.kernel.name == "linear" else _kernel(model, weights, vectors)
-    )
+    classifier = _linear(model) if model.problem.kernel.name == "linear" else _kernel(model)
     classifier.intercept_ = np.array([model.intercept - cut + ROUNDING])
     classifier.classes_ = np.array(classes)
-    classifier.n_features_in_ = vectors.shape[1]
+    classifier.n_features_in_ = model.problem.X.shape[1]
     return Pipeline([("preprocessing", encoding.preprocessor), ("classifier", classifier)])
 
 
-def _linear(weights: FloatArray, vectors: FloatArray) -> LinearSVC:
+def plane(model: Model) -> FloatArray:
+    """Return the weights of a linear model, one for each encoded column."""
+    return precise_sum(_dual_weights(model), model.problem.X[model.support])
+
+
+def _dual_weights(model: Model) -> FloatArray:
+    return np.asarray(model.problem.y[model.support] * model.alpha[model.support])
+
+
+def _linear(model: Model) -> LinearSVC:
     classifier = LinearSVC(loss="hinge")
-    classifier.coef_ = precise_sum(weights, vectors)[None]
+    classifier.coef_ = plane(model)[None]
     classifier.n_iter_ = 0
     return classifier
 
 
-def _kernel(model: Model, weights: FloatArray, vectors: FloatArray) -> KernelClassifier:
+def _kernel(model: Model) -> KernelClassifier:
     kernel = model.problem.kernel
     classifier = KernelClassifier(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
-    classifier.support_vectors_, classifier.dual_coef_ = vectors, weights
+    classifier.support_vectors_, classifier.dual_coef_ = model.problem.X[model.support], _dual_weights(model)
     return classifier

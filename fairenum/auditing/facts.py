@@ -87,6 +87,8 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         unseen=division.encoding.unseen(dataset, audited),
         identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
         examples=training.problem.size,
+        pooled=division.encoding.pooled,
+        remarks=dataset.remarks,
         origin=_origin(division),
         weights=_weight_facts(division),
         split_rows=_split_rows(division),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairenum.auditing import facts
+from fairenum.auditing.anatomy import anatomy, flips
 from fairenum.auditing.baselines import baselines
 from fairenum.auditing.choice import choose, choose_again
 from fairenum.auditing.classifier import pipeline
@@ -20,6 +21,7 @@ from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
+from fairenum.auditing.screening import screen
 from fairenum.auditing.training import Training, load, posed, tune
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
@@ -30,6 +32,7 @@ from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange, Tuning
+from fairenum.document.screening import Screening
 from fairenum.experiment import PARTS, Division, divide
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
@@ -70,13 +73,14 @@ class LiveRun:
         return chosen.redacted() if document.is_redacted else chosen
 
     def explained(self, document: AuditDocument) -> AuditDocument:
-        """Add why the selected model is fairer, if another model than model 1 was selected."""
+        """Add what the models go by and, if another than model 1 was selected, why it is fairer and what it changes."""
         selection = document.selection
+        document = document.but(anatomy=anatomy(self.division, self.listing, selection.shortlist, self.config))
         if selection.outcome != "selected" or selection.rank is None:
-            return document.but(explanation=None)
+            return document.but(explanation=None, flips=None)
         metric = selection.tolerances.metric
         found = explanation(self.division, self.training, self.listing, selection.rank, metric)
-        return document.but(explanation=found)
+        return document.but(explanation=found, flips=flips(self.division, self.listing, selection.rank))
 
     def weighed(self, document: AuditDocument) -> AuditDocument:
         """Add how much of the gain choosing is expected to have feigned, by choosing again on rows drawn again.
@@ -127,6 +131,8 @@ def run_audit(
         listing, guided = join_guided(listing, division, training, config, progress)
     with clock.stage("baselines"):
         others = baselines(division, training, listing, config, progress)
+    with clock.stage("screen"):
+        screening = screen(division, listing, config)
     live = LiveRun(asked, config, division, training, listing)
     with clock.stage("score"):
         models = _scored(live)
@@ -136,7 +142,7 @@ def run_audit(
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
         selection = choose(models, division.column, config.tolerances)
-    document = _stated(live, _Findings(tuning, guided, others, models, multiplicity, reachable, selection))
+    document = _stated(live, _Findings(tuning, guided, others, screening, models, multiplicity, reachable, selection))
     with clock.stage("explain"):
         document = live.explained(document)
     with clock.stage("weigh"):
@@ -157,6 +163,7 @@ class _Findings:
     tuning: Tuning | None
     guided: GuidedRun | None
     baselines: tuple[Baseline, ...] | None
+    screening: Screening
     models: tuple[AuditedModel, ...]
     multiplicity: Multiplicity
     reachable: PossibleRange | None
@@ -184,6 +191,7 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
         multiplicity=found.multiplicity,
         range=found.reachable,
         baselines=found.baselines,
+        screening=found.screening,
         selection=found.selection,
         explanation=None,
         group_tables=group_tables(table, found.models, shortlist, config),

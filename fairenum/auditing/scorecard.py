@@ -28,10 +28,11 @@ from fairenum.problem import FloatArray
 from fairenum.scoring import Decisions, Gap, Interval, Scores, compare, gap_intervals, score
 from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.counts import Confusion, confusion
+from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
 from fairenum.scoring.intervals import normal_critical, wilson
 from fairenum.scoring.performance import decided_intervals, performance_changes, performance_intervals
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, effective
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 RATIOS: tuple[Ratio, ...] = get_args(Ratio)

@@ -131,7 +131,7 @@ def _first_calls(contestants: Iterable[Contestant]) -> float:
 
 def _facts(dataset: Dataset, problem: SvmProblem, seed: int) -> BenchData:
     rows, features = problem.X.shape
-    return BenchData(dataset.name, rows, features, float(problem.cost[0]), seed, dataset.fingerprint)
+    return BenchData(dataset.name, rows, features, float(problem.cost[0]), seed, dataset.fingerprint, dataset.remarks)
 
 
 def _environment(names: Iterable[str]) -> Environment:

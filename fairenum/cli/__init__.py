@@ -11,7 +11,7 @@ import traceback
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import attack, audit, bench, datasets, report, reproduce, select, solvers
+from fairenum.cli import attack, audit, bench, datasets, explain, report, reproduce, select, solvers
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
@@ -50,6 +50,7 @@ for command in (
     audit.audit,
     attack.attack,
     select.select,
+    explain.explain,
     report.report,
     bench.bench,
     reproduce.reproduce,

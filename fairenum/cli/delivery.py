@@ -52,6 +52,8 @@ class Delivery:
         File or folder for the run.
     export
         File for the selected model.
+    flips_table
+        File for the rows that the selected model decides otherwise than model 1.
     all_models
         Show every model.
     quiet
@@ -70,6 +72,7 @@ class Delivery:
     redact: bool = False
     output: str | None = None
     export: str | None = None
+    flips_table: str | None = None
     all_models: bool = False
     quiet: bool = False
     inputs: tuple[str, ...] = ()
@@ -78,7 +81,9 @@ class Delivery:
         if (self.profile or self.day) and not self.html:
             raise click.UsageError("--profile and --date shape the page; say where it goes with --html")
         taken = set()
-        for path in (*self._places.values(), self.output, self.export):
+        if self.flips_table and self.redact:
+            raise click.UsageError("--flips-table lists single rows, which --redact leaves out; give one of them")
+        for path in (*self._places.values(), self.output, self.export, self.flips_table):
             if path is None:
                 continue
             if (place := os.path.realpath(path)) in taken:
@@ -138,13 +143,14 @@ class Delivery:
         full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
         forms = _forms(brief, full, judgements, is_partial=document.is_partial)
         forms["json"] = partial(to_json, document)
-        files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms), *beside]
+        files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms)]
+        files += [*self._listed(document), *beside]
         self._print(forms, brief, files, judgements)
         return _exit_code(judgements, is_partial=document.is_partial)
 
-    def deliver_page(self, brief: Page, full: Callable[[], Page]) -> Exit:
-        """Write and print a page that stands for no document of its own."""
-        forms = _forms(brief, full, (), is_partial=False)
+    def deliver_page(self, brief: Page, full: Callable[[], Page], json: Callable[[], str] | None = None) -> Exit:
+        """Write and print a page that stands for no document of its own; `json` writes what it shows."""
+        forms = _forms(brief, full, (), is_partial=False) | ({"json": json} if json else {})
         self._print(forms, brief, list(self._written(forms)), ())
         return Exit.DONE
 
@@ -169,6 +175,17 @@ class Delivery:
         if self.export and export:
             export(self.export)
             yield "model", self.export
+
+    def _listed(self, document: AnyDocument) -> Iterator[tuple[str, str]]:
+        """Write the rows that the selected model decides otherwise."""
+        from fairenum.document.audit import AuditDocument
+        from fairenum.document.files import write_atomically
+
+        if self.flips_table and isinstance(document, AuditDocument):
+            from fairenum.frames import tables, to_csv
+
+            write_atomically(self.flips_table, to_csv(tables(document)["flips"]).encode())
+            yield "flips", self.flips_table
 
     def _written(self, forms: Forms) -> Iterator[tuple[str, str]]:
         """Write every form that was asked for, and say where it is."""

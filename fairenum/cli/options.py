@@ -180,7 +180,20 @@ def table_options(command: Command) -> Command:
         column("--drop", multiple=True, help="Column to leave out; repeatable."),
         table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too."),
         table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text."),
+        column(
+            "--categorical-column", "categorical_columns", multiple=True, help="Column of codes or dates; repeatable."
+        ),
+        table(
+            "--max-levels",
+            type=int,
+            metavar="N",
+            default=100,
+            show_default=True,
+            help="Values of a text that count each; rarer ones are pooled.",
+        ),
         table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]"),
+        table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),
+        table("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
         table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file."),
     )
     return added(command, options)

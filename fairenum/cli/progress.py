@@ -16,6 +16,7 @@ STAGES = {
     "enumerate": "listing models",
     "guide": "searching for fairer models",
     "baselines": "trying other mitigations",
+    "screen": "looking at what single features give away",
     "score": "scoring",
     "disagree": "comparing decisions",
     "range": "bounding what any machine could do",

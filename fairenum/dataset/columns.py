@@ -1,13 +1,15 @@
 """Columns: what a cell means, decided and checked once, when the table is read.
 
 A column is numeric if every cell that is not missing reads as a number, however few values it has: 0 and 1
-are numbers, and True and False read as 1 and 0. Otherwise, or if its pandas dtype is ``category``, it is
-categorical: texts, compared without the blanks around them. A missing cell is nan in both kinds.
+are numbers, True and False read as 1 and 0, and numbers may be written as people do, "$1,234". Otherwise, or if its
+pandas dtype is ``category``, it is categorical: texts, compared without the blanks around them. A missing cell is nan
+in both kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
@@ -16,8 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.naming import row_name, without
-from fairenum.errors import CellInfinite, ColumnConstant, ColumnUnusable
+from fairenum.dataset.naming import as_categories, option, row_name, without
+from fairenum.dataset.written import number, understand
+from fairenum.document.terms import DecimalSign
+from fairenum.errors import ColumnUnusable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,9 +36,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 PLAIN = (str, Real, Decimal, np.bool_)
 NUMERIC_KINDS = "biuf"
-LARGEST = 1e100  # the squares of larger numbers overflow once they are summed
 MANY_NUMBERS = 10  # fewer numbers among words are codes or counts ("1", "2", "3 or more"), not a measurement
-MANY_TEXTS = 100  # fewer different texts are no burden, whatever they are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,12 +56,16 @@ class Column:
         """Count the missing cells."""
         return int(np.count_nonzero(is_missing(self.values)))
 
-    def varies(self, rows: IntArray | None = None) -> bool:
-        """Say whether any two rows differ; a missing number does not count, a missing text does."""
+    def levels(self, rows: IntArray | None = None) -> int:
+        """Count the different values; a missing number does not count, a missing text does."""
         values = self.values if rows is None else self.values[rows]
         known = values[~is_missing(values)]
         has_missing_text = known.size < values.size and not self.is_numeric
-        return len(set(known.tolist())) + has_missing_text > 1
+        return len(set(known.tolist())) + has_missing_text
+
+    def varies(self, rows: IntArray | None = None) -> bool:
+        """Say whether any two rows differ."""
+        return self.levels(rows) > 1
 
     def ranked(self) -> Column:
         """Replace each text by its rank, from 0, among the column's texts in sorted order."""
@@ -89,17 +95,6 @@ def plain_text(cell: object) -> str:
     return str(cell).strip()
 
 
-def number(text: str) -> float:
-    """Read a text as a number, True as 1 and False as 0; nan if it is none."""
-    folded = text.casefold()
-    if folded in ("true", "false"):
-        return float(folded == "true")
-    try:
-        return np.nan if "_" in text else float(text)
-    except ValueError:
-        return np.nan
-
-
 def reading_order(text: str) -> tuple[bool, float, str]:
     """Sort texts as people do: numbers by value, then words."""
     value = number(text)
@@ -116,15 +111,20 @@ def by_value(cells: Texts, meaning: Callable[[str], object], dtype: type[Scalar]
 
 def read_texts(series: Series) -> Texts:
     """Read cells as texts, nan where they are missing or blank; refuse dates and other objects."""
+    if found := first_object(series):
+        where, kind = row_name(series.index, found[0]), type(found[1]).__name__
+        raise ColumnUnusable(
+            f"column {series.name!r} holds a {kind} in {where}; turn it into numbers or texts "
+            f"(a date into a year, say), or leave it out with {without(series.name)}"
+        )
+    return by_value(series.astype(object).to_numpy(), lambda cell: plain_text(cell) or np.nan, np.object_)
+
+
+def first_object(series: Series) -> tuple[int, object] | None:
+    """Find the first cell that is neither a number nor a text, and its position."""
     cells, missing = series.astype(object).to_numpy(), series.isna().to_numpy()
-    for position in np.flatnonzero(~missing):
-        if not isinstance(cells[position], PLAIN):
-            where, kind = row_name(series.index, int(position)), type(cells[position]).__name__
-            raise ColumnUnusable(
-                f"column {series.name!r} holds a {kind} in {where}; turn it into numbers or texts "
-                f"(a date into a year, say), or leave it out with {without(series.name)}"
-            )
-    return by_value(cells, lambda cell: plain_text(cell) or np.nan, np.object_)
+    places = (int(place) for place in np.flatnonzero(~missing) if not isinstance(cells[place], PLAIN))
+    return next(((place, cells[place]) for place in places), None)
 
 
 def parse_numbers(texts: Texts) -> FloatArray:
@@ -132,71 +132,68 @@ def parse_numbers(texts: Texts) -> FloatArray:
     return by_value(texts, number, np.float64)
 
 
-def read_column(series: Series) -> Column:
-    """Read a column, numeric if all its cells are numbers, else categorical."""
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Why a column cannot be told to be numbers or texts, and whether the owner can say by an option."""
+
+    column: str
+    problem: str
+    is_about_decimals: bool = False
+
+
+def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Column, str] | Unclear:
+    """Read a column, numeric if all its cells are numbers, else categorical, and say how its numbers are written."""
     import pandas as pd
 
     name = str(series.name)
     if series.dtype.kind in NUMERIC_KINDS:
-        return Column(name, read_only(series.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)))
+        return Column(name, read_only(series.to_numpy(dtype=np.float64, na_value=np.nan, copy=True))), ""
     texts = read_texts(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        return Column(name, read_only(texts))
-    numbers = parse_numbers(texts)
+        return Column(name, read_only(texts)), ""
+    written = understand(Counter(texts[~is_missing(texts)].tolist()), decimal)
+    if written.rivals:
+        text, one, other = written.rivals
+        return Unclear(name, f"column {name!r} holds {text!r}, which is {one:.10g} or {other:.10g}", True)
+    numbers = by_value(texts, written.values.__getitem__, np.float64)
     strangers = np.flatnonzero(np.isnan(numbers) & ~is_missing(texts))
     if not strangers.size:
-        return Column(name, read_only(numbers))
-    _refuse_soiled_numbers(series, numbers, texts, strangers)
-    return Column(name, read_only(texts))
+        return Column(name, read_only(numbers)), written.sample
+    if _is_soiled(numbers, strangers):
+        where = row_name(series.index, int(strangers[0]))
+        return Unclear(name, f"column {name!r} holds numbers, but {texts[strangers[0]]!r} in {where}")
+    return Column(name, read_only(texts)), ""
 
 
-def read_feature(series: Series) -> Column:
-    """Read a column that a model is to learn from, and refuse one that it cannot learn from."""
-    column = read_column(series)
-    if column.is_numeric:
-        _refuse_infinite(column, series.index)
-    _refuse_constant(column)
-    _refuse_identifiers(column)
-    return column
+def read_column(series: Series) -> Column:
+    """Read a column of groups: cells that can be two numbers are texts, a few words among numbers are refused."""
+    found = interpret(series)
+    if not isinstance(found, Unclear):
+        return found[0]
+    if found.is_about_decimals:
+        return Column(found.column, read_only(read_texts(series)))
+    raise ColumnUnusable(f"{found.problem}; correct or empty such cells, or choose another column")
 
 
-def _refuse_soiled_numbers(series: Series, numbers: FloatArray, texts: Texts, strangers: IntArray) -> None:
-    """Refuse numbers with a few words among them: a 0/1 column per number is not what is meant."""
+def unclear(columns: Sequence[Unclear]) -> ColumnUnusable:
+    """Say of columns that are neither numbers nor texts what to do about them, all in one message."""
+    advice = []
+    if any(not column.is_about_decimals for column in columns):
+        advice.append("correct or empty such cells")
+    if any(column.is_about_decimals for column in columns):
+        point, comma = (option("decimal", sign, "decimal", sign) for sign in ("point", "comma"))
+        advice.append(f"say what begins the decimals with {point} or {comma}")
+    names = [column.column for column in columns]
+    advice.append(f"take {_them(names)} for texts with {as_categories(*names)}")
+    advice.append(f"or leave {_them(names)} out with {without(*names)}")
+    return ColumnUnusable(f"{'; '.join(column.problem for column in columns)}; {', '.join(advice)}")
+
+
+def _them(names: Sequence[str]) -> str:
+    return "the column" if len(names) == 1 else "the columns"
+
+
+def _is_soiled(numbers: FloatArray, strangers: IntArray) -> bool:
+    """Tell numbers with a few words among them: a 0/1 column per number is not what is meant."""
     known = numbers[~np.isnan(numbers)]
-    if strangers.size <= 0.1 * known.size and len(set(known.tolist())) > MANY_NUMBERS:
-        raise ColumnUnusable(
-            f"column {series.name!r} holds numbers, but {texts[strangers[0]]!r} in "
-            f"{row_name(series.index, int(strangers[0]))}; correct or empty this cell, "
-            f"or leave the column out with {without(series.name)}"
-        )
-
-
-def _refuse_infinite(column: Column, index: pd.Index[Any]) -> None:
-    infinite = np.flatnonzero(np.abs(column.values) > LARGEST)
-    if infinite.size:
-        raise CellInfinite(
-            f"column {column.name!r} holds {column.values[infinite[0]]:g} in "
-            f"{row_name(index, int(infinite[0]))}; correct the cell, or empty it to have it imputed"
-        )
-
-
-def _refuse_constant(column: Column) -> None:
-    if not column.varies():
-        known = column.values[~is_missing(column.values)]
-        what = f"the one value {plain_text(known[0])!r}" if known.size else "nothing"
-        empty = f" and {column.missing} empty cells" if known.size and column.missing else ""
-        raise ColumnConstant(
-            f"column {column.name!r} holds {what}{empty}, which teaches a model nothing; "
-            f"leave it out with {without(column.name)}"
-        )
-
-
-def _refuse_identifiers(column: Column) -> None:
-    if column.is_numeric:
-        return
-    distinct = len(set(column.values.tolist()))
-    if distinct > max(MANY_TEXTS, column.values.size / 2):
-        raise ColumnUnusable(
-            f"column {column.name!r} holds {distinct} different texts in {column.values.size} rows, as "
-            f"identifiers, dates and free text do; leave it out with {without(column.name)}"
-        )
+    return strangers.size <= 0.1 * known.size and len(set(known.tolist())) > MANY_NUMBERS

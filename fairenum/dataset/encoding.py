@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.dataset.columns import Column, FloatArray, IntArray, read_only
+from fairenum.dataset.columns import Column, FloatArray, IntArray, Texts, is_missing, read_only
 from fairenum.dataset.groups import missing_name
-from fairenum.errors import ColumnConstant
+from fairenum.dataset.naming import option, unlike, without
+from fairenum.document.anatomy import OTHER, EncodedFeature
+from fairenum.document.reading import MAX_LEVELS
+from fairenum.errors import ColumnConstant, TableTooLarge
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
     from sklearn.compose import ColumnTransformer
 
     from fairenum.dataset.table import Dataset
+
+LARGEST_MATRIX = 1_000_000_000  # bytes of the whole table, encoded; solving takes copies of its training rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,12 +31,13 @@ class Encoding:
 
     A missing number becomes the training rows' median, and numbers are standardised. A text becomes one 0/1
     column per value seen in training, a missing text counting as a value; a value not seen there is 0 in all
-    of them. The order of columns is the table's.
+    of them. Of a column with more values than `Dataset.max_levels`, so many of the most frequent ones have a column
+    each, and all others, those not seen in training among them, share one. The order of columns is the table's.
 
     Parameters
     ----------
     names
-        The names of the matrix's columns: "age", "purpose=A43".
+        The names of the matrix's columns: "age", "purpose=A43", "zip=(other)".
     dropped
         Features left out because they do not vary in the training rows.
     preprocessor
@@ -49,10 +56,13 @@ class Encoding:
         varying = [column for column in dataset.features if column.varies(rows)]
         if not varying:
             raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
+        _refuse_too_large(varying, rows, dataset)
         # One block per run of columns of one kind keeps the table's order at little cost.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
         for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
-            blocks.append((f"block{len(blocks)}", _block(is_numeric, standardise), [c.name for c in run]))
+            blocks.append(
+                (f"block{len(blocks)}", _block(is_numeric, standardise, dataset.max_levels), [c.name for c in run])
+            )
         preprocessor = ColumnTransformer(blocks, sparse_threshold=0).fit(dataset.frame(rows))
         dropped = tuple(column.name for column in dataset.features if column not in varying)
         return cls(_matrix_names(preprocessor, varying), dropped, preprocessor)
@@ -62,42 +72,110 @@ class Encoding:
         matrix = self.preprocessor.transform(dataset.frame(rows))
         return read_only(np.ascontiguousarray(matrix, dtype=np.float64))
 
+    def described(self) -> tuple[EncodedFeature, ...]:
+        """Say how each feature is encoded, in the order of the matrix's columns."""
+        return tuple(
+            feature for _, block, names in self.preprocessor.transformers_ for feature in _described(block, names)
+        )
+
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
-        """Count, for each feature that has any, the cells whose value the training rows did not hold."""
+        """Count, for each feature that has any, the cells that are 0 in all columns as the training rows lack them."""
         frame = dataset.frame(rows)
-        counts = {name: int((~frame[name].isin(seen)).sum()) for name, seen in _categories(self.preprocessor).items()}
+        counts = {
+            name: int((~frame[name].isin(levels.seen)).sum())
+            for name, levels in _levels(self.preprocessor).items()
+            if not levels.pooled
+        }
         return {name: count for name, count in counts.items() if count}
 
+    @property
+    def pooled(self) -> dict[str, int]:
+        """The number of values that share one column, for each feature that has any."""
+        return {name: levels.pooled for name, levels in _levels(self.preprocessor).items() if levels.pooled}
 
-def _block(is_numeric: bool, standardise: bool) -> BaseEstimator:
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The values of a categorical column in training: those with a column of their own, and how many share one."""
+
+    seen: list[object]
+    pooled: int = 0
+
+    def names(self) -> list[str]:
+        """Name the columns, each value and what stands for no value or for all others unlike any other."""
+        texts = [text for text in self.seen if isinstance(text, str)]
+        names = [*texts, missing_name(texts)][: len(self.seen)]
+        return [*names, unlike(OTHER, names)] if self.pooled else names
+
+
+def _block(is_numeric: bool, standardise: bool, max_levels: int) -> BaseEstimator:
     """Make the transformer for a run of columns of one kind."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     if not is_numeric:
-        return OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=max_levels + 1, sparse_output=False)
     steps = [SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else [])]
     return make_pipeline(*steps)
 
 
-def _categories(preprocessor: ColumnTransformer) -> dict[str, list[object]]:
+def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
     """The values seen in training, of every categorical column; nan, if it is one, comes last."""
-    found: dict[str, list[object]] = {}
+    found: dict[str, Levels] = {}
     for _, block, columns in preprocessor.transformers_:
         if hasattr(block, "categories_"):
-            found |= {name: values.tolist() for name, values in zip(columns, block.categories_, strict=True)}
+            found |= _levels_of(block, columns)
     return found
 
 
+def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, Levels]:
+    return {
+        name: _of(*each) for name, *each in zip(names, block.categories_, block.infrequent_categories_, strict=True)
+    }
+
+
+def _of(values: Texts, rare: Texts | None) -> Levels:
+    if rare is None:
+        return Levels(values.tolist())
+    missing = is_missing(values)
+    is_rare = np.isin(values, rare[~is_missing(rare)]) | (missing & bool(is_missing(rare).any()))
+    return Levels(values[~is_rare].tolist(), int(is_rare.sum()))
+
+
+def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
+    """Say how one block encodes its features."""
+    if hasattr(block, "categories_"):
+        for name, levels in _levels_of(block, names).items():
+            seen = tuple(value if isinstance(value, str) else None for value in levels.seen)
+            yield EncodedFeature(name, "categorical", levels=seen, is_pooled=levels.pooled > 0)
+        return
+    imputer, *scalers = (step for _, step in block.steps)
+    for place, name in enumerate(names):
+        mean, scale = (float(scalers[0].mean_[place]), float(scalers[0].scale_[place])) if scalers else (0.0, 1.0)
+        yield EncodedFeature(name, "numeric", float(imputer.statistics_[place]), mean, scale)
+
+
 def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tuple[str, ...]:
-    categories = _categories(preprocessor)
+    levels = _levels(preprocessor)
     names: list[str] = []
     for column in columns:
-        if column.is_numeric:
-            names.append(column.name)
-            continue
-        seen = categories[column.name]
-        texts = [text for text in seen if isinstance(text, str)]
-        names += [f"{column.name}={text}" for text in [*texts, missing_name(texts)][: len(seen)]]
+        is_text = column.name in levels
+        names += [f"{column.name}={name}" for name in levels[column.name].names()] if is_text else [column.name]
     return tuple(names)
+
+
+def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset) -> None:
+    """Refuse a matrix beyond memory before it is made, and name the column that makes it wide."""
+    widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}
+    size = len(dataset) * sum(widths.values()) * np.dtype(np.float64).itemsize
+    if size <= LARGEST_MATRIX:
+        return
+    widest = max(widths, key=widths.__getitem__)
+    fewer = max(1, min(MAX_LEVELS, widths[widest] // 2))
+    pool = f", pool its rare values with {option('max_levels', fewer, 'max-levels', str(fewer))}"
+    raise TableTooLarge(
+        f"{len(dataset)} rows in {sum(widths.values())} encoded columns take {size / 1e9:.3g} GB, more than the "
+        f"{LARGEST_MATRIX / 1e9:g} GB that are allowed; {widest!r} makes {widths[widest]} of the columns: leave it out "
+        f"with {without(widest)}{pool if widths[widest] > fewer else ''}, or audit fewer rows"
+    )

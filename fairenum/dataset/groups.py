@@ -20,7 +20,7 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import option
+from fairenum.dataset.naming import option, unlike
 from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable, DataError
 from fairenum.phrases import did_you_mean, quoted
 
@@ -125,10 +125,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
 
 def missing_name(names: Sequence[str]) -> str:
     """Name the group of the missing values, unlike any real one."""
-    name = MISSING
-    while name in names:
-        name = f"({name})"
-    return name
+    return unlike(MISSING, names)
 
 
 def intersect(groups: Sequence[Groups]) -> Groups:
@@ -163,8 +160,9 @@ def _joined(columns: Iterable[str], names: Iterable[str]) -> str:
 def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], IntArray]:
     texts = read_texts(series)
     known = sorted(set(texts[~is_missing(texts)].tolist()), key=reading_order)
-    if len(known) > MOST_NUMBERS and read_column(series).is_numeric:
-        middle = float(known[len(known) // 2])
+    if len(known) > MOST_NUMBERS and (column := read_column(series)).is_numeric:
+        numbers = np.unique(column.values[~is_missing(column.values)])
+        middle = float(numbers[numbers.size // 2])
         end = int(middle) if middle.is_integer() else middle
         bands = option("bands", {str(series.name): [end]}, "band", f"{series.name}={end}")
         raise ColumnUnusable(

@@ -12,7 +12,6 @@ from fairenum.dataset.columns import (
     FloatArray,
     Texts,
     is_missing,
-    number,
     parse_numbers,
     plain_text,
     read_only,
@@ -20,6 +19,7 @@ from fairenum.dataset.columns import (
     reading_order,
 )
 from fairenum.dataset.naming import option, row_name
+from fairenum.dataset.written import number
 from fairenum.errors import FavourableUnknown, LabelNotBinary, LabelOneClass, LabelUndefined
 from fairenum.phrases import quoted
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from fairenum.dataset.card import Card, list_datasets
-from fairenum.dataset.files import read_table
+from fairenum.dataset.files import read_file, read_table
 from fairenum.dataset.naming import Names, listed
 from fairenum.dataset.table import Dataset
 from fairenum.document.reading import Reading, ReadingOptions, reading_of
@@ -32,7 +32,7 @@ def load_dataset(
     Parameters
     ----------
     source
-        A bundled name, or the path of a CSV, TSV, ARFF or Parquet file; ``./compas`` is a path.
+        A bundled name, or the path of a CSV, TSV, ARFF, Parquet or Excel file; ``./compas`` is a path.
     label, favourable, sensitive
         As in `Dataset.from_frame`. A bundled dataset has them on its card, and what is given here wins; a
         file needs the first two.
@@ -44,8 +44,9 @@ def load_dataset(
     reading = reading_of(reading, options)
     cards = {card.name: card for card in list_datasets()}
     if str(source) not in cards:
-        frame, name = read_table(source, reading.delimiter), Path(source).name.partition(".")[0]
-        return Dataset.from_frame(frame, label, favourable, sensitive or (), name=name, reading=reading)
+        table, name = read_file(source, reading), Path(source).name.partition(".")[0]
+        dataset = Dataset.from_frame(table.frame, label, favourable, sensitive or (), name=name, reading=reading)
+        return replace(dataset, remarks=(*table.remarks, *dataset.remarks))
     return _from_card(cards[str(source)], label, favourable, sensitive, reading)
 
 

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairenum.errors import ColumnRepeated
+from fairenum.phrases import as_categories, option, without
 
 if TYPE_CHECKING:
     import pandas as pd
+
+__all__ = ["LINE", "Names", "as_categories", "listed", "option", "refuse_repeated", "row_name", "unlike", "without"]
 
 Names = Sequence[str] | str
 
 LINE = "line"
 """Name of the index that carries each row's line in its file."""
-
-
-def option(name: str, value: object, flag: str, word: str) -> str:
-    """Say how to give an option, in Python and on the command line."""
-    return f"{name}={value!r} (--{flag} {shlex.quote(word)})"
-
-
-def without(column: object) -> str:
-    """Say how to leave a column out."""
-    return option("drop", [column], "drop", str(column))
 
 
 def listed(names: Names) -> tuple[str, ...]:
@@ -40,6 +32,13 @@ def row_name(index: pd.Index[Any], position: int) -> str:
     if index.name == LINE:
         return f"{row} (line {index[position]} of the file)"
     return row if isinstance(index, pd.RangeIndex) else f"{row} (index {index[position]!r})"
+
+
+def unlike(name: str, names: Container[str]) -> str:
+    """Put a name that no value should have in parentheses until none has it."""
+    while name in names:
+        name = f"({name})"
+    return name
 
 
 def refuse_repeated(names: Sequence[str]) -> None:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature, read_only
+from fairenum.dataset.columns import Column, FloatArray, IntArray, read_only
+from fairenum.dataset.features import read_features
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.dataset.partition import Partition, read_partition
 from fairenum.dataset.weights import Weights, read_weights
-from fairenum.document.reading import Reading, ReadingOptions, reading_of, spelled
+from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
+from fairenum.document.remark import Remark
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
 
@@ -28,14 +30,26 @@ if TYPE_CHECKING:
 class Dataset:
     """A table to audit: features, a label with a favourable value, and sensitive groups.
 
-    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows. A table may say
-    itself how it is divided, which of its rows belong together (``partition``), and what each counts (``weights``).
+    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+
+    Parameters
+    ----------
+    remarks
+        What was noticed while it was read: columns left out, and columns that look like what they should not be.
+    max_levels
+        The most values of a categorical feature that an `Encoding` gives a column each.
+    partition
+        What the table says itself about its split; None if it says nothing.
+    weights
+        What each row counts; None if no column says so.
     """
 
     name: str
     features: tuple[Column, ...]
     label: Label
     sensitive: tuple[Groups, ...]
+    remarks: tuple[Remark, ...] = ()
+    max_levels: int = MAX_LEVELS
     partition: Partition | None = None
     weights: Weights | None = None
 
@@ -154,21 +168,21 @@ class Dataset:
             raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
         sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
         _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+        _refuse_unknown(frame, categorical_columns=reading.categorical_columns)
         _refuse_unknown(frame, **{spelled(part): [column] for part, column in reading.aside.items()})
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
         _refuse_two_parts(reading.aside, [label, *sensitive])
         outcome = read_label(frame[label], favourable)
         groups = tuple(read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive)
         hidden = {label, *drop, *reading.aside.values()} | (set() if reading.use_sensitive else {*sensitive, *withhold})
-        features = tuple(read_feature(frame[c]) for c in frame.columns if c not in hidden)
+        features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
         if not features:
-            raise ColumnConflict(
-                f"no column is left to learn from besides {quoted(sorted(hidden))}; a table needs features"
-            )
+            raise _nothing_left(sorted(hidden), remarks)
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
         weights = read_weights(frame[reading.weight]) if reading.weight else None
-        return cls(name, features, outcome, groups, read_partition(frame, reading), weights)
+        partition = read_partition(frame, reading)
+        return cls(name, features, outcome, groups, remarks, reading.max_levels, partition, weights)
 
 
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
@@ -187,6 +201,13 @@ def _refuse_unknown(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
             if name not in frame.columns:
                 hint = did_you_mean(name, frame.columns) or f"; the columns are {quoted(frame.columns)}"
                 raise ColumnMissing(f"the table has no column {name!r}, named as {part}{hint}")
+
+
+def _nothing_left(hidden: Sequence[str], remarks: Sequence[Remark]) -> ColumnConflict:
+    """Say why no column is left to learn from."""
+    useless = ", ".join(f"{remark.column!r} ({remark.kind.replace('_', ' ')})" for remark in remarks)
+    unusable = f"; {useless} cannot be learned from" if useless else ""
+    return ColumnConflict(f"no column is left to learn from besides {quoted(hidden)}{unusable}; a table needs features")
 
 
 def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from fairenum.document.attack_config import AttackConfig
 from fairenum.document.header import Document
+from fairenum.document.remark import Remark
 from fairenum.document.terms import Status
 from fairenum.document.value import Estimate, Quantiles, Value
 
@@ -265,13 +266,20 @@ class Attack(Value, frozen=True):
 
 
 class DrawnTable(Value, frozen=True):
-    """The table that trials draw their rows from."""
+    """The table that trials draw their rows from.
+
+    Attributes
+    ----------
+    remarks
+        What was noticed while it was read.
+    """
 
     name: str
     rows: int
     label: str
     favourable: str
     fingerprint: str
+    remarks: tuple[Remark, ...] = ()
 
 
 class AttackDocument(Document, frozen=True, kw_only=True, tag="attack"):

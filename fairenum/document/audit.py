@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from fairenum.document.anatomy import Anatomy, Flips
 from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
@@ -20,6 +21,7 @@ from fairenum.document.models import (
     Tuning,
 )
 from fairenum.document.performance import RequestedPerformance
+from fairenum.document.screening import Screening
 from fairenum.document.table import TableFacts
 from fairenum.document.value import Value
 
@@ -48,7 +50,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     is_exploratory
         Whether models were selected and reported on rows that are not separate.
     is_redacted
-        Whether row numbers, labels, groups and values of training examples were left out.
+        Whether row numbers, labels, groups and values of single rows were left out.
     tuning
         Null if C was given.
     guided
@@ -67,6 +69,13 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         What to beware of.
     attack
         What label flips do to the audit, over many draws of the table; null if it was not asked for.
+    screening
+        What single features give away; null in runs of older versions.
+    anatomy
+        What the models go by; null in runs of older versions.
+    flips
+        Whom the selected model decides otherwise than model 1; null unless that is another, and in a choice that was
+        made again without the data.
     """
 
     title: ClassVar[str] = "audit"
@@ -91,6 +100,9 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     warnings: tuple[Caution, ...]
     attack: Attack | None = None
     is_redacted: bool = False
+    screening: Screening | None = None
+    anatomy: Anatomy | None = None
+    flips: Flips | None = None
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""
@@ -127,5 +139,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         if explanation:
             core = explanation.core.but(left_out=tuple(entry.counted for entry in explanation.core.left_out))
             explanation = explanation.but(clusters=(), core=core)
+        flips = self.flips and self.flips.but(flipped=())
         table = self.dataset.but(split_rows=None)
-        return self.but(is_redacted=True, dataset=table, models=models, examples=(), explanation=explanation)
+        return self.but(
+            is_redacted=True, dataset=table, models=models, examples=(), explanation=explanation, flips=flips
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from fairenum.document.header import Document
+from fairenum.document.remark import Remark
 from fairenum.document.terms import Basis, GrowthAxis
 from fairenum.document.value import Value
 
@@ -12,7 +13,13 @@ PAPER_ALGORITHM = "Algorithm 1"
 
 
 class BenchData(Value, frozen=True):
-    """The problem that was raced on."""
+    """The problem that was raced on.
+
+    Attributes
+    ----------
+    remarks
+        What was noticed while its table was read.
+    """
 
     name: str
     rows: int
@@ -20,6 +27,7 @@ class BenchData(Value, frozen=True):
     cost: float
     seed: int
     fingerprint: str
+    remarks: tuple[Remark, ...] = ()
 
 
 class SvcFit(Value, frozen=True):

@@ -18,7 +18,7 @@ TELLING_SHARE = 0.5  # of the holdout's rows that weights should leave it worth
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
     """List what to beware of."""
-    rooms = (_of_run, _of_table, _of_groups, _of_models, _of_choice)
+    rooms = (_of_run, _of_table, _of_features, _of_groups, _of_models, _of_choice)
     return tuple(chain.from_iterable(find(document) for find in rooms))
 
 
@@ -38,6 +38,7 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:
+    yield from (Caution(kind) for kind in dict.fromkeys(remark.kind for remark in document.dataset.remarks))
     kinds = {feature.kind for feature in document.dataset.features if feature.missing}
     if "numeric" in kinds:
         yield Caution("imputed")
@@ -47,6 +48,8 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("dropped")
     if document.dataset.unseen:
         yield Caution("unseen")
+    if document.dataset.pooled:
+        yield Caution("pooled")
     if not document.config.standardise:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:
@@ -59,6 +62,16 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
     weights = document.dataset.weights
     if weights and weights.holdout < TELLING_SHARE * document.dataset.splits.holdout:
         yield Caution("uneven_weights", weights.column)
+
+
+def _of_features(document: AuditDocument) -> Iterator[Caution]:
+    if (found := document.screening) is None:
+        return
+    if found.lookalikes:
+        yield Caution("one_column")
+    if found.other_leaks:
+        yield Caution("leak")
+    yield from (Caution("proxy", column.column) for column in found.columns if column.copies)
 
 
 def _of_groups(document: AuditDocument) -> Iterator[Caution]:

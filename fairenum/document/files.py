@@ -12,6 +12,7 @@ import msgspec
 from fairenum.document.header import KIND, VERSION, Document
 from fairenum.document.kinds import AnyDocument, converted
 from fairenum.document.migration import migrated, old_kind
+from fairenum.document.value import Value
 from fairenum.errors import FairenumError, ResultError
 
 D = TypeVar("D", bound=Document)
@@ -19,7 +20,7 @@ D = TypeVar("D", bound=Document)
 HINT = "make one with: fairenum audit DATA"
 
 
-def to_json(document: Document) -> str:
+def to_json(document: Value) -> str:
     """Write a document as text: the same for the same input and seed, but for its timings."""
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
 

@@ -181,6 +181,11 @@ class AuditedModel(Value, frozen=True):
     tied: int = 0
 
     @property
+    def offset(self) -> float:
+        """What a decision value starts from: the bias, minus the cut, so that from 0 on it is favourable."""
+        return self.bias - self.cut
+
+    @property
     def records_left_out(self) -> int:
         """The training records that it leaves out, copy by copy."""
         return sum(entry.copies for entry in self.left_out)

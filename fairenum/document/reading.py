@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypedDict, get_args
 
 from fairenum.checking import check_options, refuse_unknown
 from fairenum.document.options import make_tuples
-from fairenum.document.terms import Categorical
+from fairenum.document.terms import Categorical, DecimalSign
 from fairenum.errors import ConfigError
+
+MAX_LEVELS = 100  # twice the values of any column that people name one by one: countries, states, occupations
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,18 @@ class Reading:
     categorical
         "ordinal" replaces each text by its rank in the sorted texts of the whole column, as benchmarks on coded tables
         do; "onehot" leaves texts to the encoding.
+    categorical_columns
+        Columns that are texts whatever they look like: codes written in digits, dates to be used as values.
+    max_levels
+        The most values of a categorical column that get a 0/1 column each: all but the most frequent ones in the
+        training rows share one, "(other)".
+    decimal
+        "comma" or "point": which of them begins the decimals where numbers are written so that "1,234" could be
+        either; told from each column if not given.
     delimiter
-        What stands between the cells of a CSV file; a comma, or a tab for .tsv, if not given.
+        What stands between the cells of a CSV file; told from its first lines if not given.
+    sheet
+        The sheet of a spreadsheet; the first if not given.
     split_column
         Column that says which part each row is of: train, selection and holdout, or train and test.
     time_column
@@ -43,15 +56,21 @@ class Reading:
     drop: tuple[str, ...] = ()
     bands: Mapping[str, Sequence[float]] = field(default_factory=dict)
     categorical: Categorical = "onehot"
+    categorical_columns: tuple[str, ...] = ()
+    max_levels: int = MAX_LEVELS
+    decimal: DecimalSign | None = None
     delimiter: str | None = None
+    sheet: str | None = None
     split_column: str | None = None
     time_column: str | None = None
     group_column: str | None = None
     weight: str | None = None
 
     def __post_init__(self) -> None:
-        make_tuples(self, ("drop",))
-        check_options(self, {"categorical": get_args(Categorical)}, {}, {}, ("use_sensitive",))
+        make_tuples(self, ("drop", "categorical_columns"))
+        words = {"categorical": get_args(Categorical), "decimal": get_args(DecimalSign)}
+        whole = {"max_levels": (1, math.inf)}
+        check_options(self, words, whole, {}, ("use_sensitive",), optional=("decimal",))
         _refuse_two_splits(self)
 
     @property
@@ -91,7 +110,11 @@ class ReadingOptions(TypedDict, total=False):
     drop: Sequence[str]
     bands: Mapping[str, Sequence[float]]
     categorical: Categorical
+    categorical_columns: Sequence[str]
+    max_levels: int
+    decimal: DecimalSign | None
     delimiter: str | None
+    sheet: str | None
     split_column: str | None
     time_column: str | None
     group_column: str | None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+import msgspec
+
+from fairenum.document.remark import Remark
 from fairenum.document.terms import Part
 from fairenum.document.value import Value
 
@@ -194,6 +197,10 @@ class TableFacts(Value, frozen=True):
         Features that do not vary in the training rows.
     unseen
         Cells whose value the training rows did not hold, by feature.
+    pooled
+        Values that share one encoded column, as the training rows hold them too rarely, by feature.
+    remarks
+        What was noticed while the table was read: columns left out, columns that are probably not what they look like.
     identical_rows
         Training rows that repeat another in all encoded features and the label.
     examples
@@ -223,6 +230,8 @@ class TableFacts(Value, frozen=True):
     unseen: dict[str, int]
     identical_rows: int
     examples: int
+    pooled: dict[str, int] = msgspec.field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
     origin: SplitOrigin = SplitOrigin("random")
     split_rows: SplitRows | None = None
     weights: WeightFacts | None = None

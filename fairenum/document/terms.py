@@ -18,6 +18,7 @@ Status = Literal["complete", "interrupted"]
 KernelName = Literal["linear", "rbf", "poly"]
 Distinctness = Literal["support", "predictions", "diverse"]
 Categorical = Literal["onehot", "ordinal"]
+DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided"]
 Direction = Literal["unfavourable", "favourable"]
@@ -42,7 +43,22 @@ Reason = Literal[
     "no_other_candidate",
     "no_smaller_gap",
 ]
-CautionCode = Literal[
+# What is noticed about a column, or a file, while a table is read.
+RemarkKind = Literal[
+    "guessed_delimiter",
+    "guessed_encoding",
+    "row_numbers",
+    "constant_column",
+    "empty_column",
+    "date_column",
+    "identifier_text",
+    "free_text",
+    "object_column",
+    "identifier_number",
+    "written_numbers",
+    "code_numbers",
+]
+AuditCaution = Literal[
     "interrupted",
     "exploratory",
     "guided_skipped",
@@ -53,8 +69,12 @@ CautionCode = Literal[
     "missing",
     "dropped",
     "unseen",
+    "pooled",
     "unscaled",
     "sensitive_features",
+    "leak",
+    "one_column",
+    "proxy",
     "straddling",
     "related_rows",
     "uneven_weights",
@@ -70,6 +90,7 @@ CautionCode = Literal[
     "other_column",
     "reference",
 ]
+CautionCode = Literal[AuditCaution, RemarkKind]
 
 
 class Verdict(StrEnum):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fairenum.document.anatomy import ROUNDING
 from fairenum.problem import Certificate, FloatArray, IntArray, Solution, SvmProblem
-from fairenum.scoring.operating import ROUNDING
 
 
 @dataclass(frozen=True, slots=True, eq=False)

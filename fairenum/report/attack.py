@@ -13,7 +13,7 @@ from fairenum.rendering.svg import Axis, Curve, Key, Layer, Mark, Marks, Plot, R
 from fairenum.rendering.text import file_name
 from fairenum.report.embedded import copy_of
 from fairenum.report.wording import experiments as wording
-from fairenum.report.wording import short
+from fairenum.report.wording import remarks, short
 
 QUANTILES = ("5 %", "25 %", "50 %", "75 %", "95 %")
 PAPER = "paper"  # the strategy of the paper
@@ -30,7 +30,7 @@ def attack_page(document: AttackDocument) -> Page:
         subject=wording.attack_subject(document),
         headline=wording.attack_headline(attack, strategy, worst),
         findings=tuple(wording.attack_findings(attack, strategy, worst)),
-        warnings=tuple(wording.attack_warnings(attack)),
+        warnings=(*remarks.warnings(data.remarks), *wording.attack_warnings(attack)),
         sections=(
             Section("curve", "The gap against flipped labels", (_figure(attack),)),
             *(Section.of_table(anchor, table) for anchor, table in _tables(attack)),

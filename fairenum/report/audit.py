@@ -15,7 +15,7 @@ from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import attack, choice, groups, models
+from fairenum.report import attack, choice, features, groups, models
 from fairenum.report.embedded import copy_of
 from fairenum.report.rules import Rule, judge
 from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, cautions, experiments, method, performance_of
@@ -88,6 +88,7 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     shown = document.selection.rank or 1
     for place, table in enumerate(one for one in document.group_tables if one.rank == shown):
         yield Section.of_table(f"groups-{place + 1}", groups.impact(table))
+    yield from features.brief_sections(document)
     if document.attack:
         yield attack.attack_section(document.attack)
 
@@ -135,6 +136,7 @@ def _methods(document: AuditDocument) -> Iterator[Section]:
 
 
 def _rest(document: AuditDocument) -> Iterator[Section]:
+    yield from features.sections(document)
     yield groups.disagreement(document)
     if document.attack:
         yield attack.attack_section(document.attack)

@@ -15,7 +15,7 @@ from fairenum.rendering.svg.plot import LETTER
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.rendering.text import file_name, plain, shortened
 from fairenum.report.embedded import copy_of
-from fairenum.report.wording import AXES, SIGNS, VALUE_WIDTH, short
+from fairenum.report.wording import AXES, SIGNS, VALUE_WIDTH, remarks, short
 from fairenum.report.wording import experiments as wording
 
 TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
@@ -32,7 +32,7 @@ def bench_page(document: BenchDocument) -> Page:
         subject=wording.bench_subject(document),
         headline=wording.bench_headline(document),
         findings=tuple(wording.bench_findings(document)),
-        warnings=tuple(wording.bench_warnings(document)),
+        warnings=(*remarks.warnings(document.data.remarks), *wording.bench_warnings(document)),
         sections=tuple(_sections(document)),
         copy=copy_of(document),
         copy_name=file_name(f"bench-{document.data.name}", "json"),

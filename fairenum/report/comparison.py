@@ -16,6 +16,7 @@ from fairenum.report.audit import options
 from fairenum.report.embedded import copy_of_all
 from fairenum.report.wording import GAPS, MEASURES, TITLE_WIDTH, cautions, performance_of, short
 from fairenum.report.wording import audit as wording
+from fairenum.report.wording import comparison as words
 
 FACT_WIDTH = 70
 
@@ -74,14 +75,14 @@ def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> P
 def _headline(runs: Sequence[Run]) -> str:
     """Say which run ends with the smallest gap, and whether the intervals carry that."""
     if len({run.metric for run in runs}) > 1:
-        return wording.DIFFERENT_GAPS
+        return words.DIFFERENT_GAPS
     known = [(run.gap.value, run) for run in runs if run.gap.value is not None]
     if len(known) < len(runs):
-        return wording.MISSING_GAPS
+        return words.MISSING_GAPS
     least, best = min(known, key=lambda one: one[0])
     if all(value == least for value, _ in known):
-        return wording.equal_gaps(best.metric, best.gap)
-    return wording.smallest_gap(best.name, best.metric, best.gap, is_certain=_is_below_all(best, runs))
+        return words.equal_gaps(best.metric, best.gap)
+    return words.smallest_gap(best.name, best.metric, best.gap, is_certain=_is_below_all(best, runs))
 
 
 def _is_below_all(best: Run, runs: Sequence[Run]) -> bool:
@@ -90,11 +91,11 @@ def _is_below_all(best: Run, runs: Sequence[Run]) -> bool:
 
 
 def _warnings(runs: Sequence[Run]) -> Iterator[str]:
-    yield wording.SAME_ROWS if _share_rows(runs) else wording.DIFFERENT_ROWS
+    yield words.SAME_ROWS if _share_rows(runs) else words.DIFFERENT_ROWS
     columns = {run.document.selection.column for run in runs}
     if len(columns) > 1:
         names = (short(column or "no column") for column in sorted(columns, key=str))
-        yield wording.different_columns(names)
+        yield words.different_columns(names)
     yield from (f"{run.name}: {warning}" for run in runs for warning in cautions.warnings(run.document))
 
 
@@ -143,7 +144,7 @@ def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 def _scatter(runs: Sequence[Run]) -> Block:
     plots = model_plots.judged({run.name: run.document for run in runs})
-    return Figure(plots, wording.RUNS_CAPTION) if plots else Paragraph(wording.NO_GAPS)
+    return Figure(plots, words.RUNS_CAPTION) if plots else Paragraph(words.NO_GAPS)
 
 
 def _measures(runs: Sequence[Run]) -> Table:
@@ -163,7 +164,7 @@ def _group_blocks(runs: Sequence[Run]) -> Iterator[Block]:
     for run in runs:
         tables = [table for table in run.document.group_tables if table.rank == run.rank]
         if not tables:
-            yield Paragraph(wording.without_columns(run.name))
+            yield Paragraph(words.without_columns(run.name))
         for table in tables:
             caption = wording.impact_caption(table.column, table.rank, run.name)
             yield Figure((groups.group_rates([table]),), caption)
@@ -175,7 +176,7 @@ def _differences(runs: Sequence[Run]) -> Block:
     names = dict.fromkeys(name for one in facts for name in one)
     unlike = [name for name in names if len({one.get(name) for one in facts}) > 1]
     if not unlike:
-        return Paragraph(wording.ALIKE)
+        return Paragraph(words.ALIKE)
     rows = tuple((shortened(name, TITLE_WIDTH), *(one.get(name, UNDEFINED) for one in facts)) for name in unlike)
     return Table("", ("", *(run.name for run in runs)), rows, names=len(runs) + 1)
 

@@ -16,6 +16,7 @@ from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.models import AuditedModel, Example
 from fairenum.document.reproduction import ReproductionDocument
 from fairenum.document.terms import Gap
+from fairenum.document.value import Value
 from fairenum.rendering.page import Copy
 from fairenum.rendering.text import shortened
 from fairenum.report.choice import MOST_EXAMPLES
@@ -29,7 +30,7 @@ ENDS = ("value", "low", "high")
 LONGEST_TEXT = 200
 # What is dropped in turn where space is short.
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
-    AuditDocument: ("examples", "explanation", "attack", "range", "group_tables", "tuning"),
+    AuditDocument: ("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
     AttackDocument: ("trials",),
     MitigationDocument: ("trials",),
     ReproductionDocument: ("tables", "injection"),
@@ -39,6 +40,11 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
     """Return what makes the copy of a document that fits into so many bytes."""
     return partial(_copy, document)
+
+
+def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
+    """Return what makes the copy of something small that is no document of its own."""
+    return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
 def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:
@@ -91,8 +97,15 @@ def _reduced(document: AnyDocument) -> Json:
         return _builtins(document)
     rows = [_model(model, document.selection.tolerances.metric) for model in document.models]
     models = {"fields": list(rows[0]), "rows": [list(row.values()) for row in rows]}
+    return _builtins(_shown(document)) | {"models": models}
+
+
+def _shown(document: AuditDocument) -> AuditDocument:
+    """Keep what the page shows: some examples, the weights of two models, and how many rows flip."""
+    anatomy = document.anatomy and document.anatomy.only(document.selection.shortlist)
+    flips = document.flips and document.flips.but(flipped=())
     table = document.dataset.but(split_rows=None)
-    return _builtins(document.but(examples=_shown_examples(document), dataset=table)) | {"models": models}
+    return document.but(examples=_shown_examples(document), dataset=table, anatomy=anatomy, flips=flips)
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:

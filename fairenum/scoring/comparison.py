@@ -30,6 +30,7 @@ from fairenum.scoring.counts import (
     confusion,
     freeze,
 )
+from fairenum.scoring.effective import effective
 from fairenum.scoring.intervals import (
     Interval,
     Overlap,
@@ -41,7 +42,7 @@ from fairenum.scoring.intervals import (
     weighted_mean,
     wilson,
 )
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, effective, label_weights, score, share
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, label_weights, score, share
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ all groups are treated alike. Its interval therefore comes from the *signed* dif
 none of them is shown to differ from 0. (A bootstrap of the gap itself never reaches 0 and is no test.)
 
 A row is one person. Where rows count differently, what is known is what as many rows that count alike would tell
-(:func:`~fairenum.scoring.rates.effective`).
+(:func:`~fairenum.scoring.effective.effective`).
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy import stats
 
 from fairenum.document.terms import Gap
 from fairenum.scoring.counts import Confusion, FloatArray
+from fairenum.scoring.effective import effective
 from fairenum.scoring.intervals import (
     Interval,
     difference,
@@ -21,7 +22,7 @@ from fairenum.scoring.intervals import (
     tukey_critical,
     wilson,
 )
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, effective, share
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
 
 FEWEST_EXPECTED = 5  # the textbook limit below which the normal approximation of a 2 x 2 table is not trusted
 

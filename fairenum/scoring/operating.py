@@ -7,10 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from fairenum.document.anatomy import ROUNDING
 from fairenum.scoring.counts import FloatArray
-
-# Decision values that differ by less are equal: the margin is 1, and an answer is exact to about twelve digits.
-ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +28,6 @@ class Cut:
 
     def centred(self, values: FloatArray) -> FloatArray:
         """Subtract the cut, so that values of at least 0 are favourable; what cannot be told from 0 is 0."""
-        if self.value == 0.0:
-            return values
         moved = values - self.value
         return np.where(np.abs(moved) <= ROUNDING, 0.0, moved)
 

@@ -12,9 +12,10 @@ from fairenum.document.performance import PerformanceMeasure
 from fairenum.scoring.auc import auc, auc_changes, auc_intervals
 from fairenum.scoring.comparison import accuracy_changes
 from fairenum.scoring.counts import BitArray, Confusion, Decisions, FloatArray, confusion
+from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
 from fairenum.scoring.intervals import Interval, normal_critical, weighted_mean, wilson
-from fairenum.scoring.rates import decided_performance, effective, label_weights, rightness
+from fairenum.scoring.rates import decided_performance, label_weights, rightness
 
 
 def performance(decisions: Decisions, values: FloatArray, measure: PerformanceMeasure) -> FloatArray:

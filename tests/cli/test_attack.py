@@ -138,3 +138,11 @@ def test_ctrl_c_keeps_the_finished_trials(interrupted, folder, loans, jobs):
     saved = load_as(AttackDocument, folder / "part.json")
     assert saved.status == saved.attack.status == "interrupted"
     assert 1 <= len(saved.trials) == saved.attack.clean.trials < 9999
+
+
+def test_what_was_noticed_about_the_table_is_said(fairenum, loans, folder):
+    (folder / "loans.csv").write_text("".join(f"{line},\n" for line in (folder / "loans.csv").read_text().split()))
+    (folder / "loans.csv").write_text((folder / "loans.csv").read_text().replace(",\n", ",fax\n", 1))
+    ended = fairenum("attack", loans, *SMALL, "--flips", "4", "--trials", "1")
+    assert ended.code == 0, ended.err
+    assert "empty columns were left out (1 in all): 'fax'" in " ".join(ended.out.split())

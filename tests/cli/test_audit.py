@@ -3,6 +3,7 @@
 from typing import get_args
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 from loans import OPTIONS
@@ -159,8 +160,31 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
 
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
-    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto")
+    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto", performance="auto")
     assert document.config.machine.C in [tried.C for tried in document.tuning.grid]
+
+
+def test_models_may_be_judged_by_another_measure_at_an_equal_rate(fairenum, loans):
+    ended = fairenum("audit", loans, *OPTIONS, "--performance", "cost=5:1", "--decide", "rate=0.3", "--json", "-")
+    document = printed(ended)
+    assert (document.config.performance, document.config.decide) == ("cost=5:1", "rate=0.3")
+    rates = [model.scores.selection.selection_rate.value for model in document.models]
+    assert rates == pytest.approx([0.3] * len(rates), abs=0.5 / document.dataset.splits.selection)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--decide", "rate=1", "selects a share between 0 and 1, such as rate=0.7, not 'rate=1'"),
+        ("--decide", "like-incumbent", "no model in use was given"),
+        ("--performance", "cost=5", "must be accuracy, balanced_accuracy, auc, or cost=FN:FP"),
+        ("--max-performance-drop", "2", "'max_performance_drop' must be a number of at least 0 and at most 1"),
+    ],
+)
+def test_measures_and_rates_that_cannot_be_are_refused_in_a_line(fairenum, loans, option, value, message):
+    ended = fairenum("audit", loans, *OPTIONS, option, value)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert message in ended.err
 
 
 def test_the_command_line_has_every_option_with_the_same_default():
@@ -209,6 +233,11 @@ def test_the_run_can_be_loaded(saved_run):
         ),
         (["--group-column", "twon"], "named as group_column (--group-column); did you mean 'town'?"),
         (["--split-by-time", "town"], "which is neither a number nor a date (400 such rows in all)"),
+        (["--weight", "town"], "(400 such rows in all); a weight is a number of at least 0"),
+        (
+            ["--weight", "debt", "--attack"],
+            "--attack simulates label flips on rows that count alike; leave out --weight",
+        ),
         (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),
@@ -260,3 +289,30 @@ def test_tab_is_a_delimiter(fairenum, folder, loans):
     (folder / "loans.txt").write_text((folder / loans).read_text().replace(",", "\t"))
     (folder / "loans.txt").rename(folder / "tabbed.csv")
     assert fairenum("audit", "tabbed.csv", *OPTIONS, "--delimiter", "tab").code == 0
+
+
+def test_columns_that_should_not_be_there_are_named_with_the_option_that_removes_them(fairenum, loans, folder):
+    frame = pd.read_csv(loans)
+    rows = np.arange(len(frame))
+    pay = [f"${1000 + 50 * row:,}" for row in rows]
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rows % 50, unit="D")
+    zips = [f"z{row % 150}" for row in rows]
+    frame.assign(case=10_000 + rows, pay=pay, day=days, zip=zips, fax=None).to_csv("careless.csv")
+    ended = fairenum("audit", "careless.csv", *OPTIONS, "--max-levels", "20")
+    assert ended.code == 0, ended.err
+    for fragment in (
+        "numbers the rows",
+        "leave it out with drop=['case'] (--drop case)",
+        "'pay' (written as $1,234)",
+        "columns of dates were left out: 'day'",
+        "empty columns were left out (1 in all): 'fax'",
+        "of 'zip': more than 20 values",
+    ):
+        assert fragment in " ".join(ended.out.split())
+    dataset = load_as(AuditDocument, folder / "fairenum-careless.json").dataset
+    assert [feature.name for feature in dataset.features] == ["income", "debt", "town", "case", "pay", "zip"]
+    assert sum(name.startswith("zip=") for name in dataset.encoded) == 21
+    asked = fairenum("audit", "careless.csv", *OPTIONS, "--drop", "case", "--categorical-column", "day", "--json", "-")
+    again = parse(asked.out.encode(), "run").dataset
+    assert {feature.name: feature.kind for feature in again.features}["day"] == "categorical"
+    assert "case" not in {remark.column for remark in again.remarks}

@@ -173,3 +173,12 @@ def test_progress_shows_on_a_terminal_only(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "lap" in run().stderr
     assert run("--quiet").output == ""
+
+
+def test_what_was_noticed_about_the_table_is_said(tmp_path):
+    rows = [f"{n % 7},{n % 3},7,{n % 2}" for n in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,one,ok", *rows]))
+    arguments = ["bench", str(tmp_path / "t.csv"), "--label", "ok", "--favourable", "1", *QUICK[2:]]
+    ended = CliRunner().invoke(cli.group, arguments)
+    assert ended.exit_code == 0, ended.output
+    assert "columns that hold one value were left out (1 in all): 'one'" in " ".join(ended.output.split())

@@ -2,9 +2,13 @@
 
 import gzip
 import sys
+from contextlib import suppress
 
+import numpy as np
 import pandas as pd
+import pyarrow as arrow
 import pytest
+from pyarrow import parquet
 
 from fairenum import errors
 from fairenum.dataset import Dataset, load_dataset, read_table
@@ -16,9 +20,8 @@ BAD_TEXTS = {
     "empty": ("", errors.EmptyTable, ["empty", "first line must name the columns"]),
     "blank lines only": ("\n  \n\n", errors.EmptyTable, ["empty"]),
     "header only": ("age,sex,ok\n", errors.EmptyTable, ["no row"]),
-    "semicolon": (GOOD.replace(",", ";"), errors.WrongDelimiter, ["semicolon", "delimiter=';'"]),
-    "tab": (GOOD.replace(",", "\t"), errors.WrongDelimiter, ["tab", r"delimiter='\t'"]),
-    "bar": (GOOD.replace(",", "|"), errors.WrongDelimiter, ["bar", "delimiter='|'"]),
+    "two delimiters": ("age;a|sex;b|ok\n1;2|f;3|yes\n", errors.WrongDelimiter, ["semicolon", "delimiter=';'"]),
+    "two widths": ("age;sex;ok\n1;f\n2;m;no\n", errors.WrongDelimiter, ["semicolon", "--delimiter ';'"]),
     "row too long": (GOOD + "1,a,f,yes,9\n", errors.RaggedTable, ["line 6 has 5 cells, the header has 4"]),
     "row too short": (GOOD + "1,a\n", errors.RaggedTable, ["line 6 has 2 cells"]),
     "open quote": (GOOD + '1,"a,f,yes\n', errors.FileUnreadable, ["line 6 is not CSV", "quotes"]),
@@ -70,30 +73,30 @@ BAD_TEXTS = {
         ["'age' holds -inf in row 2 (line 3 of the file)", "empty it"],
     ),
     "overflowing cell": (GOOD.replace("30", "1e200"), errors.CellInfinite, ["holds 1e+200 in row 2"]),
-    "constant number": (
-        "age,x,sex,ok\n1,7,f,yes\n2,7,m,no\n",
-        errors.ColumnConstant,
-        ["'x' holds the one value '7'", "drop=['x']"],
+    "nothing but useless columns": (
+        "x,z,when,sex,ok\n7,,2024-01-31,f,yes\n7,NA,2024-02-28,m,no\n",
+        errors.ColumnConflict,
+        ["no column is left", "'x' (constant column), 'z' (empty column), 'when' (date column) cannot be learned from"],
     ),
-    "constant but for empty cells": (
-        "age,x,sex,ok\n1,7,f,yes\n2,,m,no\n",
-        errors.ColumnConstant,
-        ["the one value '7' and 1 empty cells"],
-    ),
-    "constant text": ("age,x,sex,ok\n1,u,f,yes\n2,u,m,no\n", errors.ColumnConstant, ["the one value 'u'"]),
-    "empty column": ("age,x,sex,ok\n1,,f,yes\n2,NA,m,no\n", errors.ColumnConstant, ["'x' holds nothing"]),
     "one sensitive group": (GOOD.replace(",m,", ",f,"), errors.ColumnConstant, ["one group only, 'f'"]),
     "no feature": ("sex,ok\nf,yes\nm,no\n", errors.ColumnConflict, ["no column is left to learn from"]),
     "one column": ("ok\nyes\nno\n", errors.ColumnMissing, ["no column 'sex'"]),
     "word among numbers": (
         "x,sex,ok\n" + "".join(f"{n},{'fm'[n % 2]},{'yes' if n % 3 else 'no'}\n" for n in range(20)) + "?7,f,no\n",
         errors.ColumnUnusable,
-        ["'x' holds numbers, but '?7' in row 21 (line 22 of the file)"],
+        ["'x' holds numbers, but '?7' in row 21 (line 22 of the file)", "drop=['x'] (--drop x)"],
     ),
-    "identifiers": (
-        "x,sex,ok\n" + "".join(f"id{n},{'fm'[n % 2]},{'yes' if n % 3 else 'no'}\n" for n in range(150)),
+    "all unclear columns at once": (
+        "x,pay,sex,ok\n"
+        + "".join(f'{n},"{n + 1},000",{"fm"[n % 2]},{"yes" if n % 3 else "no"}\n' for n in range(20))
+        + '?7,"1,500",f,no\n',
         errors.ColumnUnusable,
-        ["'x' holds 150 different texts in 150 rows", "drop=['x']"],
+        [
+            "'x' holds numbers, but '?7' in row 21",
+            "'pay' holds '1,000', which is 1000 or 1",
+            "decimal='point' (--decimal point) or decimal='comma' (--decimal comma)",
+            "drop=['x', 'pay'] (--drop x --drop pay)",
+        ],
     ),
 }
 
@@ -136,6 +139,9 @@ def test_the_good_file_is_good(tmp_path):
         ({"sensitive": ["sex", "sex"]}, errors.ColumnConflict, "'sex' is named twice"),
         ({"bands": {"age": [25]}}, errors.ColumnConflict, "'age' has bands but is not sensitive"),
         ({"bands": {"sex": [25]}}, errors.ColumnUnusable, "'sex' is not numeric"),
+        ({"categorical_columns": ["jobs"]}, errors.ColumnMissing, "named as categorical_columns; did you mean 'job'?"),
+        ({"decimal": "dot"}, errors.ConfigError, "'decimal' must be one of point, comma"),
+        ({"max_levels": 0}, errors.ConfigError, "'max_levels' must be a whole number of at least 1"),
         ({"delimiter": "::"}, errors.WrongDelimiter, "'::' is not one character"),
         ({"delimiter": ";"}, errors.WrongDelimiter, "separated by a comma; read it with delimiter=','"),
     ],
@@ -158,11 +164,30 @@ def test_a_sensitive_column_of_many_numbers_needs_bands(tmp_path):
     assert load_dataset(path, "ok", "yes", "age", bands={"age": [29]}).sensitive[0].names == ("<= 29", "> 29")
 
 
-def test_a_text_in_another_encoding_names_the_line(tmp_path):
+@pytest.mark.parametrize(
+    ("data", "fragment"),
+    [
+        (b"age,ok\n1,yes\n2,n\x81\n", r"byte 0x81 in line 3 is neither .*iconv -f LATIN1 -t UTF-8 loans.csv"),
+        ("age,ok\n1,yes\n".encode("utf-16-le"), r"zero bytes.*iconv -f UTF-16LE -t UTF-8 loans.csv"),
+        (b"PK\x03\x04\0\0 a spreadsheet under another name", "zero bytes, as .* files that are no text do"),
+    ],
+)
+def test_a_text_whose_encoding_cannot_be_told_says_where_and_what_to_do(tmp_path, data, fragment):
     path = tmp_path / "loans.csv"
-    path.write_bytes("age,ok\n1,yes\n2,né\n".encode("latin-1"))
-    with pytest.raises(errors.NotUtf8, match=r"byte 0xe9 in line 3; .*iconv -f LATIN1 -t UTF-8 loans.csv"):
+    path.write_bytes(data)
+    with pytest.raises(errors.NotUtf8, match=fragment):
         read_table(path)
+
+
+def test_a_sensitive_column_of_written_numbers_needs_bands_and_an_open_one_is_texts(tmp_path):
+    rows = [f'"${n},500","{n},500",{n % 3},{"yes" if n % 2 else "no"}' for n in range(10, 32)]
+    (tmp_path / "loans.csv").write_text("pay,open,x,ok\n" + "\n".join(rows))
+    with pytest.raises(errors.ColumnUnusable, match=r"22 different numbers.*\(--band pay=21500\)"):
+        load_dataset(tmp_path / "loans.csv", "ok", "yes", "pay", drop="open")
+    banded = load_dataset(tmp_path / "loans.csv", "ok", "yes", "pay", drop="open", bands={"pay": [21_500]})
+    assert banded.sensitive[0].sizes.tolist() == [12, 10]
+    texts = load_dataset(tmp_path / "loans.csv", "ok", "yes", "open", drop="pay")
+    assert len(texts.sensitive[0].names) == 22
 
 
 def test_a_missing_file_suggests_a_bundled_name_or_a_neighbour(tmp_path):
@@ -180,10 +205,10 @@ def test_a_directory_is_not_a_table(tmp_path):
         read_table(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["loans.xlsx", "loans", "loans.parquet.gz", "loans.gz"])
+@pytest.mark.parametrize("name", ["loans.xls", "loans", "loans.parquet.gz", "loans.xlsx.gz", "loans.gz"])
 def test_an_unknown_suffix_says_which_are_known(tmp_path, name):
     (tmp_path / name).write_text(GOOD)
-    with pytest.raises(errors.FormatUnknown, match=r"\.csv, \.tsv, \.arff, \.parquet"):
+    with pytest.raises(errors.FormatUnknown, match=r"\.csv, \.tsv, \.txt, \.arff, \.parquet, \.pq, \.xlsx"):
         read_table(tmp_path / name)
 
 
@@ -200,6 +225,35 @@ def test_a_broken_parquet_file_is_unreadable(tmp_path):
         read_table(tmp_path / "loans.parquet")
 
 
+@pytest.mark.parametrize("notes", [b"{}", b"[]", b"no json", b'{"columns": [{"name": "x"}], "index_columns": ["y"]}'])
+def test_a_parquet_file_whose_notes_for_pandas_are_damaged_is_read_without_them(tmp_path, notes):
+    table = arrow.Table.from_pandas(pd.DataFrame({"x": [1, 2], "t": ["a", "b"]}, index=[5, 7]))
+    parquet.write_table(table.replace_schema_metadata({b"pandas": notes}), tmp_path / "loans.parquet")
+    frame = read_table(tmp_path / "loans.parquet")
+    assert frame[["x", "t"]].to_dict("list") == {"x": [1, 2], "t": ["a", "b"]}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_parquet_file_with_flipped_bytes_is_read_or_unreadable(tmp_path, seed):
+    rng, path = np.random.default_rng(seed), tmp_path / "loans.parquet"
+    pd.DataFrame({"x": np.arange(50), "t": list("ab") * 25}).to_parquet(path)
+    data = bytearray(path.read_bytes())
+    for place in rng.integers(0, len(data), 5):
+        data[place] = rng.integers(0, 256)
+    path.write_bytes(data)
+    with suppress(errors.FileUnreadable):
+        assert isinstance(read_table(path), pd.DataFrame)
+
+
+def test_a_broken_spreadsheet_is_unreadable_and_openpyxl_is_asked_for(tmp_path, monkeypatch):
+    (tmp_path / "loans.xlsx").write_bytes(b"PK no book")
+    with pytest.raises(errors.FileUnreadable, match="no Excel file that can be read"):
+        read_table(tmp_path / "loans.xlsx")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(errors.ReaderMissing, match=r"pip install 'fairenum\[excel\]'"):
+        read_table(tmp_path / "loans.xlsx")
+
+
 def test_parquet_without_pyarrow_says_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "loans.parquet").write_bytes(b"")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -207,21 +261,12 @@ def test_parquet_without_pyarrow_says_how_to_install_it(tmp_path, monkeypatch):
         read_table(tmp_path / "loans.parquet")
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind"),
-    [
-        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "Timestamp"),
-        (pd.to_timedelta([1, 2], unit="D"), "Timedelta"),
-        ([[1], [2]], "list"),
-        ([1 + 2j, 2j], "complex"),
-        ([pd.Timestamp("2020-01-01").date(), "x"], "date"),
-    ],
-)
-def test_dates_and_objects_are_refused(cells, kind):
+@pytest.mark.parametrize("cells", [pd.to_datetime(["2020-01-01", "2021-01-01"]), [[1], [2]]])
+def test_a_label_or_a_group_of_objects_is_refused(cells):
     frame = pd.DataFrame({"when": cells, "x": [1, 2], "ok": [0, 1]})
-    with pytest.raises(errors.ColumnUnusable, match=rf"'when' holds a {kind} in row 1; .*drop=\['when'\]"):
-        Dataset.from_frame(frame, "ok", 1)
-    assert [column.name for column in Dataset.from_frame(frame, "ok", 1, drop="when").features] == ["x"]
+    for roles in ({"label": "when", "favourable": 1}, {"label": "ok", "favourable": 1, "sensitive": "when"}):
+        with pytest.raises(errors.ColumnUnusable, match=r"'when' holds a \w+ in row 1; .*drop=\['when'\]"):
+            Dataset.from_frame(frame, **roles)
 
 
 def test_a_frame_names_rows_by_its_own_index():

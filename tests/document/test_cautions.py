@@ -9,8 +9,10 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_GROWTH, cautions, unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.remark import Remark
+from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
 from fairenum.document.table import SplitOrigin, WeightFacts
-from fairenum.document.terms import CautionCode, Verdict
+from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
 METRIC = "demographic_parity_difference"
@@ -88,6 +90,10 @@ def with_change(column: str, change: float | None) -> AuditDocument:
     return with_model(6, scores=scores.but(holdout=scores.holdout.but(by_column=by_column)))
 
 
+def screened(**changes: object) -> AuditDocument:
+    return calm().but(screening=Screening(100, 0.8, (), (), ()).but(**changes))
+
+
 def torn(**changes: int) -> SplitOrigin:
     return SplitOrigin("column", "fold", group_column="firm", **changes)
 
@@ -114,8 +120,12 @@ CHANGES = {
     Caution("missing"): with_feature(kind="categorical", missing=1),
     Caution("dropped"): with_table(dropped=("town",)),
     Caution("unseen"): with_table(unseen={"town": 1}),
+    Caution("pooled"): with_table(pooled={"zip": 900}),
     Caution("unscaled"): with_part("config", standardise=False),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
+    Caution("leak"): screened(features=(Alone("town", 0.79),)),
+    Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
+    Caution("proxy", "Female"): screened(columns=(GroupTell("Female", ("0", "1"), 0.9, (Alone("town", 0.95),)),)),
     Caution("straddling", "firm"): with_table(origin=torn(straddling=1, members=calm().dataset.rows)),
     Caution("related_rows", "firm"): with_table(origin=torn(members=calm().dataset.rows - 1)),
     Caution("uneven_weights", "w"): with_table(weights=WeightFacts("w", 0, 10.0, 10.0, 10.0)),
@@ -130,6 +140,7 @@ CHANGES = {
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
     Caution("other_column", "Female"): with_change("Female", NOTABLE_GROWTH),
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
+    **{Caution(kind): with_table(remarks=(Remark(kind, "a"), Remark(kind, "b"))) for kind in get_args(RemarkKind)},
 }
 
 
@@ -157,14 +168,17 @@ def test_one_change_calls_for_one_caution(caution):
         with_change(COLUMN, NOTABLE_GROWTH),  # the gap that it was selected by has a verdict of its own
         with_change("Female", NOTABLE_GROWTH - 1e-9),
         with_change("Female", None),
+        screened(features=(Alone("town", 0.78),)),  # 93 % of what model 1 knows
+        screened(features=(Alone("town", 0.79),), model_auc=0.69),
+        screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
     ],
-    ids=range(9),
+    ids=range(12),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power", "leak", "proxy"}
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ HUGE = 10**400
         ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
         (
             {"zzz": 1},
-            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, delimiter, .*, k, .*",
+            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, sheet, .*, k, .*",
         ),
     ],
 )
@@ -139,7 +139,7 @@ def test_options_given_one_by_one_are_those_of_the_configuration():
     given = get_type_hints(AuditOptions)
     assert given.pop("max_accuracy_drop") == given["max_performance_drop"]  # another name of it
     wider = {name for name, kind in given.items() if kind != declared[name]}
-    assert wider == {"sizes", "drop"}  # any sequence will do; the configuration keeps a tuple
+    assert wider == {"sizes", "drop", "categorical_columns"}  # any sequence will do; the configuration keeps a tuple
     for value in (["town"], ("town",)):
         assert AuditConfig().but(drop=value, sizes=[0.5, 0.25, 0.25]) == AuditConfig(
             reading=Reading(drop=("town",)), sizes=(0.5, 0.25, 0.25)

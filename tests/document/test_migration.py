@@ -8,6 +8,7 @@ import pytest
 from versions import KINDS, kept, read
 
 from fairenum.document.files import parse, to_json
+from fairenum.document.reading import Reading
 from fairenum.errors import ResultError
 
 
@@ -63,6 +64,8 @@ def test_the_options_of_an_audit_have_moved():
     assert options.pop("max_performance_drop") == old["config"]["max_accuracy_drop"]
     assert new.selection.tolerances.max_performance_drop == old["selection"]["tolerances"]["max_accuracy_drop"]
     assert all(one.scores.holdout.performance == one.scores.holdout.accuracy for one in new.models)
+    for name in ("categorical_columns", "max_levels", "decimal", "sheet"):
+        assert options.pop(name) == getattr(Reading(), name)
     assert options == {name: old["config"][name] for name in options}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")

@@ -7,10 +7,12 @@ from samples import METRIC, audit, gap, saved, scored, with_model, with_small_gr
 
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
-from fairenum.document.terms import CautionCode, ListingEnd, Obstacle, Verdict
+from fairenum.document.remark import Remark
+from fairenum.document.terms import CautionCode, ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.value import Parts
 from fairenum.report.wording import OBSTACLES, STOPPED
 from fairenum.report.wording.cautions import MESSAGES, warnings
+from fairenum.report.wording.remarks import warnings as noticed
 
 
 def told(document, *facts, **named) -> str:
@@ -102,6 +104,73 @@ def test_cells_and_columns_are_counted_and_named():
     assert told(document, "missing") == "missing cells in 'job' count as a value of their own (2 in all)"
     assert told(document, "dropped") == "features that do not vary in the training rows were left out: 'a'"
     assert told(document, "unseen") == "values in 'b', 'c' that no training row has count as none (5 in all)"
+
+
+REMARKS = {
+    Remark("guessed_delimiter", detail=";"): (
+        "the cells of the file were taken to be separated by semicolons, as if delimiter=';' (--delimiter ';') "
+        "were given"
+    ),
+    Remark("guessed_delimiter", detail="\t"): (
+        "the cells of the file were taken to be separated by tabs, as if delimiter='\\t' (--delimiter tab) were given"
+    ),
+    Remark("guessed_encoding", detail="Windows-1252"): (
+        "the file is not UTF-8 and was read as Windows-1252; if letters look wrong, save it as UTF-8"
+    ),
+    Remark("row_numbers"): "the first column of the file has no name and numbers the rows; it was left out",
+    Remark("constant_column", "x", "7"): "columns that hold one value were left out (1 in all): 'x'",
+    Remark("empty_column", "x"): "empty columns were left out (1 in all): 'x'",
+    Remark("date_column", "a day"): (
+        "columns of dates were left out: 'a day'; turn them into numbers, such as a year or days since, or take each "
+        "date for a value of its own with categorical_columns=['a day'] (--categorical-column 'a day')"
+    ),
+    Remark("identifier_text", "x", count=60): (
+        "columns of texts that look like identifiers were left out: 'x' (60 different); if they are values to learn "
+        "from, use them with categorical_columns=['x'] (--categorical-column x)"
+    ),
+    Remark("free_text", "x", count=60): (
+        "columns of free text were left out: 'x' (60 different); turn them into numbers or a few values"
+    ),
+    Remark("object_column", "x", "list"): (
+        "columns that hold neither numbers nor texts were left out: 'x' (list); turn them into numbers or texts"
+    ),
+    Remark("identifier_number", "x", count=60): (
+        "'x' (60 different) looks like an identifier, from which models learn nothing that holds for others; leave it "
+        "out with drop=['x'] (--drop x)"
+    ),
+    Remark("written_numbers", "x", "$1,234"): (
+        "read as numbers: 'x' (written as $1,234); if they are codes, take them for texts with "
+        "categorical_columns=['x'] (--categorical-column x)"
+    ),
+    Remark("code_numbers", "x", count=60): (
+        "numbers that are named like codes were read as numbers: 'x' (60 different); take them for values without an "
+        "order with categorical_columns=['x'] (--categorical-column x)"
+    ),
+}
+
+
+@pytest.mark.parametrize(("remark", "message"), REMARKS.items(), ids=lambda one: getattr(one, "kind", ""))
+def test_what_was_noticed_is_told_with_the_option_that_changes_it(remark, message):
+    document = audit()
+    assert told(document.but(dataset=document.dataset.but(remarks=(remark,))), remark.kind) == message
+
+
+def test_columns_of_one_kind_are_told_together():
+    remarks = [Remark("identifier_number", name, count=60) for name in ("a", "b")]
+    (message,) = noticed([*remarks])
+    assert message.startswith("'a' (60 different), 'b' (60 different) look like identifiers, ")
+    assert message.endswith("leave them out with drop=['a', 'b'] (--drop a --drop b)")
+    assert len(list(noticed([*remarks, Remark("empty_column", "c")]))) == 2
+    assert {remark.kind for remark in REMARKS} == set(get_args(RemarkKind))
+
+
+def test_rare_values_are_counted_with_their_limit():
+    document = audit()
+    message = told(document.but(dataset=document.dataset.but(pooled={"zip": 2900, "job": 3})), "pooled")
+    assert message == (
+        "rare values count as one, 2900 of 'zip', 3 of 'job': more than 100 values were seen in training; another "
+        "limit is max_levels=200 (--max-levels 200), or leave them out with drop=['zip', 'job'] (--drop zip --drop job)"
+    )
 
 
 def test_groups_are_named():

@@ -26,9 +26,10 @@ from fairenum.scoring import (
 )
 from fairenum.scoring.auc import auc, ranked
 from fairenum.scoring.counts import confusion
+from fairenum.scoring.effective import effective
 from fairenum.scoring.operating import OperatingPoint
 from fairenum.scoring.performance import performance, performance_changes, performance_intervals, row_divisors
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, effective
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES
 
 PROFILE = settings(deadline=None, max_examples=40)
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}

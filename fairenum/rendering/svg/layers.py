@@ -195,8 +195,8 @@ class Bars:
         high = abs(frame.y(1.0) - frame.y(0.0)) * self.thickness if frame.y.high > 1.0 else 18.0
         parts = [element("title", bar.name)] if bar.name else []
         if bar.value is not None:
-            width = frame.x(bar.value) - start
-            parts.append(element("rect", class_="bar", x=start, y=middle - high / 2, width=width, height=high))
+            left, right = sorted((start, frame.x(bar.value)))
+            parts.append(element("rect", class_="bar", x=left, y=middle - high / 2, width=right - left, height=high))
         low, upper = bar.interval
         if low is not None and upper is not None:
             line = f"M{number(frame.x(low))},{number(middle)}H{number(frame.x(upper))}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
 from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
 from fairenum.document.performance import PerformanceName
-from fairenum.document.terms import Gap, Reason, Verdict
-from fairenum.document.value import Estimate
+from fairenum.document.terms import Reason, Verdict
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
 from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, performance_of, short
@@ -29,19 +28,6 @@ BASELINE = (
 )
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
 NO_CATEGORIES = "No sensitive column was named, so there are no categories."
-RUNS_CAPTION = "Every model of each run on its holdout, with intervals; all plots have the same axes."
-DIFFERENT_ROWS = (
-    "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "
-    "does not tell the gaps apart"
-)
-SAME_ROWS = (
-    "the runs judge the same rows, which their intervals make no use of: where two overlap, a paired comparison might "
-    "still tell the gaps apart"
-)
-DIFFERENT_GAPS = "The runs reduce different gaps; they are shown side by side and not ranked."
-NO_GAPS = "No run has a gap to show."
-ALIKE = "Data, options and versions are the same."
-MISSING_GAPS = "Not every run has a gap; they are shown side by side and not ranked."
 WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
 
 
@@ -291,24 +277,3 @@ def possible(found: PossibleRange, eps: float) -> str:
 def possible_caption(found: PossibleRange) -> str:
     """Say what the strip shows."""
     return f"By {shortened(found.column, GROUP_WIDTH)}, on the holdout. Only models within the loss are shown."
-
-
-def different_columns(columns: Iterable[str]) -> str:
-    """Say that several runs compare different groups."""
-    return f"the runs compare groups by different columns: {sentence_list(columns)}"
-
-
-def without_columns(run: str) -> str:
-    """Say that one of several runs compares no groups."""
-    return f"{run} names no sensitive column."
-
-
-def equal_gaps(metric: Gap, gap: Estimate) -> str:
-    """Say that several runs end alike."""
-    return f"All runs end with the same {GAPS[metric]} gap, {estimate(gap)}."
-
-
-def smallest_gap(run: str, metric: Gap, gap: Estimate, *, is_certain: bool) -> str:
-    """Say which of several runs ends with the smallest gap, and whether the intervals carry that."""
-    sure = "its interval lies below all others" if is_certain else "the intervals overlap, so this may be chance"
-    return f"{run} ends with the smallest {GAPS[metric]} gap, {estimate(gap)}; {sure}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast, get_args
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import SHARES
@@ -10,11 +11,11 @@ from fairenum.document.cautions import unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import MarginTies
 from fairenum.document.table import SensitiveColumn
-from fairenum.document.terms import CautionCode
-from fairenum.phrases import quoted
+from fairenum.document.terms import CautionCode, RemarkKind
+from fairenum.phrases import option, quoted, without
 from fairenum.rendering.numbers import percent, share
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES
+from fairenum.report.wording import LONGEST, OBSTACLES, features, remarks
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -92,12 +93,39 @@ def _unseen(document: AuditDocument, _caution: Caution) -> str:
     return f"values in {quoted(unseen)} that no training row has count as none ({sum(unseen.values())} in all)"
 
 
+def _pooled(document: AuditDocument, _caution: Caution) -> str:
+    pooled, most = document.dataset.pooled, document.config.reading.max_levels
+    counts = ", ".join(f"{count} of {name!r}" for name, count in pooled.items())
+    return (
+        f"rare values count as one, {counts}: more than {most} values were seen in training; another limit is "
+        f"{option('max_levels', 2 * most, 'max-levels', str(2 * most))}, or leave "
+        f"{'it' if len(pooled) == 1 else 'them'} out with {without(*pooled)}"
+    )
+
+
+def _noticed(document: AuditDocument, caution: Caution) -> str:
+    """Tell of all columns that the same was noticed about."""
+    return remarks.words(cast(RemarkKind, caution.code), document.dataset.remarks)
+
+
 def _unscaled(_document: AuditDocument, _caution: Caution) -> str:
     return "numbers were not standardised, so columns of large numbers weigh more than others"
 
 
 def _sensitive_features(_document: AuditDocument, _caution: Caution) -> str:
     return "the models learn from the sensitive columns, too"
+
+
+def _leak(document: AuditDocument, _caution: Caution) -> str:
+    return features.leaks(document.screening) if document.screening else ""
+
+
+def _one_column(document: AuditDocument, _caution: Caution) -> str:
+    return features.lookalikes(document.screening) if document.screening else ""
+
+
+def _proxy(document: AuditDocument, caution: Caution) -> str:
+    return features.proxies(document.screening, caution.column) if document.screening else ""
 
 
 def _straddling(document: AuditDocument, caution: Caution) -> str:
@@ -212,8 +240,12 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "missing": _missing,
     "dropped": _dropped,
     "unseen": _unseen,
+    "pooled": _pooled,
     "unscaled": _unscaled,
     "sensitive_features": _sensitive_features,
+    "leak": _leak,
+    "one_column": _one_column,
+    "proxy": _proxy,
     "straddling": _straddling,
     "related_rows": _related_rows,
     "uneven_weights": _uneven_weights,
@@ -228,4 +260,5 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "not_confirmed": _not_confirmed,
     "other_column": _other_column,
     "reference": _reference,
+    **dict.fromkeys(get_args(RemarkKind), _noticed),
 }

@@ -1,0 +1,107 @@
+"""What the models go by, and whom the selected one decides otherwise than model 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairenum.auditing.classifier import plane
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scorecard import stream
+from fairenum.dataset import Groups
+from fairenum.document.anatomy import (
+    Anatomy,
+    EncodedFeature,
+    FeatureEffects,
+    FlippedRow,
+    Flips,
+    GroupFlips,
+    ModelWeights,
+    spans,
+)
+from fairenum.document.audit_config import AuditConfig
+from fairenum.enumeration.model import Model
+from fairenum.experiment import PARTS, Division
+from fairenum.problem import FloatArray
+from fairenum.scoring.operating import Cut
+
+PLACE = len(PARTS) + 3  # of its random numbers
+MOST_WEIGHTS = 20_000  # in one document
+SHUFFLES = 5
+WORK, ROWS = 2e9, (50, 1000)  # multiplications to measure effects by, and rows to measure them on
+
+
+def anatomy(division: Division, listing: Listing, ranks: list[int], config: AuditConfig) -> Anatomy:
+    """Return what the models weigh or, for a kernel without weights, what shuffling each feature does to some of them.
+
+    Parameters
+    ----------
+    division, listing, config
+        Of the audit.
+    ranks
+        Model 1 and the selected one.
+    """
+    features = division.encoding.described()
+    if listing.models[0].problem.kernel.name != "linear":
+        effects = (FeatureEffects(rank, *_effects(division, listing, rank, features, config)) for rank in ranks)
+        return Anatomy(features, effects=tuple(effects))
+    everyone = range(1, len(listing.models) + 1)
+    kept = everyone if len(everyone) * division.train.X.shape[1] <= MOST_WEIGHTS else ranks
+    return Anatomy(features, tuple(ModelWeights(r, tuple(plane(listing.models[r - 1]).tolist())) for r in kept))
+
+
+def _effects(
+    division: Division, listing: Listing, rank: int, features: tuple[EncodedFeature, ...], config: AuditConfig
+) -> tuple[int, tuple[float, ...]]:
+    """Shuffle each feature among rows of the selection split, for all models in the same way."""
+    model, cut, random = listing.models[rank - 1], listing.cuts[rank - 1], stream(config, PLACE)
+    X = division.selection.X[random.permutation(len(division.selection))[: _affordable(model, len(features))]]
+    orders = [random.permutation(len(X)) for _ in range(SHUFFLES)]
+    decided = _decided(model, cut, X)
+    effects = []
+    for columns in spans(features).values():
+        changed = []
+        for order in orders:
+            shuffled = X.copy()
+            shuffled[:, columns] = X[order, columns]
+            changed.append(float((_decided(model, cut, shuffled) != decided).mean()))
+        effects.append(float(np.mean(changed)))
+    return len(X), tuple(effects)
+
+
+def _affordable(model: Model, features: int) -> int:
+    """Return on how many rows the effects of all features can be measured."""
+    least, most = ROWS
+    return int(np.clip(WORK / (len(model.support) * model.problem.X.shape[1] * features * SHUFFLES), least, most))
+
+
+def _decided(model: Model, cut: Cut, X: FloatArray) -> np.ndarray:
+    return np.asarray(cut.centred(model.decision_function(X)) >= 0.0)
+
+
+def flips(division: Division, listing: Listing, rank: int) -> Flips:
+    """Find the rows of the holdout that a model decides otherwise than model 1."""
+    rows, decided = division.rows["holdout"], listing.values["holdout"][[0, rank - 1]] >= 0.0
+    gained, lost = decided[1] & ~decided[0], decided[0] & ~decided[1]
+    columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
+    label = division.dataset.label
+    return Flips(
+        rank=rank,
+        by_column={groups.column: _by_group(groups, gained, lost) for groups in columns},
+        flipped=tuple(
+            FlippedRow(
+                row=int(rows[place]),
+                label=label.favourable if label.y[rows[place]] == 1 else label.unfavourable,
+                groups={one.column: one.names[one.codes[rows[place]]] for one in division.dataset.sensitive},
+                becomes="favourable" if gained[place] else "unfavourable",
+            )
+            for place in np.flatnonzero(gained | lost)
+        ),
+    )
+
+
+def _by_group(groups: Groups, gained: np.ndarray, lost: np.ndarray) -> tuple[GroupFlips, ...]:
+    counts = [np.bincount(groups.codes, one, len(groups.names)).astype(int) for one in (gained, lost)]
+    return tuple(
+        GroupFlips(name, int(groups.sizes[code]), int(counts[0][code]), int(counts[1][code]))
+        for code, name in enumerate(groups.names)
+    )

@@ -1,0 +1,209 @@
+"""What single features give away: learned on training rows, measured on the selection split, the holdout untouched."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scorecard import stream
+from fairenum.dataset import Column, Groups
+from fairenum.dataset.columns import is_missing
+from fairenum.document.anatomy import spans
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.screening import SAME_DECISIONS, Alone, GroupTell, Lookalike, Screening
+from fairenum.experiment import PARTS, Division
+from fairenum.problem import FloatArray, IntArray
+
+PLACE = len(PARTS) + 2  # of its random numbers
+MOST_ROWS = 4000  # to learn from, and to measure on: more would change no figure that is shown
+MOST_SHOWN = 8
+LEAVES = 8  # of the tree that learns from one number
+FEWEST_IN_LEAF = 5
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Places in the training rows to learn from, in the selection split to measure on, and all these rows' numbers."""
+
+    train: IntArray
+    measured: IntArray
+    train_rows: IntArray
+    measured_rows: IntArray
+
+    @classmethod
+    def drawn(cls, division: Division, config: AuditConfig) -> _Rows:
+        """Draw as many as are needed, or take all."""
+        random, train, measured = stream(config, PLACE), division.split.train, division.rows["selection"]
+        some, others = (np.sort(random.permutation(len(rows))[:MOST_ROWS]) for rows in (train, measured))
+        return cls(some, others, train[some], measured[others])
+
+
+def screen(division: Division, listing: Listing, config: AuditConfig) -> Screening:
+    """Look at what each feature alone tells of the label, of model 1's decisions, and of the groups."""
+    rows = _Rows.drawn(division, config)
+    columns = [column for column in division.dataset.features if column.name not in division.encoding.dropped]
+    several = columns if len(columns) > 1 else []  # nothing could be left out of a single one
+    labels = division.train.labels[rows.train].astype(np.intp), division.selection.labels[rows.measured].astype(np.intp)
+    model_auc = auc(labels[1], _two(listing.values["selection"][0][rows.measured])) if _is_mixed(labels) else None
+    return Screening(
+        rows=len(rows.measured),
+        model_auc=model_auc,
+        features=tuple(_telling(several, rows, *labels)) if _is_mixed(labels) else (),
+        lookalikes=tuple(_lookalikes(several, rows, division, listing)),
+        columns=tuple(
+            tell for groups in division.dataset.sensitive if (tell := _tell(groups, columns, rows, division, config))
+        ),
+    )
+
+
+def _is_mixed(parts: tuple[Codes, ...]) -> bool:
+    """Tell whether all parts hold more than one class."""
+    return all(np.ptp(codes) > 0 for codes in parts)
+
+
+def _two(values: FloatArray) -> FloatArray:
+    return np.stack([-values, values], axis=1)
+
+
+def auc(classes: Codes, scores: FloatArray) -> float:
+    """Measure the area under the curve: of class 1 among two, averaged one against the rest among more.
+
+    Parameters
+    ----------
+    classes
+        Of each row, from 0 on, all of them present.
+    scores
+        Of each row and class, shape (rows, classes).
+    """
+    from scipy.stats import rankdata
+
+    wanted = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
+    areas = []
+    for one in wanted:
+        is_in = classes == one
+        inside = int(is_in.sum())
+        wins = float(rankdata(scores[:, one])[is_in].sum()) - inside * (inside + 1) / 2
+        areas.append(wins / (inside * (len(classes) - inside)))
+    return float(np.mean(areas))
+
+
+def _telling(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Alone]:
+    """Yield the features that alone tell the classes best."""
+    found = [
+        (auc(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
+        for place, column in enumerate(columns)
+    ]
+    yield from (Alone(name, area) for area, _, name in sorted(found, reverse=True)[:MOST_SHOWN])
+
+
+def chances(
+    column: Column, train_rows: IntArray, classes: Codes, other_rows: IntArray, leaves: int = LEAVES
+) -> FloatArray:
+    """Estimate the chance of each class from one feature: by a small tree of numbers, by the shares of each text.
+
+    Parameters
+    ----------
+    column
+        The feature.
+    train_rows, classes
+        Rows to learn from, and their classes from 0 on.
+    other_rows
+        Rows to estimate for.
+    leaves
+        Of the tree.
+
+    Returns
+    -------
+    FloatArray
+        Shape (other rows, classes).
+    """
+    known, others = column.values[train_rows], column.values[other_rows]
+    if column.is_numeric:
+        return _by_number(known, classes, others, leaves)
+    return _by_text(known, classes, others)
+
+
+def _by_number(known: NDArray[np.generic], classes: Codes, others: NDArray[np.generic], leaves: int) -> FloatArray:
+    from sklearn.tree import DecisionTreeClassifier
+
+    # places in the order of numbers split as the numbers do, and no number is too large for a tree; missing comes first
+    order = np.unique(known[~is_missing(known)])
+    places = [np.where(is_missing(part), -1.0, np.searchsorted(order, part)) for part in (known, others)]
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, min_samples_leaf=FEWEST_IN_LEAF, random_state=0)
+    return np.asarray(tree.fit(places[0][:, None], classes).predict_proba(places[1][:, None]))
+
+
+def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.generic]) -> FloatArray:
+    """Take the shares of each text, drawn towards those of all rows as if one more row had these."""
+    import pandas as pd
+
+    seen, others = (np.where(is_missing(part), "", part) for part in (known, others))
+    codes, texts = pd.factorize(seen)
+    counts = np.zeros((len(texts) + 1, int(classes.max()) + 1))
+    np.add.at(counts, (codes, classes), 1.0)
+    overall = counts.sum(0) / len(classes)
+    shares = (counts + overall) / (counts.sum(1, keepdims=True) + 1.0)
+    return np.asarray(shares[pd.Index(texts).get_indexer(others)])  # -1, the last, is what was not seen
+
+
+def _lookalikes(columns: list[Column], rows: _Rows, division: Division, listing: Listing) -> Iterator[Lookalike]:
+    """Yield the features by one threshold of which, or by whose texts, model 1 decides."""
+    values = listing.models[0].decision_function(division.train.X[rows.train])
+    learned = (listing.cuts[0].centred(values) >= 0.0).astype(np.intp)
+    measured = (listing.values["selection"][0][rows.measured] >= 0.0).astype(np.intp)
+    if not _is_mixed((learned, measured)):
+        return
+    for column in columns:
+        decided = chances(column, rows.train_rows, learned, rows.measured_rows, leaves=2)[:, 1] >= 0.5
+        agreement = float(np.mean([(decided[measured == one] == one).mean() for one in (0, 1)]))
+        if agreement >= SAME_DECISIONS:
+            yield Lookalike(column.name, agreement)
+
+
+def _tell(
+    groups: Groups, columns: list[Column], rows: _Rows, division: Division, config: AuditConfig
+) -> GroupTell | None:
+    """Say how well the features tell the groups of one column; None if it has no two groups of enough rows."""
+    parts = groups.codes[rows.train_rows], groups.codes[rows.measured_rows]
+    sizes = np.array([np.bincount(codes, minlength=len(groups.names)) for codes in parts])
+    compared = np.flatnonzero((sizes >= config.min_group_size).all(0))
+    if len(compared) < 2:
+        return None
+    inside = [np.isin(codes, compared) for codes in parts]
+    within = _Rows(
+        rows.train[inside[0]], rows.measured[inside[1]], rows.train_rows[inside[0]], rows.measured_rows[inside[1]]
+    )
+    classes = [np.searchsorted(compared, codes[one]) for codes, one in zip(parts, inside, strict=True)]
+    sensitive = {one.column for one in division.dataset.sensitive}  # where they are features, that is no discovery
+    others = [column for column in columns if column.name not in sensitive]
+    return GroupTell(
+        column=groups.column,
+        groups=tuple(groups.names[code] for code in compared),
+        together=_together([column.name for column in others], within, division, *classes),
+        features=tuple(_telling(others, within, *classes)),
+    )
+
+
+def _together(names: list[str], rows: _Rows, division: Division, learned: Codes, measured: Codes) -> float | None:
+    """Tell the classes by a linear model of some features."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    places = spans(division.encoding.described())
+    if not names:
+        return None
+    wanted = np.concatenate([np.arange(places[name].start, places[name].stop) for name in names])
+    known, others = division.train.X[np.ix_(rows.train, wanted)], division.selection.X[np.ix_(rows.measured, wanted)]
+    linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is near enough
+        return auc(measured, np.asarray(linear.fit(known, learned).predict_proba(others)))

@@ -1,0 +1,101 @@
+"""fairenum explain: what the models of a saved run decide about one person, and what weighs most."""
+
+from __future__ import annotations
+
+import csv
+from functools import partial
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from fairenum.cli.delivery import Delivery
+from fairenum.cli.exit import Exit
+from fairenum.cli.options import complete_data
+from fairenum.cli.outputs import output_options
+from fairenum.errors import ResultError
+
+if TYPE_CHECKING:
+    from fairenum.document.audit import AuditDocument
+
+HELP = """Say what each model of the saved audit RUN decides about one person, and what weighs most.
+
+\b
+fairenum explain run.json --values "income=1200,town=Bath"
+fairenum explain run.json --row 17 --data loans.csv
+
+The weights are in RUN, so that --values needs no data; what is not given counts as missing. Linear kernels only.
+"""
+
+person = partial(click.option, panel="Person")
+
+
+def read_values(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
+    """Read NAME=VALUE,..: a part with a comma in it stands in double quotes, or in an option of its own."""
+    values: dict[str, str] = {}
+    for cell in (cell for cells in csv.reader(texts, skipinitialspace=True) for cell in cells if cell.strip()):
+        name, is_there, value = cell.partition("=")
+        if not is_there or not name.strip():
+            raise click.BadParameter(f"{cell!r} is no NAME=VALUE", context, parameter)
+        if name.strip() in values:
+            raise click.BadParameter(f"{name.strip()!r} is given twice", context, parameter)
+        values[name.strip()] = value
+    return values or None
+
+
+@click.command(help=HELP)
+@click.argument("run", type=click.Path(dir_okay=False))
+@person("--row", type=click.IntRange(0), metavar="NUMBER", help="Row of the table, counted from 0.")
+@person(
+    "--values",
+    multiple=True,
+    metavar="NAME=VALUE,..",
+    callback=read_values,
+    help="Values by feature; repeatable. What is missing is imputed as in training.",
+)
+@person("--data", shell_complete=complete_data, help="Data of RUN, for --row.")
+@output_options
+def explain(run: str, row: int | None, values: dict[str, str] | None, data: str | None, **options: object) -> Exit:
+    """Decide about one person and deliver the answer."""
+    delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
+    if (row is None) == (values is None):
+        raise click.UsageError("say who it is, either by --row or by --values")
+    if data is not None and row is None:
+        raise click.UsageError("--data is where --row is looked up; give --row NUMBER, too")
+    from fairenum.document.audit import AuditDocument
+    from fairenum.document.files import load_as, to_json
+    from fairenum.document.person import decide_about
+    from fairenum.report.person import person_page
+
+    document = load_as(AuditDocument, run)
+    found = decide_about(document, (values or {}) if row is None else _values_of(document, row, data), row)
+    return delivery.deliver_page(
+        person_page(found, brief=True), partial(person_page, found), json=partial(to_json, found)
+    )
+
+
+def _values_of(document: AuditDocument, row: int, data: str | None) -> dict[str, object]:
+    """Look a row up: in the data of the run or, without them, among the examples that the run holds."""
+    if data is not None:
+        return _cells(document, row, data)
+    example = next((one for one in document.examples if row in one.rows), None)
+    if example is None:
+        raise ResultError(
+            f"the run does not hold the values of row {row}, only those of {len(document.examples)} training examples "
+            "that a model leaves out; name its data, too: --data DATA"
+        )
+    return dict(example.values)
+
+
+def _cells(document: AuditDocument, row: int, data: str) -> dict[str, object]:
+    """Read a row of the data of a run; refuse data that are not the run's."""
+    from fairenum.dataset import load_dataset
+
+    table = document.dataset
+    dataset = load_dataset(
+        data, table.label, table.favourable, table.sensitive_columns, reading=document.config.reading
+    )
+    if dataset.fingerprint != table.fingerprint:
+        raise ResultError(f"{data!r} is not the data of this run: the content differs")
+    if row >= len(dataset):
+        raise ResultError(f"{data!r} has no row {row}; its rows are 0 to {len(dataset) - 1}")
+    return {column.name: column.values[row] for column in dataset.features}

@@ -1,0 +1,168 @@
+"""Text tables: cells between commas, semicolons, tabs or bars, below a line that names the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.dataset.columns import by_value, is_missing, parse_numbers
+from fairenum.dataset.naming import LINE, option, refuse_repeated
+from fairenum.document.remark import Remark
+from fairenum.document.terms import DecimalSign
+from fairenum.errors import ColumnUnusable, EmptyTable, FileUnreadable, RaggedTable, WrongDelimiter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+MISSING_MARKS = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
+"""Cells of a text file or a spreadsheet that count as empty."""
+MANY_STEPS = 20  # a sorted column that lost its name is not taken for row numbers by chance
+LOOKED_AT = 100  # records that must agree on a delimiter
+
+
+def parse_delimited(
+    text: str, usual: str, delimiter: str | None = None, decimal: DecimalSign | None = None
+) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
+    """Read a text into a frame, each column as numbers if all its cells are, and say what had to be guessed.
+
+    Parameters
+    ----------
+    text
+        A line that names the columns, and the rows below it.
+    usual
+        What is expected to stand between cells.
+    delimiter
+        What does, where the owner says so.
+    decimal
+        What begins the decimals, where the owner says so.
+    """
+    sign = _sign(delimiter) if delimiter else _told(text, usual)
+    remarks = [] if delimiter or sign == usual else [Remark("guessed_delimiter", detail=sign)]
+    names, lines, rows = _table(text, sign)
+    columns = list(zip(*rows, strict=True))
+    if names[0] == "" and _are_row_numbers(columns[0]):
+        names, columns = names[1:], columns[1:]
+        remarks.append(Remark("row_numbers"))
+    _check_names(names)
+    return _frame(names, columns, lines, decimal), tuple(remarks)
+
+
+def _sign(delimiter: str) -> str:
+    delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter  # a real tab is hard to type in a shell
+    if len(delimiter) != 1:
+        raise WrongDelimiter(f"the delimiter {delimiter!r} is not one character; give one, such as ';'")
+    return delimiter
+
+
+def _told(text: str, usual: str) -> str:
+    """Tell what stands between cells: the usual sign, unless only one other divides the first records alike."""
+    if _width(text, usual) > 1:
+        return usual
+    others = [sign for sign in DELIMITER_NAMES if sign != usual and _width(text, sign) > 1]
+    return others[0] if len(others) == 1 else usual
+
+
+def _width(text: str, sign: str) -> int:
+    """Count the cells of the first records if all have as many; 0 if they have not."""
+    try:
+        widths = {len(cells) for _, cells in islice(_records(text, sign), LOOKED_AT)}
+    except FileUnreadable:
+        return 0
+    return widths.pop() if len(widths) == 1 else 0
+
+
+def _table(text: str, delimiter: str) -> tuple[list[str], list[int], list[list[str]]]:
+    """Divide a text into the names of its columns and its rows, with their lines."""
+    records = _records(text, delimiter)
+    _, header = next(records, (0, []))
+    names = [name.strip() for name in header]
+    _check_header(names, delimiter)
+    lines, rows = [], []
+    for line, cells in records:
+        if len(cells) != len(names):
+            raise RaggedTable(
+                f"line {line} has {len(cells)} cells, the header has {len(names)}; "
+                "mend the line, and put quotes around a cell that holds the delimiter"
+            )
+        lines.append(line)
+        rows.append(cells)
+    if not rows:
+        raise EmptyTable("the file has a header and no row below it; add rows")
+    return names, lines, rows
+
+
+def _frame(
+    names: Sequence[str], columns: Sequence[Sequence[str]], lines: Sequence[int], decimal: DecimalSign | None
+) -> pd.DataFrame:
+    import pandas as pd
+
+    typed = {name: _typed(cells, decimal) for name, cells in zip(names, columns, strict=True)}
+    return pd.DataFrame(typed, index=pd.Index(lines, name=LINE))
+
+
+def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield every record of a text with the line on which it begins; blank lines are none."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if len(cells) > 1 or "".join(cells).strip():
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise FileUnreadable(f"line {line} is not CSV ({error}); check the quotes in it") from error
+
+
+def _check_header(names: Sequence[str], delimiter: str) -> None:
+    if not names:
+        raise EmptyTable("the file is empty; its first line must name the columns")
+    others = [other for other in DELIMITER_NAMES if other in names[0] and other != delimiter]
+    if len(names) == 1 and others:
+        sign = others[0]
+        raise WrongDelimiter(
+            f"the file has one column, {names[0]!r}: its cells seem to be separated by a {DELIMITER_NAMES[sign]}; "
+            f"read it with {option('delimiter', sign, 'delimiter', sign)}, or save it with commas"
+        )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if "" in names:
+        raise ColumnUnusable(
+            f"column {names.index('') + 1} of the file has no name; name it in the first line, or remove it"
+        )
+    refuse_repeated(names)
+
+
+def _are_row_numbers(cells: Sequence[str]) -> bool:
+    """Tell the index that pandas saves before the first column: it counts rows, with gaps where some are gone."""
+    numbers = [int(cell) if cell.strip().isdecimal() else -1 for cell in cells]
+    steps = [other - one for one, other in pairwise(numbers)]
+    has_gaps = len(steps) >= MANY_STEPS and all(step > 0 for step in steps)
+    return numbers[0] >= 0 and (has_gaps or (numbers[0] <= 1 and all(step == 1 for step in steps)))
+
+
+def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.generic]:
+    """Turn the cells of one column into numbers if all of them are; words such as True stay words."""
+    texts = by_value(np.array(cells, dtype=object), _plain_cell, np.object_)
+    if decimal == "comma" and any("." in cell for cell in set(cells)):
+        return texts  # 1.234 may be a thousand; the column will be read as a whole
+    numbers, missing = parse_numbers(texts), is_missing(texts)
+    truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in set(cells))
+    if truths or (np.isnan(numbers) & ~missing).any():
+        return texts
+    if not missing.any() and np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers)):
+        return numbers.astype(np.int64)
+    return numbers
+
+
+def _plain_cell(cell: str) -> object:
+    """Take a cell without the blanks around it, nan if it is marked as missing."""
+    stripped = cell.strip()
+    return np.nan if stripped in MISSING_MARKS else stripped

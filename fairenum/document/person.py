@@ -1,0 +1,192 @@
+"""What the models of a saved run decide about one person, by arithmetic on the document alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+
+from fairenum.document.anatomy import ROUNDING, Anatomy, EncodedFeature, ModelWeights
+from fairenum.document.audit import AuditDocument
+from fairenum.document.models import AuditedModel, Cell
+from fairenum.document.value import Value
+from fairenum.errors import ResultError
+from fairenum.phrases import did_you_mean, quoted
+
+TRUTHS = {"true": 1.0, "false": 0.0}
+
+
+class Contribution(Value, frozen=True):
+    """What one feature adds to a decision value: the weight times the encoded value."""
+
+    feature: str
+    contribution: float
+
+
+class PersonDecision(Value, frozen=True):
+    """What one model decides about a person.
+
+    Attributes
+    ----------
+    value
+        Bias and all contributions together; from 0 on the decision is favourable.
+    bias
+        That of the model, minus the cut of its decision values.
+    contributions
+        By feature, the largest first, whatever their sign.
+    """
+
+    rank: int
+    is_favourable: bool
+    value: float
+    bias: float
+    contributions: tuple[Contribution, ...]
+
+
+class Person(Value, frozen=True):
+    """A person, and what each listed model decides.
+
+    Attributes
+    ----------
+    data, label, favourable, unfavourable
+        What was audited, and what the decisions are called.
+    row
+        The person's row in the input table, counted from 0; null if values were given.
+    values
+        By feature; null is missing.
+    imputed
+        Numbers that were missing, and what they count as: the median of the training rows.
+    unseen
+        Features whose text no training row has, so that it counts as none.
+    selected
+        Rank of the selected model.
+    decisions
+        Of every model whose weights the run holds.
+    """
+
+    data: str
+    label: str
+    favourable: str
+    unfavourable: str
+    row: int | None
+    values: dict[str, Cell]
+    imputed: dict[str, float]
+    unseen: tuple[str, ...]
+    selected: int | None
+    decisions: tuple[PersonDecision, ...]
+
+    def decision(self, decided: PersonDecision) -> str:
+        """Name a decision as the table does."""
+        return self.favourable if decided.is_favourable else self.unfavourable
+
+
+def decide_about(document: AuditDocument, values: Mapping[str, object], row: int | None = None) -> Person:
+    """Decide about one person with every listed model of a linear kernel.
+
+    Parameters
+    ----------
+    document
+        Of an audit, fresh or saved.
+    values
+        The person's values by feature: numbers, texts, or None; a feature that is not named counts as missing.
+    row
+        The row of the table that the values come from. A text that no training row has is then taken for what it is;
+        it is refused in values that were made up, as a slip of the pen.
+    """
+    anatomy = _weighed(document)
+    cells = _cells(anatomy, values, document)
+    unseen = tuple(one.name for one in anatomy.features if _is_unseen(one, cells[one.name]))
+    if unseen and row is None:
+        raise _unknown_level(anatomy, unseen[0], str(cells[unseen[0]]))
+    encoded = [one.encoded(cells[one.name]) for one in anatomy.features]
+    return Person(
+        data=document.dataset.name,
+        label=document.dataset.label,
+        favourable=document.dataset.favourable,
+        unfavourable=document.dataset.unfavourable,
+        row=row,
+        values=cells,
+        imputed={
+            one.name: one.median for one in anatomy.features if one.median is not None and cells[one.name] is None
+        },
+        unseen=unseen,
+        selected=document.selection.rank,
+        decisions=tuple(_decided(anatomy, one, document.models[one.rank - 1], encoded) for one in anatomy.weights),
+    )
+
+
+def _weighed(document: AuditDocument) -> Anatomy:
+    """Return the weights of the models, or say why there are none."""
+    kernel = document.config.machine.kernel
+    if kernel != "linear":
+        raise ResultError(
+            f"the models of this run have kernel {kernel!r}, whose decision is no sum over features; only runs with "
+            "kernel='linear' (--kernel linear) can be explained person by person"
+        )
+    if document.anatomy is None:
+        raise ResultError("this run holds no weights, as an older version made it; run the audit again")
+    return document.anatomy
+
+
+def _cells(anatomy: Anatomy, values: Mapping[str, object], document: AuditDocument) -> dict[str, Cell]:
+    """Read the values of all features; refuse a name that is none of theirs."""
+    features = {feature.name: feature for feature in anatomy.features}
+    for name in values:
+        if name not in features and name not in document.dataset.dropped:
+            hint = did_you_mean(name, features) or f"; the features are {quoted(features)}"
+            raise ResultError(f"the models know no feature {name!r}{hint}")
+    return {name: _cell(feature, values.get(name)) for name, feature in features.items()}
+
+
+def _cell(feature: EncodedFeature, value: object) -> Cell:
+    """Read one value as the table would have been read."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, Real):
+        number = float(value)
+        if math.isnan(number):
+            return None
+    elif isinstance(value, str):
+        if feature.kind == "categorical":
+            return value.strip()
+        number = _number(value.strip())
+    else:
+        raise ResultError(f"feature {feature.name!r} takes a number or a text, not {value!r}")
+    if feature.kind == "categorical":
+        return str(int(number)) if number.is_integer() and not isinstance(value, bool) else str(value)
+    if not math.isfinite(number):
+        raise ResultError(f"feature {feature.name!r} takes a number, not {value!r}")
+    return number
+
+
+def _number(text: str) -> float:
+    """Read a text as a number; what is none is nan."""
+    try:
+        return TRUTHS[text.casefold()] if text.casefold() in TRUTHS else float(text)
+    except ValueError:
+        return math.nan
+
+
+def _is_unseen(feature: EncodedFeature, value: Cell) -> bool:
+    is_open = feature.kind == "numeric" or feature.is_pooled
+    return not is_open and value is not None and value not in feature.levels
+
+
+def _unknown_level(anatomy: Anatomy, name: str, value: str) -> ResultError:
+    levels = next([level for level in one.levels if level] for one in anatomy.features if one.name == name)
+    hint = did_you_mean(value, levels) or f"; they have {quoted(levels)}"
+    return ResultError(f"no training row has {name} = {value!r}{hint}")
+
+
+def _decided(
+    anatomy: Anatomy, found: ModelWeights, model: AuditedModel, encoded: list[tuple[float, ...]]
+) -> PersonDecision:
+    """Add up what each feature contributes."""
+    weights, contributions = iter(found.weights), []
+    for feature, numbers in zip(anatomy.features, encoded, strict=True):
+        share = math.fsum(next(weights) * number for number in numbers)
+        contributions.append(Contribution(feature.name, share))
+    value = math.fsum([model.offset, *(one.contribution for one in contributions)])
+    value = 0.0 if abs(value) <= ROUNDING else value
+    largest = sorted(contributions, key=lambda one: -abs(one.contribution))
+    return PersonDecision(found.rank, value >= 0.0, value, model.offset, tuple(largest))

@@ -1,0 +1,122 @@
+"""fairenum explain: one person, decided by the models of a saved run; and the rows that a choice changes."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from loans import OPTIONS
+
+from fairenum import AuditResult
+from fairenum.document.files import load, save
+
+
+def test_a_person_is_explained_by_values_alone(fairenum, saved_run):
+    ended = fairenum("explain", str(saved_run), "--values", "income=1,town=Bath")
+    assert ended.code == 0, ended.err
+    assert "What weighs how much" in ended.out
+    assert "Model 1 decides yes" in ended.out
+    assert "not given, so the median of the training rows: debt" in " ".join(ended.out.split())
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_it_says_what_python_says(fairenum, saved_run):
+    ended = fairenum("explain", str(saved_run), "--values", "income=1,town=Bath", "--values", "debt=-2", "--json", "-")
+    person = AuditResult.load(saved_run).explain({"income": 1.0, "town": "Bath", "debt": -2})
+    found = json.loads(ended.out)
+    assert [one["value"] for one in found["decisions"]] == [one.value for one in person.decisions]
+    assert found["imputed"] == {}
+    assert len(found["decisions"]) == len(load(saved_run).models)
+
+
+def test_a_row_is_looked_up_in_the_data(fairenum, saved_run, folder):
+    data = saved_run.with_name("loans.csv")
+    ended = fairenum("explain", str(saved_run), "--row", "17", "--data", str(data), "--json", "-")
+    assert ended.code == 0, ended.err
+    row = pd.read_csv(data).loc[17]
+    found = json.loads(ended.out)
+    assert found["row"] == 17
+    assert found["values"] == {"income": row["income"], "debt": row["debt"], "town": row["town"]}
+
+
+def test_a_row_that_the_run_holds_needs_no_data(fairenum, saved_run):
+    example = load(saved_run).examples[0]
+    ended = fairenum("explain", str(saved_run), "--row", str(example.row), "--json", "-")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["values"] == example.values
+
+
+def test_every_medium_shows_it(fairenum, saved_run, folder):
+    paths = ["--html", "person.html", "--markdown", "person.md", "--json", "person.json"]
+    ended = fairenum("explain", str(saved_run), "--values", "town=Cork", *paths)
+    assert ended.code == 0, ended.err
+    assert "What each model decides" in (folder / "person.html").read_text()
+    assert (folder / "person.md").read_text().startswith("# A person decided by the models of loans")
+    assert json.loads((folder / "person.json").read_text())["values"]["town"] == "Cork"
+
+
+def test_nothing_that_computes_is_loaded(saved_run, folder):
+    program = f"""
+import sys
+from fairenum.cli import run
+assert run(["explain", {str(saved_run)!r}, "--values", "income=1", "--html", "p.html"]) == 0
+print(*(name for name in ("numpy", "pandas", "sklearn") if name in sys.modules), file=sys.stderr)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stderr.split() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "say who it is, either by --row or by --values"),
+        (["--row", "1", "--values", "income=1"], "say who it is, either by --row or by --values"),
+        (["--values", "income=1", "--data", "loans.csv"], "--data is where --row is looked up"),
+        (["--values", "income"], "'income' is no NAME=VALUE"),
+        (["--values", "income=1,income=2"], "'income' is given twice"),
+        (["--values", "incme=1"], "the models know no feature 'incme'; did you mean 'income'?"),
+        (["--values", "town=Bth"], "no training row has town = 'Bth'; did you mean 'Bath'?"),
+        (["--row", "99999"], "the run does not hold the values of row 99999"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(fairenum, saved_run, folder, options, words):
+    ended = fairenum("explain", str(saved_run), *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert words in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert list(folder.iterdir()) == []
+
+
+def test_other_data_are_refused(fairenum, saved_run, folder, loans):
+    table = pd.read_csv(loans)
+    table.loc[0, "income"] += 1
+    table.to_csv("other.csv", index=False)
+    ended = fairenum("explain", str(saved_run), "--row", "0", "--data", "other.csv")
+    assert (ended.code, ended.err) == (2, "error: 'other.csv' is not the data of this run: the content differs\n")
+    ended = fairenum("explain", str(saved_run), "--row", "400", "--data", loans)
+    assert ended.err == f"error: {loans!r} has no row 400; its rows are 0 to 399\n"
+
+
+def test_an_old_run_is_refused(fairenum, saved_run, folder):
+    save(load(saved_run).but(anatomy=None), "old.json")
+    ended = fairenum("explain", "old.json", "--values", "income=1")
+    assert (ended.code, ended.out) == (2, "")
+    assert "an older version made it; run the audit again" in ended.err
+
+
+def test_flips_are_written_as_a_table(fairenum, loans, folder):
+    ended = fairenum("audit", loans, *OPTIONS, "--flips-table", "flips.csv", "--output", "run.json")
+    assert ended.code == 0, ended.err
+    assert "flips: flips.csv\n" in ended.out
+    flips = load(folder / "run.json").flips
+    written = pd.read_csv("flips.csv")
+    assert written.columns.tolist() == ["row", "label", "model_1", "selected", "group_sex"]
+    assert written["row"].tolist() == [flip.row for flip in flips.flipped] if flips else []
+
+
+def test_flips_are_single_rows_that_a_redacted_run_does_not_list(fairenum, loans, folder):
+    ended = fairenum("audit", loans, *OPTIONS, "--flips-table", "flips.csv", "--redact")
+    assert ended.code == 2
+    assert "--flips-table lists single rows, which --redact leaves out" in ended.err
+    assert [path.name for path in folder.iterdir()] == ["loans.csv"]
