@@ -26,11 +26,12 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedRows:
-    """Encoded rows with their labels (+1 favourable, -1 unfavourable) and groups."""
+    """Encoded rows with their labels (+1 favourable, -1 unfavourable), groups and, if they differ, weights."""
 
     X: FloatArray = field(repr=False)
     y: FloatArray = field(repr=False)
     groups: Groups = field(repr=False)
+    weights: FloatArray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -42,11 +43,17 @@ class EncodedRows:
 
     def take(self, rows: IntArray | slice) -> EncodedRows:
         """Return some of the rows."""
-        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows))
+        weights = None if self.weights is None else self.weights[rows]
+        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights)
+
+    @property
+    def counting(self) -> FloatArray:
+        """What each row counts."""
+        return np.ones(len(self)) if self.weights is None else self.weights
 
     def decisions(self, values: FloatArray) -> Decisions:
         """Turn decision values, or signs, of shape (models, rows) into decisions about these rows."""
-        return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups)
+        return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups, self.weights)
 
     def gaps(self, values: FloatArray, metric: Gap) -> FloatArray:
         """Measure the gap of each model, given its decision values on these rows."""
@@ -71,7 +78,10 @@ def encode(
     """
     encoding = Encoding.fit(dataset, parts[0], standardise=standardise)
     groups = primary or Groups.everyone(len(dataset))
-    encoded = [EncodedRows(encoding.transform(dataset, rows), dataset.signs[rows], groups.take(rows)) for rows in parts]
+    encoded = [
+        EncodedRows(encoding.transform(dataset, rows), dataset.signs[rows], groups.take(rows), dataset.relative(rows))
+        for rows in parts
+    ]
     return encoding, encoded
 
 
@@ -165,7 +175,7 @@ def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
     """Return where models are cut; the base rate is that of the training rows."""
     match decide.rule, decide.number:
         case "base-rate", _:
-            return OperatingPoint(float(train.labels.mean()))
+            return OperatingPoint(float(np.average(train.labels, weights=train.weights)))
         case "rate", share:
             return OperatingPoint(share)
         case "threshold", float(threshold):

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 from fairenum.document.audit import AuditDocument
 from fairenum.document.models import AuditedModel, GroupDisagreement
 from fairenum.document.scores import ChangedEstimate, GapEstimate
+from fairenum.document.table import SPLITS
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
@@ -32,6 +33,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "baselines": (*BASELINE, "performance", "accuracy", "gap", "verdict"),
     "weights": ("rank", "feature", "level", "weight"),
     "flips": ("row", "label", "model_1", "selected"),
+    "splits": ("row", "split"),
 }
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a cell begins with that a spreadsheet would compute
 
@@ -51,6 +53,7 @@ def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
         "baselines": _baselines(document),
         "weights": _weights(document),
         "flips": _flips(document),
+        "splits": _splits(document),
     }
     columns = {**COLUMNS, "flips": (*COLUMNS["flips"], *map(_group_column, document.dataset.sensitive_columns))}
     others = {name: pd.DataFrame(list(found), columns=list(columns[name])) for name, found in rows.items()}
@@ -156,3 +159,11 @@ def _flips(document: AuditDocument) -> Iterator[Row]:
 
 def _group_column(column: str) -> str:
     return f"group_{column}"
+
+
+def _splits(document: AuditDocument) -> Iterator[Row]:
+    """Yield the rows that are in a split, in the order of the table; none where the document does not name them."""
+    if found := document.dataset.split_rows:
+        rows = [(row, split) for split in SPLITS for row in found.of_split(split)]
+        for row, name in sorted(rows):
+            yield {"row": row, "split": name}

@@ -9,7 +9,7 @@ objective.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fairenum.experiment import EncodedRows
 from fairenum.problem import SvmProblem
 from fairenum.scoring import Decisions, Gap, score
 from fairenum.scoring.auc import ranked
-from fairenum.scoring.counts import BitArray, BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
+from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
 from fairenum.scoring.operating import SIGN, Operating, OperatingPoint
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.performance import performance
@@ -95,7 +95,7 @@ def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, 
 
     Every model decides at the operating point, which it is to reach on these rows.
     """
-    operating = Operating(point, rows.X)
+    operating = Operating(replace(point, weights=rows.weights), rows.X)
     values = np.array([operating.values(model, rows.X) for model in models])
     objectives = np.array([model.objective for model in models])
     stands = standing(rows.decisions(values), values, objectives / objectives[0], tolerances)
@@ -140,7 +140,7 @@ def search_fairest(
     """
     tolerances = tolerances or Tolerances()
     bounds = Bounds(tolerances.eps, tolerances.max_performance_drop, max_left_out, solves)
-    watched = Watched(rows, tolerances.metric, tolerances.measure, point)
+    watched = Watched(rows, tolerances.metric, tolerances.measure, replace(point, weights=rows.weights))
     search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
     found = [*search][:1] + [one for one in search.front if one.model.left_out]
     return found[max(int(_standing_of(found).fairest(tolerances)), 0)], found
@@ -188,18 +188,16 @@ def expected_optimism(
     float
         Mean of (change on the rows - change on the drawn rows): what to expect the gap to be worse by elsewhere.
     """
-    # an order of rows is no matter of their kinds
     is_ranked = tolerances.measure.name == "auc"
-    whole = decisions.folded()
-    kinds, copies = (whole, np.ones(len(decisions.labels))) if is_ranked else whole.distinct()
-    performs = _ranking(values, decisions.labels) if is_ranked else _deciding(tolerances.measure)
+    kinds, copies, counting = _drawable(decisions.folded(), by_row=is_ranked)
+    performs = _ranking(values, decisions) if is_ranked else _deciding(tolerances.measure)
     total = int(copies.sum())
     change = _changes(standing(decisions, values, objective_ratio, tolerances).gap)
     flattery = []
     for block in blocks(replications, len(copies)):
         drawn = rng.multinomial(total, copies / total, size=len(range(replications)[block])).astype(np.float64)
-        counts = confusion(kinds, drawn)
-        gaps = _gap(counts.of_groups(whole.groups.compared), tolerances.metric)
+        counts = confusion(kinds, drawn * counting)
+        gaps = _gap(counts.of_groups(kinds.groups.compared), tolerances.metric)
         draws = Standing(objective_ratio, performs(counts, drawn), gaps, decisions.is_constant)
         chosen = draws.fairest(tolerances)
         seen = np.take_along_axis(_changes(draws.gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
@@ -215,9 +213,21 @@ def _deciding(measure: PerformanceMeasure) -> Performs:
     return lambda counts, _drawn: decided_performance(counts.overall(), measure)
 
 
-def _ranking(values: FloatArray, labels: BitArray) -> Performs:
+def _drawable(decisions: Decisions, *, by_row: bool) -> tuple[Decisions, FloatArray, FloatArray | float]:
+    """Return what is drawn again: kinds of rows, how many there are of each, and what each counts.
+
+    Where their order matters, or each counts on its own, rows are of as many kinds.
+    """
+    if by_row or decisions.weights is not None:
+        counting = 1.0 if decisions.weights is None else decisions.weights
+        return decisions, np.ones(len(decisions.labels)), counting
+    kinds, copies, _ = decisions.distinct()
+    return kinds, copies, 1.0
+
+
+def _ranking(values: FloatArray, decisions: Decisions) -> Performs:
     """Take the AUC of rows drawn again to first order."""
-    found = ranked(values, labels)
+    found = ranked(values, decisions.labels, decisions.weights)
     return lambda _counts, drawn: found.auc + drawn @ found.parts.T
 
 

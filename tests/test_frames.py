@@ -23,7 +23,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    names = ["models", "scores", "groups", "disagreement", "left_out", "baselines", "weights", "flips"]
+    names = ["models", "scores", "groups", "disagreement", "left_out", "baselines", "weights", "flips", "splits"]
     assert list(tables) == names
     for name in tables:
         assert name.replace("_", "-") in AuditResult.tables.__doc__

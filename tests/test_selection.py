@@ -89,7 +89,7 @@ def test_the_auc_of_rows_drawn_again_is_near_to_first_order(noisy_twins):
     rng = np.random.default_rng(4)
     values, labels = rng.normal(size=(3, 400)) + noisy_twins.labels, noisy_twins.labels
     drawn = rng.multinomial(400, np.full(400, 1 / 400), size=30).astype(float)
-    found = _ranking(values, labels)(confusion(noisy_twins), drawn)
+    found = _ranking(values, noisy_twins)(confusion(noisy_twins), drawn)
     exact = np.array([[roc_auc_score(labels, row, sample_weight=weights) for row in values] for weights in drawn])
     assert (found - exact).std() < 0.15 * exact.std(0).mean()
 

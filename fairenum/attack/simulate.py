@@ -16,6 +16,7 @@ from fairenum.dataset.splitting import row_counts
 from fairenum.document.attack import Attack, AttackDocument, DrawnTable, TrialRecord
 from fairenum.document.attack_config import AttackConfig, budget
 from fairenum.document.environment import environment
+from fairenum.document.reading import spelled
 from fairenum.errors import AttackError, ConfigError
 from fairenum.mitigation.defences import DEFENCES
 from fairenum.parallel import collected, mapped
@@ -95,6 +96,8 @@ def simulate(
         The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard keeps
         the trials that were finished.
     """
+    if dataset.weights:
+        raise ConfigError(f"label flips are simulated on rows that count alike; leave out {spelled('weight')}")
     config = resolved((config or AttackConfig()).but(**options), dataset)
     # a trial records its own failures: one that is lost is the cluster's
     running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)

@@ -17,7 +17,8 @@ def disagreement(division: Division, listing: Listing) -> Multiplicity:
     """Measure disagreement overall and in every group; probabilities are calibrated on the selection split."""
     chances = calibrate(listing.values["selection"], division.selection.labels, listing.values["holdout"])
     decisions = listing.decisions(division, "holdout", None)
-    decided, scored = decision_multiplicity(decisions), score_multiplicity(chances, decisions.groups)
+    decided = decision_multiplicity(decisions)
+    scored = score_multiplicity(chances, decisions.groups, decisions.weights)
     return Multiplicity(
         rows=len(decisions.labels),
         models=len(listing.models),
@@ -34,7 +35,7 @@ def disagreement(division: Division, listing: Listing) -> Multiplicity:
 def _by_group(division: Division, listing: Listing, chances: FloatArray, column: str) -> tuple[GroupDisagreement, ...]:
     decisions = listing.decisions(division, "holdout", column)
     groups = decisions.groups
-    decided, scored = decision_multiplicity(decisions), score_multiplicity(chances, groups)
+    decided, scored = decision_multiplicity(decisions), score_multiplicity(chances, groups, decisions.weights)
     flipped = np.bincount(groups.codes, decided.is_flipped, len(groups.names)).astype(int)
     return tuple(
         GroupDisagreement(

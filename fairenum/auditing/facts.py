@@ -12,12 +12,26 @@ from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
+from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
+from fairenum.dataset.splitting import straddling
 from fairenum.document.audit import Requested
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
 from fairenum.document.scores import SplitScores
-from fairenum.document.table import ClassCounts, Feature, GroupSizes, Regrouped, SensitiveColumn, SplitSizes, TableFacts
+from fairenum.document.table import (
+    ClassCounts,
+    Feature,
+    GroupSizes,
+    LabelWeights,
+    Regrouped,
+    SensitiveColumn,
+    SplitOrigin,
+    SplitRows,
+    SplitSizes,
+    TableFacts,
+    WeightFacts,
+)
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
@@ -85,7 +99,57 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         examples=training.problem.size,
         pooled=division.encoding.pooled,
         remarks=dataset.remarks,
+        origin=_origin(division),
+        weights=_weight_facts(division),
+        split_rows=_split_rows(division),
     )
+
+
+def _origin(division: Division) -> SplitOrigin:
+    """Say how rows came to their splits."""
+    split, partition = division.split, division.dataset.partition or Partition()
+    parts, times, members = partition.parts, partition.times, partition.members
+    held = () if times is None else (times[rows].min() for rows in (split.selection, split.holdout) if rows.size)
+    return SplitOrigin(
+        how="column" if parts is not None else "random" if times is None else "time",
+        column=partition.column,
+        is_selection_drawn=parts is not None and SELECTION not in parts,
+        starts=tuple(partition.moments[time] for time in held),
+        group_column=partition.group_column,
+        members=0 if members is None else len(np.unique(members)),
+        straddling=straddling(division.dataset, split),
+    )
+
+
+def _weight_facts(division: Division) -> WeightFacts | None:
+    """Say what rows count, and how many that count alike would tell as much."""
+    dataset = division.dataset
+    if dataset.weights is None:
+        return None
+    train, selection, holdout = (
+        float(rows.counting.sum() ** 2 / (rows.counting**2).sum())
+        for rows in (division.train, division.selection, division.holdout)
+    )
+    left_out = len(dataset) - len(dataset.weights.positive)
+    return WeightFacts(dataset.weights.column, left_out, train, selection, holdout)
+
+
+def _label_weights(groups: Groups, division: Division) -> list[LabelWeights | None]:
+    """Sum what the holdout's rows of each group count, by label, and its squares."""
+    rows, weights = division.rows["holdout"], division.holdout.weights
+    if weights is None:
+        return [None] * len(groups.names)
+    cells = groups.codes[rows] * 2 + division.dataset.y[rows]
+    sums, squares = (np.bincount(cells, one, 2 * len(groups.names)).reshape(-1, 2) for one in (weights, weights**2))
+    return [LabelWeights(*map(float, (*by_label, *squared))) for by_label, squared in zip(sums, squares, strict=True)]
+
+
+def _split_rows(division: Division) -> SplitRows:
+    dataset, split = division.dataset, division.split
+    owners = np.full(int(dataset.numbered(np.arange(len(dataset))).max()) + 1, LEFT_OUT, dtype=np.uint8)
+    for part, rows in ((TRAIN, split.train), (SELECTION, split.selection), (HOLDOUT, split.holdout)):
+        owners[dataset.numbered(rows)] = part
+    return SplitRows.of(owners.tobytes())
 
 
 def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> SensitiveColumn:
@@ -94,6 +158,7 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
     sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
     positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
     regrouped = division.dataset.regrouped.get(groups.column, Regrouped())
+    weights = _label_weights(groups, division)
     return SensitiveColumn(
         column=groups.column,
         is_primary=groups.column == division.column,
@@ -109,6 +174,7 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
                 holdout_positives=positives["holdout"][code],
                 is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
                 is_compared=bool(groups.compared[code]),
+                holdout_weights=weights[code],
             )
             for code, name in enumerate(groups.names)
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GroupRow, GroupTable, ReferenceCheck
 from fairenum.document.models import AuditedModel
-from fairenum.document.scores import SplitScores
-from fairenum.document.table import SensitiveColumn, TableFacts
-from fairenum.problem import FloatArray
+from fairenum.document.scores import SelectedWeights, SplitScores
+from fairenum.document.table import LabelWeights, SensitiveColumn, TableFacts
+from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import (
     Decisions,
     Gaps,
@@ -26,6 +26,7 @@ from fairenum.scoring import (
     score,
     signed_differences,
 )
+from fairenum.scoring.counts import confusion
 
 
 def group_tables(
@@ -73,7 +74,30 @@ def _decided(model: AuditedModel, column: SensitiveColumn) -> Decisions:
     code, label, decision, count = np.array(cells).T
     aside = tuple(code for code, group in enumerate(column.groups) if not group.is_compared)
     groups = Groups(np.repeat(code, count), tuple(group.name for group in column.groups), aside=aside)
-    return Decisions(np.repeat(decision, count)[None], np.repeat(label, count), groups)
+    weights = None if counts.weights is None else _rebuilt_weights(count, column, counts.weights)
+    return Decisions(np.repeat(decision, count)[None], np.repeat(label, count), groups, weights)
+
+
+def _rebuilt_weights(count: IntArray, column: SensitiveColumn, selected: SelectedWeights) -> FloatArray:
+    """Rebuild what rows count: any weights of the right sum and squares tell the same about rows decided alike."""
+    moments: list[tuple[float, float]] = []
+    for code, group in enumerate(column.groups):
+        total = group.holdout_weights or LabelWeights(0.0, 0.0, 0.0, 0.0)
+        right = (selected.true_positives[code], selected.squared_true_positives[code])
+        wrong = (selected.false_positives[code], selected.squared_false_positives[code])
+        moments += [right, (total.favourable - right[0], total.squared_favourable - right[1])]
+        moments += [wrong, (total.unfavourable - wrong[0], total.squared_unfavourable - wrong[1])]
+    return np.concatenate([_spread(int(n), *moment) for n, moment in zip(count, moments, strict=True)])
+
+
+def _spread(rows: int, total: float, squares: float) -> FloatArray:
+    """Find so many weights of this sum and this sum of squares: one large, the others equal."""
+    if rows < 2:
+        return np.full(rows, total)
+    apart = np.sqrt(max(rows * squares - total**2, 0.0) / (rows - 1))
+    weights = np.full(rows, (total - apart) / rows)
+    weights[0] = total - weights[1:].sum()
+    return np.asarray(np.maximum(weights, 0.0))
 
 
 def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, config: AuditConfig) -> GroupTable:
@@ -85,7 +109,9 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
     differences = estimates(signed_differences(scores, reference=reference, confidence=confidence)[0])
     p_values = parity_p_values(scores, reference=reference)[0]
     detectable = detectable_differences(scores, reference=reference, confidence=confidence)
-    sizes, selected = scores.groups.sizes, scores.counts.selected[0].sum(-1)
+    sizes, selected = scores.groups.sizes, confusion(replace(decisions, weights=None)).selected[0].sum(-1)
+    # of rows that count differently, as many as their rate says
+    likely = selected if decisions.weights is None else sizes * rate
     top = rate[best] if best is not None else np.nan
     rows = (
         GroupRow(
@@ -96,14 +122,15 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
             ratio=plain(rate[code] / top) if top > 0 else None,
             difference=differences[code],
             p=plain(p_values[code]),
-            shortfall=plain(max(0.0, sizes[code] * top - selected[code])) if sizes[code] else None,
+            shortfall=plain(max(0.0, sizes[code] * top - likely[code])) if sizes[code] else None,
             detectable=plain(detectable[code]) if sizes[code] else None,
             is_small=bool(is_small[code]),
             is_compared=column.groups[code].is_compared,
         )
         for code, name in enumerate(scores.groups.names)
     )
-    return GroupTable(rank, column.column, reference, None if best is None else scores.groups.names[best], tuple(rows))
+    most_selected, is_weighted = None if best is None else scores.groups.names[best], decisions.weights is not None
+    return GroupTable(rank, column.column, reference, most_selected, tuple(rows), is_weighted)
 
 
 def _most_selected(rate: FloatArray, compared: NDArray[np.bool_], is_small: NDArray[np.bool_]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,7 +72,9 @@ class Listing:
         groups = Groups.everyone(len(rows))
         if column is not None:
             groups = next(one for one in division.columns if one.column == column).take(rows)
-        return Decisions((self.values[part] >= 0.0).astype(np.uint8), division.part(part).labels, groups)
+        return Decisions(
+            (self.values[part] >= 0.0).astype(np.uint8), division.part(part).labels, groups, division.part(part).weights
+        )
 
 
 def enumerate_models(division: Division, training: Training, config: AuditConfig, progress: Progress) -> Listing:
@@ -85,7 +87,7 @@ def enumerate_models(division: Division, training: Training, config: AuditConfig
     limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
     enumeration = Enumeration(training.workspace, limits, root=training.best)
     k = 1 if config.search == "guided" else config.k
-    point = operating_point(Decide.of(config.decide), division.train)
+    point = replace(operating_point(Decide.of(config.decide), division.train), weights=division.selection.weights)
     operating = None if point.is_sign else Operating(point, division.selection.X)
     stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience, operating)
     models, ended = _collect(stream, k, progress)

@@ -22,11 +22,11 @@ def possible_range(
 
     The two groups are those of the compared ones that lie farthest apart for model 1. Nearly as good is what is within
     the eps of the audit or, if a listed model loses more than that on all training rows, what it loses: so every model
-    lies in the range.
+    lies in the range. It is about rows that count alike, and left out where they do not.
     """
     rows, groups = division.holdout, division.holdout.groups
     present = np.flatnonzero((groups.sizes > 0) & groups.compared)
-    if division.column is None or len(present) < 2:
+    if division.column is None or len(present) < 2 or rows.weights is not None:
         return None
     values = listing.values["holdout"]
     means = np.array([values[:, groups.codes == code].mean(axis=1) for code in present])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -11,13 +12,23 @@ from msgspec.structs import asdict
 from fairenum.auditing.listing import Listing
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
-from fairenum.document.scores import ChangedEstimate, ColumnScores, GapEstimate, GapScores, GroupScores, SplitScores
+from fairenum.document.scores import (
+    ChangedEstimate,
+    ColumnScores,
+    GapEstimate,
+    GapScores,
+    GroupScores,
+    SelectedWeights,
+    SplitScores,
+)
 from fairenum.document.terms import Part, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray
 from fairenum.scoring import Decisions, Gap, Interval, Scores, compare, gap_intervals, score
 from fairenum.scoring.auc import auc_intervals
+from fairenum.scoring.counts import Confusion, confusion
+from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
 from fairenum.scoring.intervals import normal_critical, wilson
 from fairenum.scoring.performance import decided_intervals, performance_changes, performance_intervals
@@ -82,7 +93,7 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
     counts = score(decisions).counts.overall()
     accuracy, performance = changed_performances(decisions, listing.values[part], (place,), config)
     balanced = estimates(decided_intervals(counts, BALANCED, config.confidence))
-    ranked = estimates(auc_intervals(listing.values[part], decisions.labels, config.confidence))
+    ranked = estimates(auc_intervals(listing.values[part], decisions.labels, config.confidence, decisions.weights))
     selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
     losses = score(decisions, decision_values=listing.uncut(part)).overall.hinge_loss
     columns = {
@@ -124,6 +135,7 @@ def stream(config: AuditConfig, *place: int) -> np.random.Generator:
 def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ColumnScores]:
     """Score all models between the groups of one column."""
     gaps, scores = scored_gaps(decisions, place, config), score(decisions)
+    rows = confusion(replace(decisions, weights=None))
     ratios = {ratio: estimates(_ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
     return [
         ColumnScores(
@@ -133,9 +145,19 @@ def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditCo
             equalized_odds_ratio=ratios["equalized_odds_ratio"][model],
             selected=tuple(selected.sum(-1).tolist()),
             true_positives=tuple(selected[:, 1].tolist()),
+            weights=_weights(scores.counts, model),
         )
-        for model, (own, selected) in enumerate(zip(gaps, scores.counts.selected.astype(int), strict=True))
+        for model, (own, selected) in enumerate(zip(gaps, rows.selected.astype(int), strict=True))
     ]
+
+
+def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
+    """Return what the selected rows of each group count, where rows count differently."""
+    if counts.squares is None:
+        return None
+    selected, squares = counts.selected[model], counts.squares.selected[model]
+    parts = (selected[:, 0], selected[:, 1], squares[:, 0], squares[:, 1])
+    return SelectedWeights(*(tuple(part.tolist()) for part in parts))
 
 
 def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[GapScores]:
@@ -170,7 +192,7 @@ def _ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interva
     critical = normal_critical(1 - (1 - confidence) / (len(rates) * max(int(present.sum()), 1)))
     lower, upper = [], []
     for rate in rates:
-        limits = wilson(*FRACTIONS[rate](scores.counts.of_groups(present)), critical)
+        limits = wilson(*effective(FRACTIONS[rate], scores.counts.of_groups(present)), critical)
         lower.append(_smallest_ratio(limits.lower, limits.upper))
         upper.append(np.minimum(_smallest_ratio(limits.upper, limits.lower), 1.0))
     return Interval(getattr(scores.gaps, ratio), np.min(lower, axis=0), np.min(upper, axis=0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from fairenum.dataset import Dataset, load_dataset
 from fairenum.dataset.naming import Names, listed
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
-from fairenum.document.reading import Reading
+from fairenum.document.reading import Reading, spelled
 from fairenum.document.training import ClassWeights, TriedCost, Tuning
 from fairenum.errors import ConfigError
 from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, class_weights, kernel_for, pose
@@ -25,6 +26,7 @@ from fairenum.solvers.registry import open_workspace
 
 if TYPE_CHECKING:
     import pandas as pd
+    from sklearn.svm import SVC
 
 # Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
 MOST_ITERATIONS = 20_000
@@ -74,10 +76,16 @@ def load(
     """Load what is to be audited: a bundled name, a file, a frame, or a dataset that is ready."""
     if isinstance(data, Dataset):
         _refuse_reading_options(config, label, favourable, sensitive)
-        return data
-    if isinstance(data, str | Path):
-        return load_dataset(data, label, favourable, sensitive, reading=config.reading)
-    return Dataset.from_frame(data, label, favourable, listed(sensitive or ()), reading=config.reading)
+        dataset = data
+    elif isinstance(data, str | Path):
+        dataset = load_dataset(data, label, favourable, sensitive, reading=config.reading)
+    else:
+        dataset = Dataset.from_frame(data, label, favourable, listed(sensitive or ()), reading=config.reading)
+    if config.baselines and dataset.weights:
+        raise ConfigError(
+            f"baselines=True (--baselines) takes rows that count alike; leave it out, or {spelled('weight')}"
+        )
+    return dataset
 
 
 def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
@@ -110,13 +118,14 @@ def _accuracy_by_cost(
     train: EncodedRows, machine: Machine, folds: int, seed: int, progress: Progress
 ) -> dict[float, float]:
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score
+    from sklearn.model_selection import StratifiedKFold
     from sklearn.svm import SVC
 
     from fairenum.estimator import by_label
 
     weights = by_label(machine.class_weight)
-    scoring = "accuracy" if weights is None else "balanced_accuracy"
+    scorer = accuracy_score if weights is None else balanced_accuracy_score
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     kernel = {"kernel": machine.kernel, "gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
     accuracy: dict[float, float] = {}
@@ -125,14 +134,22 @@ def _accuracy_by_cost(
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
             svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
-            accuracy[cost] = float(cross_val_score(svc, train.X, train.y, cv=parts, scoring=scoring).mean())
+            shares = [_fold_score(svc, scorer, train, *fold) for fold in parts.split(train.X, train.y)]
+            accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
+def _fold_score(svc: SVC, scorer: Callable[..., float], train: EncodedRows, learnt: IntArray, tried: IntArray) -> float:
+    """Train on some rows, and score on others; rows count as they do in the audit."""
+    ours, others = train.take(learnt), train.take(tried)
+    decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
+    return float(scorer(others.y, decided, sample_weight=others.weights))
+
+
 def trained(division: Division, machine: Machine, config: AuditConfig) -> Training:
     """Train the machine on the training rows, and resolve how many boxes may be solved."""
-    found = pose(division.train.X, division.train.y, machine)
+    found = pose(division.train.X, division.train.y, machine, weights=division.train.weights)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes

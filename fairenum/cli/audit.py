@@ -106,6 +106,17 @@ output = partial(click.option, panel="Output", callback=check_target)
     default="0.6,0.2,0.2",
     help="Train, selection and holdout: shares or rows.",
 )
+@statistic(
+    "--split-column", metavar="COLUMN", help="Column that marks rows: train, selection, holdout; or train, test."
+)
+@statistic(
+    "--split-by-time",
+    "time_column",
+    metavar="COLUMN",
+    help="Numbers or dates: train on the earliest rows, hold out the latest.",
+)
+@statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
+@statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
 @statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows in a split are small.")
@@ -190,6 +201,8 @@ def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str,
         if given:
             raise click.UsageError(f"--{ATTACK[next(iter(given))]} is about label flips; add --attack")
         return None
+    if options.get("weight") is not None:
+        raise click.UsageError("--attack simulates label flips on rows that count alike; leave out --weight")
     from fairenum.attack.simulate import check_names
     from fairenum.document.attack_config import AttackConfig
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fairenum.dataset.columns import IntArray, read_only
 from fairenum.dataset.naming import option
+from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 from fairenum.dataset.table import Dataset
+from fairenum.dataset.together import divided_together
+from fairenum.document.reading import spelled
 from fairenum.errors import SplitImpossible
 
 SHARES = (0.6, 0.2, 0.2)
@@ -27,10 +30,13 @@ class Split:
 
 
 def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> Split:
-    """Divide rows at random, alike in label and sensitive groups as far as their numbers allow.
+    """Divide rows as the table says itself, or else at random.
 
-    Every combination of label and (intersected) group is spread over the parts in proportion, to within a few
-    rows; the sizes of the parts are exact.
+    At random, rows are divided alike in label and sensitive groups as far as their numbers allow: every combination of
+    label and (intersected) group is spread over the parts in proportion, to within a few rows, and the sizes of the
+    parts are exact. Where rows have to stay together, both hold as nearly as they can. A table that marks its parts is
+    divided so; if it marks no rows to choose by, they are drawn from those to train on. By time, the earliest rows are
+    trained on and the latest held out; rows of one time stay together.
 
     Parameters
     ----------
@@ -40,17 +46,95 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
         Train, selection, holdout: row counts if all three are integers, else shares of the table. A size of 0
         leaves selection or holdout empty; rows that no part claims are left out.
     seed
-        The same seed gives the same split.
+        The same seed gives the same split. Rows of weight 0 are in no part.
     """
+    owner = _counting_owners(dataset, sizes, seed)
+    train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in (TRAIN, SELECTION, HOLDOUT))
+    _require_both_labels(dataset, train)
+    return Split(train, selection, holdout, seed)
+
+
+def straddling(dataset: Dataset, parts: Split) -> int:
+    """Count the members of a table (persons, firms) that have rows in more than one part."""
+    if dataset.partition is None or dataset.partition.members is None:
+        return 0
+    seen = [np.unique(dataset.partition.members[rows]) for rows in (parts.train, parts.selection, parts.holdout)]
+    return int(np.count_nonzero(np.unique(np.concatenate(seen), return_counts=True)[1] > 1))
+
+
+def _counting_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
+    """Find the part of each row that counts; the others are left out."""
+    if dataset.weights is None or len(dataset.weights.positive) == len(dataset):
+        return _owners(dataset, sizes, seed)
+    rows = dataset.weights.positive
+    owner = np.full(len(dataset), LEFT_OUT, dtype=np.intp)
+    owner[rows] = _owners(dataset.take(rows), sizes, seed)
+    return owner
+
+
+def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
+    """Find the part of each row."""
+    partition = dataset.partition or Partition()
+    if partition.parts is not None:
+        return _as_marked(dataset, partition, partition.parts, sizes, seed)
     counts = row_counts(sizes, len(dataset))
-    generator = np.random.default_rng(seed)
+    if partition.times is not None:
+        return _by_time(partition.times, counts)
+    if partition.members is not None:
+        return divided_together(partition.members, _strata(dataset), counts, np.random.default_rng(seed))
+    return _at_random(dataset, counts, np.random.default_rng(seed))
+
+
+def _at_random(dataset: Dataset, counts: Sequence[int], generator: np.random.Generator) -> IntArray:
     parts = _interleaved([*counts, len(dataset) - sum(counts)])
     owner = np.empty_like(parts)
     # Turned by chance, the pattern puts every row into each part with the same probability, rare rows too.
     owner[_stratified_order(dataset, generator)] = np.roll(parts, generator.integers(len(dataset)))
-    train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in range(3))
-    _require_both_labels(dataset, train)
-    return Split(train, selection, holdout, seed)
+    return owner
+
+
+def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: Sequence[float], seed: int) -> IntArray:
+    """Take the parts as marked; draw the rows to choose by from those to train on if none are marked."""
+    for part, name in ((TRAIN, "train"), (HOLDOUT, "holdout (or test)")):
+        if part not in parts:
+            raise SplitImpossible(
+                f"{spelled('split_column')} marks none of {len(parts)} rows as {name}; mark some, or leave it out"
+            )
+    if SELECTION in parts:
+        if tuple(sizes) != SHARES:
+            raise SplitImpossible(
+                f"{spelled('split_column')} marks all three parts, so sizes {tuple(sizes)} (--split) have no say; "
+                "leave them out"
+            )
+        return parts
+    row_counts(sizes, len(dataset))  # refuses what are no sizes
+    rows = np.flatnonzero(parts == TRAIN)
+    learnt = replace(dataset.take(rows), partition=replace(partition.take(rows), parts=None))
+    share = sizes[1] / (sizes[0] + sizes[1])
+    owner = parts.copy()
+    owner[rows] = _owners(learnt, (1.0 - share, share, 0.0), seed)
+    return owner
+
+
+def _by_time(times: IntArray, counts: Sequence[int]) -> IntArray:
+    """Divide in the order of time, each cut moved to the nearest place where the time changes."""
+    rows = np.bincount(times)
+    after = np.cumsum(rows[rows > 0])  # where a cut may be: behind all rows of a time
+    needed = [int(count > 0) for count in counts]
+    if len(after) < sum(needed):
+        raise SplitImpossible(
+            f"{spelled('time_column')} holds {len(after)} different values, whose rows stay together, for "
+            f"{sum(needed)} parts; give a finer time, or fewer parts (--split)"
+        )
+    places = np.concatenate([[0], after])
+    cuts: list[int] = []
+    for part, wanted in enumerate(np.cumsum(counts)):
+        # every part before this cut and every one behind it needs a time of its own
+        lowest = (cuts[-1] if cuts else 0) + needed[part]
+        highest = len(after) - sum(needed[part + 1 :])
+        cuts.append(lowest + int(np.abs(places[lowest : highest + 1] - wanted).argmin()))
+    ranks = np.unique(times, return_inverse=True)[1]
+    return np.searchsorted(np.array(cuts), ranks, side="right").astype(np.intp)
 
 
 def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
@@ -70,9 +154,13 @@ def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
 def _stratified_order(dataset: Dataset, generator: np.random.Generator) -> IntArray:
     """Order rows by label, then group, then chance."""
     # Label first: the few rows of a rare label then lie together, and every part gets its share of them.
+    return np.lexsort((generator.permutation(len(dataset)), _strata(dataset)))
+
+
+def _strata(dataset: Dataset) -> IntArray:
+    """Number the combinations of label and group, by label first."""
     groups = dataset.intersection
-    codes = groups.codes if groups else np.zeros(len(dataset), dtype=np.intp)
-    return np.lexsort((generator.permutation(len(dataset)), codes, dataset.y))
+    return dataset.y * len(groups.names) + groups.codes if groups else dataset.y.astype(np.intp)
 
 
 def _interleaved(counts: Sequence[int]) -> IntArray:

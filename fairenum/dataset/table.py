@@ -15,8 +15,10 @@ from fairenum.dataset.features import read_features
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
+from fairenum.dataset.partition import Partition, read_partition
 from fairenum.dataset.regrouping import regroup
-from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of
+from fairenum.dataset.weights import Weights, read_weights
+from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
 from fairenum.document.remark import Remark
 from fairenum.document.table import Regrouped
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
@@ -42,6 +44,10 @@ class Dataset:
         What was made of the groups of a sensitive column, by its name.
     numbers
         The numbers that the rows have in the whole table, where some of it were left out.
+    partition
+        What the table says itself about its split; None if it says nothing.
+    weights
+        What each row counts; None if no column says so.
     """
 
     name: str
@@ -52,6 +58,8 @@ class Dataset:
     max_levels: int = MAX_LEVELS
     regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
     numbers: IntArray | None = field(default=None, repr=False)
+    partition: Partition | None = None
+    weights: Weights | None = None
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -92,6 +100,10 @@ class Dataset:
         for column in self.features:
             values = column.values.tobytes() if column.is_numeric else repr(column.values.tolist()).encode()
             digest.update(repr(column.name).encode() + values)
+        if self.partition:
+            digest.update(self.partition.content)
+        if self.weights:
+            digest.update(repr(self.weights.column).encode() + self.weights.values.tobytes())
         return digest.hexdigest()
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
@@ -123,7 +135,13 @@ class Dataset:
             label=replace(self.label, y=read_only(self.y[rows])),
             sensitive=tuple(groups.take(rows) for groups in self.sensitive),
             numbers=None if self.numbers is None else self.numbers[rows],
+            partition=self.partition.take(rows) if self.partition else None,
+            weights=self.weights.take(rows) if self.weights else None,
         )
+
+    def relative(self, rows: IntArray) -> FloatArray | None:
+        """Return what some rows count, on average 1; None where all rows of the table that count count alike."""
+        return None if self.weights is None else self.weights.relative(rows)
 
     @classmethod
     def from_frame(
@@ -169,20 +187,31 @@ class Dataset:
         sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
         _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
         _refuse_unknown(frame, categorical_columns=reading.categorical_columns)
+        _refuse_unknown(frame, **{spelled(part): [column] for part, column in reading.aside.items()})
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
+        _refuse_two_parts(reading.aside, [label, *sensitive])
         groups = [read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
         regrouping = regroup(groups, reading)
         if regrouping.rows is not None:
             frame = frame.iloc[regrouping.rows]
         outcome = read_label(frame[label], favourable)
-        hidden = {label, *drop} | (set() if reading.use_sensitive else {*sensitive, *withhold})
+        hidden = {label, *drop, *reading.aside.values()} | (set() if reading.use_sensitive else {*sensitive, *withhold})
         features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
         if not features:
             raise _nothing_left(sorted(hidden), remarks)
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
         return cls(
-            name, features, outcome, regrouping.columns, remarks, reading.max_levels, regrouping.made, regrouping.rows
+            name=name,
+            features=features,
+            label=outcome,
+            sensitive=regrouping.columns,
+            remarks=remarks,
+            max_levels=reading.max_levels,
+            regrouped=regrouping.made,
+            numbers=regrouping.rows,
+            partition=read_partition(frame, reading),
+            weights=read_weights(frame[reading.weight]) if reading.weight else None,
         )
 
 
@@ -219,3 +248,13 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
     for name in bands:
         if name not in sensitive:
             raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")
+
+
+def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
+    """Refuse a column that says something about rows and is to be predicted or compared, or to say two things."""
+    claimed = [*taken, *aside.values()]
+    for part, name in aside.items():
+        if claimed.count(name) > 1:
+            raise ColumnConflict(
+                f"column {name!r}, named as {spelled(part)}, plays another part, too; give it one part"
+            )

@@ -62,7 +62,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     examples
         The training examples that some model leaves out.
     range
-        Null without two groups to compare, if it was not asked for, or if it could not be proven.
+        Null without two groups to compare, if it was not asked for or could not be proven, or where rows have weights.
     baselines
         Null if they were not asked for.
     explanation
@@ -138,11 +138,14 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         return self.config.primary
 
     def redacted(self) -> AuditDocument:
-        """Leave out what it holds of single rows: their numbers, labels, groups and values."""
+        """Leave out what it holds of single rows: their numbers, splits, labels, groups and values."""
         models = tuple(model.but(left_out=tuple(entry.counted for entry in model.left_out)) for model in self.models)
         explanation = self.explanation
         if explanation:
             core = explanation.core.but(left_out=tuple(entry.counted for entry in explanation.core.left_out))
             explanation = explanation.but(clusters=(), core=core)
         flips = self.flips and self.flips.but(flipped=())
-        return self.but(is_redacted=True, models=models, examples=(), explanation=explanation, flips=flips)
+        table = self.dataset.but(split_rows=None)
+        return self.but(
+            is_redacted=True, dataset=table, models=models, examples=(), explanation=explanation, flips=flips
+        )

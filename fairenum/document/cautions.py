@@ -14,6 +14,7 @@ NOTABLE_DIFFERENCE = 0.1
 NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
 NOTABLE_MISS = 0.01  # of the share that models are to select
 REFERENCE_AGREES = 1e-9
+TELLING_SHARE = 0.5  # of the holdout's rows that weights should leave it worth
 
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
@@ -56,6 +57,14 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("unscaled")
     if document.config.reading.use_sensitive:
         yield Caution("sensitive_features")
+    origin = document.dataset.origin
+    if origin.straddling:
+        yield Caution("straddling", origin.group_column)
+    if 0 < origin.members < document.dataset.rows:
+        yield Caution("related_rows", origin.group_column)
+    weights = document.dataset.weights
+    if weights and weights.holdout < TELLING_SHARE * document.dataset.splits.holdout:
+        yield Caution("uneven_weights", weights.column)
 
 
 def _of_features(document: AuditDocument) -> Iterator[Caution]:

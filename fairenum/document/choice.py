@@ -169,6 +169,9 @@ class GroupTable(Value, frozen=True):
     most_selected
         The group that ratio and shortfall refer to: of the highest rate among those compared, small ones aside
         if others remain.
+    is_weighted
+        Whether rows count differently: n and selected are rows, rates and all that follows from them are weighted, and
+        a shortfall is in rows of average weight.
     """
 
     rank: int
@@ -176,6 +179,7 @@ class GroupTable(Value, frozen=True):
     reference: str
     most_selected: str | None
     groups: tuple[GroupRow, ...]
+    is_weighted: bool = False
 
 
 class ReferenceCheck(Value, frozen=True):

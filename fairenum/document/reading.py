@@ -49,6 +49,14 @@ class Reading:
         Groups whose rows alone are audited, and those whose rows are left out: ``"White"``, or ``"race:White"``.
     tidy_groups
         Join groups whose names differ by case or blanks only.
+    split_column
+        Column that says which part each row is of: train, selection and holdout, or train and test.
+    time_column
+        Column of numbers or dates to divide by: the earliest rows are trained on, the latest held out.
+    group_column
+        Column of persons, firms or the like: rows of one of them stay in one part.
+    weight
+        Column of what each row counts, in training, in every rate and in every interval; 0 leaves a row out.
     """
 
     use_sensitive: bool = False
@@ -64,6 +72,10 @@ class Reading:
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     tidy_groups: bool = False
+    split_column: str | None = None
+    time_column: str | None = None
+    group_column: str | None = None
+    weight: str | None = None
 
     def __post_init__(self) -> None:
         make_tuples(self, ("drop", "categorical_columns", "only", "exclude"))
@@ -72,6 +84,36 @@ class Reading:
         check_options(self, words, whole, {}, ("use_sensitive", "tidy_groups"), optional=("decimal",))
         _check_merge(self)
         object.__setattr__(self, "merge", {name: tuple(members) for name, members in self.merge.items()})
+        _refuse_two_splits(self)
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """The columns that say something about rows and are no features, by the options that name them."""
+        named = {name: getattr(self, name) for name in ASIDE}
+        return {name: column for name, column in named.items() if column is not None}
+
+
+# Options that name a column which is no feature, and what they are called on the command line.
+ASIDE = {
+    "split_column": "split-column",
+    "time_column": "split-by-time",
+    "group_column": "group-column",
+    "weight": "weight",
+}
+
+
+def spelled(option: str) -> str:
+    """Call an option that names a column as it is called in Python and on the command line."""
+    return f"{option} (--{ASIDE[option]})"
+
+
+def _refuse_two_splits(reading: Reading) -> None:
+    """Refuse to divide by time what is divided already, or what has to stay together."""
+    for other in ("split_column", "group_column"):
+        if reading.time_column is not None and getattr(reading, other) is not None:
+            raise ConfigError(
+                f"a table cannot be divided by {spelled('time_column')} and by {spelled(other)} at once; give one"
+            )
 
 
 def _check_merge(reading: Reading) -> None:
@@ -101,6 +143,10 @@ class ReadingOptions(TypedDict, total=False):
     only: Sequence[str]
     exclude: Sequence[str]
     tidy_groups: bool
+    split_column: str | None
+    time_column: str | None
+    group_column: str | None
+    weight: str | None
 
 
 def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:

@@ -57,6 +57,23 @@ class GroupScores(GapScores, frozen=True):
     equalized_odds_ratio: Estimate
 
 
+class SelectedWeights(Value, frozen=True):
+    """What the selected rows of each group count, where rows count differently.
+
+    Attributes
+    ----------
+    false_positives, true_positives
+        Sums over the selected rows with an unfavourable and with a favourable label.
+    squared_false_positives, squared_true_positives
+        The same sums of squares, which say how much the rows tell.
+    """
+
+    false_positives: tuple[float, ...]
+    true_positives: tuple[float, ...]
+    squared_false_positives: tuple[float, ...]
+    squared_true_positives: tuple[float, ...]
+
+
 class ColumnScores(GroupScores, frozen=True):
     """The gaps between the groups of one sensitive column, or of their intersection, and the counts behind them.
 
@@ -66,10 +83,13 @@ class ColumnScores(GroupScores, frozen=True):
         Rows that get the favourable outcome, by group in the order of dataset.sensitive.
     true_positives
         Those of them whose label is favourable.
+    weights
+        What these rows count; null where all count alike.
     """
 
     selected: tuple[int, ...]
     true_positives: tuple[int, ...]
+    weights: SelectedWeights | None = None
 
 
 class SplitScores(GroupScores, frozen=True):

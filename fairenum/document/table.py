@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from fairenum.document.remark import Remark
 from fairenum.document.terms import Part
 from fairenum.document.value import Value
+
+Split = Literal["train", "selection", "holdout"]
+SPLITS: tuple[Split, ...] = get_args(Split)
 
 
 class Feature(Value, frozen=True):
@@ -40,6 +43,92 @@ class SplitSizes(Value, frozen=True):
     holdout: int
 
 
+class SplitOrigin(Value, frozen=True):
+    """How rows came to their splits.
+
+    Attributes
+    ----------
+    how
+        At random, as a column marks them, or in the order of time.
+    column
+        The one that marks them or holds their time; null at random.
+    is_selection_drawn
+        Whether the column marks rows to train on and to hold out alone, so that those to choose by were drawn.
+    starts
+        By time, the times at which selection and holdout start, where they have rows.
+    group_column, members
+        The column whose rows stay together, and how many different values it has; null and 0 without one.
+    straddling
+        How many of them have rows in more than one split all the same, as another column marks them so.
+    """
+
+    how: Literal["random", "column", "time"]
+    column: str | None = None
+    is_selection_drawn: bool = False
+    starts: tuple[str, ...] = ()
+    group_column: str | None = None
+    members: int = 0
+    straddling: int = 0
+
+
+class SplitRows(Value, frozen=True):
+    """Which row is in which split.
+
+    Attributes
+    ----------
+    packed
+        Two bits for each row of the table, in its order and four to a byte, the first in the lowest bits: 0 train,
+        1 selection, 2 holdout, 3 none of them.
+    rows
+        How many rows there are.
+    """
+
+    packed: bytes
+    rows: int
+
+    @classmethod
+    def of(cls, owners: bytes) -> SplitRows:
+        """Pack the splits of all rows, one byte each."""
+        padded = owners + bytes(-len(owners) % 4)
+        packed = bytes(a | b << 2 | c << 4 | d << 6 for a, b, c, d in zip(*[iter(padded)] * 4, strict=True))
+        return cls(packed, len(owners))
+
+    def of_split(self, split: Split) -> list[int]:
+        """List the rows of one split, counted from 0 in the table."""
+        wanted = SPLITS.index(split)
+        return [row for row in range(self.rows) if self.packed[row // 4] >> 2 * (row % 4) & 3 == wanted]
+
+
+class LabelWeights(Value, frozen=True):
+    """What rows count in total, by label, with the sums of squares that say how much they tell."""
+
+    unfavourable: float
+    favourable: float
+    squared_unfavourable: float
+    squared_favourable: float
+
+
+class WeightFacts(Value, frozen=True):
+    """What rows count, where a column says so.
+
+    Attributes
+    ----------
+    column
+        The column; the weights of each split are divided by their mean.
+    left_out
+        Rows of weight 0, which are in no split.
+    train, selection, holdout
+        Rows of equal weight that would tell as much, (sum of weights)^2 / sum of squares (Kish); all rows of the split
+        if they count alike.
+    """
+
+    column: str
+    left_out: int
+    train: float
+    selection: float
+    holdout: float
+
+
 class GroupSizes(Value, frozen=True):
     """The rows of one group.
 
@@ -51,6 +140,8 @@ class GroupSizes(Value, frozen=True):
         Whether selection or holdout has too few of its rows to say much.
     is_compared
         Whether it has a part in gaps, search and choice; a group that is set aside is only shown.
+    holdout_weights
+        What its rows in the holdout count; null where all count alike.
     """
 
     name: str
@@ -61,6 +152,7 @@ class GroupSizes(Value, frozen=True):
     holdout_positives: int
     is_small: bool
     is_compared: bool = True
+    holdout_weights: LabelWeights | None = None
 
     def rows(self, part: Part) -> int:
         """Return the rows in one split."""
@@ -147,6 +239,12 @@ class TableFacts(Value, frozen=True):
         Training rows that repeat another in all encoded features and the label.
     examples
         Training examples of the SVM.
+    origin
+        How rows came to their splits.
+    split_rows
+        Which row is in which split; null if it was left out.
+    weights
+        What rows count; null if no column says so, and all count alike.
     """
 
     name: str
@@ -168,6 +266,9 @@ class TableFacts(Value, frozen=True):
     examples: int
     pooled: dict[str, int] = msgspec.field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    origin: SplitOrigin = SplitOrigin("random")
+    split_rows: SplitRows | None = None
+    weights: WeightFacts | None = None
 
     @property
     def sensitive_columns(self) -> list[str]:

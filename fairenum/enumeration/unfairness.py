@@ -11,7 +11,7 @@ from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
 from fairenum.scoring import Gap, Rate, score
-from fairenum.scoring.counts import BitArray, Confusion, cell_sums
+from fairenum.scoring.counts import Confusion, cell_sums
 from fairenum.scoring.operating import SIGN, OperatingPoint
 from fairenum.scoring.performance import performance, row_divisors
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
@@ -54,16 +54,17 @@ class Watched:
         is_ranked = self.measure.name == "auc"
         push = self._gap_slope(degree)
         if not is_ranked:
-            push = push - price * (2.0 * labels - 1.0) / row_divisors(labels, self.measure)
+            push = push - price * (2.0 * labels - 1.0) / row_divisors(labels, self.measure, self.rows.weights)
         slope = push * degree * (1.0 - degree) / softness
         if self.point.share is not None:
-            slope = _at_equal_rate(slope, degree * (1.0 - degree))
-        return np.asarray(slope - price * _auc_slope(values, labels, softness) if is_ranked else slope)
+            slope = _at_equal_rate(slope, self.rows.counting * degree * (1.0 - degree))
+        return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
     def _gap_slope(self, degree: FloatArray) -> FloatArray:
         """Return how the widest distance between two groups changes with the degree of each row."""
-        decisions, ones = self.rows.decisions(degree[None]), np.ones(len(degree))
-        counts = Confusion(cell_sums(ones[None], decisions, ones), cell_sums(degree[None], decisions, ones))
+        decisions, counting = self.rows.decisions(degree[None]), self.rows.counting
+        everyone = np.ones((1, len(degree)))
+        counts = Confusion(cell_sums(everyone, decisions, counting), cell_sums(degree[None], decisions, counting))
         widest, slope = -1.0, np.zeros(counts.selected.shape[1:])
         for rate in GAP_RATES[self.metric]:
             values = np.where(decisions.groups.compared, share(*FRACTIONS[rate](counts))[0], np.nan)
@@ -74,7 +75,7 @@ class Watched:
                 widest, slopes = float(values[high] - values[low]), _rate_slopes(counts, rate, values)
                 slope = np.zeros_like(slopes)
                 slope[high], slope[low] = slopes[high], -slopes[low]
-        return np.asarray(slope[self.rows.groups.codes, self.rows.labels])
+        return np.asarray(slope[self.rows.groups.codes, self.rows.labels] * counting)
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
@@ -83,16 +84,18 @@ def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
     return slope - moves * (slope.sum() / total) if total > 0.0 else slope
 
 
-def _auc_slope(values: FloatArray, labels: BitArray, softness: float) -> FloatArray:
+def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatArray:
     """Return how the share of pairs in order changes with each value: by the density of the other label there."""
+    labels, counting = rows.labels, rows.counting
     slope, signs = np.zeros_like(values), 2.0 * labels - 1.0
     places = np.linspace(values.min(), values.max(), GRID)
     for label in (0, 1):
         own, others = labels == label, values[labels != label]
         if own.any() and others.size:
+            shares = None if rows.weights is None else counting[labels != label]
             nearness = expit((places[:, None] - others) / softness)
-            density = (nearness * (1.0 - nearness)).mean(1) / softness
-            slope[own] = signs[own] * np.interp(values[own], places, density) / own.sum()
+            density = np.average(nearness * (1.0 - nearness), axis=1, weights=shares) / softness
+            slope[own] = signs[own] * np.interp(values[own], places, density) * counting[own] / counting[own].sum()
     return slope
 
 

@@ -104,7 +104,8 @@ def _shown(document: AuditDocument) -> AuditDocument:
     """Keep what the page shows: some examples, the weights of two models, and how many rows flip."""
     anatomy = document.anatomy and document.anatomy.only(document.selection.shortlist)
     flips = document.flips and document.flips.but(flipped=())
-    return document.but(examples=_shown_examples(document), anatomy=anatomy, flips=flips)
+    table = document.dataset.but(split_rows=None)
+    return document.but(examples=_shown_examples(document), dataset=table, anatomy=anatomy, flips=flips)
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:

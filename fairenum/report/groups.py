@@ -111,6 +111,8 @@ def _impact_notes(table: GroupTable) -> Iterator[str]:
     if table.most_selected is not None:
         among = " of those that are not small" if {group.is_small for group in compared} == {True, False} else ""
         yield f"ratio and shortfall: against {shortened(table.most_selected, GROUP_WIDTH)}, the most selected{among}"
+    if table.is_weighted:
+        yield "n and selected are rows; rates are weighted, and a shortfall is in rows of average weight"
     if any(group.is_small for group in compared):
         yield "small: too few rows to say much"
     if len(compared) < len(table.groups):
@@ -122,7 +124,7 @@ def impact_ratios(table: GroupTable) -> Table:
     """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
     rows = sum(group.n for group in table.groups)
     known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
-    best = max((group.selected / group.n for group in known if group.n), default=0.0)
+    best = max((group.rate.value or 0.0 for group in known if group.n), default=0.0)
     unknown = sum(group.n for group in table.groups if _is_unknown(group))
     return Table(
         title=f"Model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
@@ -143,7 +145,7 @@ def _is_unknown(group: GroupRow) -> bool:
 
 
 def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, ...]:
-    rate = group.selected / group.n if group.n else None
+    rate = group.rate.value
     ratio = "unknown" if _is_unknown(group) else "not counted"
     if is_counted:
         ratio = UNDEFINED if rate is None or not best else share(rate / best)

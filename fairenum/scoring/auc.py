@@ -2,7 +2,8 @@
 
 The AUC is the share of pairs of a favourable and an unfavourable row whose decision values are in this order, ties
 counting half. What each row adds to its deviation (DeLong, DeLong and Clarke-Pearson, 1988) gives variances, and
-covariances between models that rank the same rows.
+covariances between models that rank the same rows. Where rows count differently, a pair counts the product of what its
+rows do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from fairenum.scoring.comparison import max_t_critical
-from fairenum.scoring.counts import BitArray, FloatArray, blocks, freeze
+from fairenum.scoring.counts import BitArray, BoolArray, FloatArray, blocks, freeze
 from fairenum.scoring.intervals import Interval, normal_critical, wilson
 
 
@@ -29,12 +30,12 @@ class Ranked:
         For a favourable row the share of unfavourable ones below it, minus the AUC, over the number of favourable
         rows; for an unfavourable row likewise.
     fewest
-        Rows of the rarer label.
+        Rows of the rarer label; Kish's number of them where they count differently.
     """
 
     auc: FloatArray
     parts: FloatArray
-    fewest: int
+    fewest: float
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -45,12 +46,14 @@ class Ranked:
         return np.asarray((self.parts**2).sum(1))
 
 
-def ranked(values: FloatArray, labels: BitArray) -> Ranked:
+def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> Ranked:
     """Rank rows by the decision values of each model, shape (models, rows), and hold the ranks against the labels."""
     is_positive = labels == 1
     positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
     if not positives or not negatives:
         return Ranked(np.full(len(values), np.nan), np.zeros(values.shape), 0)
+    if weights is not None:
+        return _weighted(values, is_positive, weights)
     above = np.empty(values.shape)
     ranks = rankdata(values, axis=1)
     above[:, is_positive] = (ranks[:, is_positive] - rankdata(values[:, is_positive], axis=1)) / negatives
@@ -61,19 +64,46 @@ def ranked(values: FloatArray, labels: BitArray) -> Ranked:
     return Ranked(auc, (above - auc[:, None]) / divisor, min(positives, negatives))
 
 
-def auc(values: FloatArray, labels: BitArray) -> FloatArray:
+def _weighted(values: FloatArray, is_positive: BoolArray, weights: FloatArray) -> Ranked:
+    """Rank rows that count differently: each against the share of what the rows of the other label count."""
+    above = np.empty(values.shape)
+    totals, sizes, kish = {}, {}, {}
+    for label in (True, False):
+        own, others = is_positive == label, is_positive != label
+        for model, row in enumerate(values):
+            below = _share_below(row[own], row[others], weights[others])
+            above[model, own] = below if label else 1.0 - below
+        totals[label], sizes[label] = float(weights[own].sum()), int(own.sum())
+        kish[label] = totals[label] ** 2 / float((weights[own] ** 2).sum())
+    auc = (above[:, is_positive] @ weights[is_positive]) / totals[True]
+    scale = {label: np.sqrt(n / max(n - 1, 1)) / totals[label] for label, n in sizes.items()}
+    factor = weights * np.where(is_positive, scale[True], scale[False])
+    return Ranked(auc, (above - auc[:, None]) * factor, min(kish.values()))
+
+
+def _share_below(values: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the share of the others, by weight, that lie below each value; ties count half."""
+    order = np.argsort(others)
+    ordered, sums = others[order], np.concatenate([[0.0], np.cumsum(weights[order])])
+    ends = (sums[np.searchsorted(ordered, values, side=side)] for side in ("left", "right"))
+    return np.asarray(sum(ends) / (2.0 * sums[-1]))
+
+
+def auc(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> FloatArray:
     """Measure the AUC of each model."""
-    return ranked(values, labels).auc
+    return ranked(values, labels, weights).auc
 
 
-def auc_intervals(values: FloatArray, labels: BitArray, confidence: float = 0.95) -> Interval:
+def auc_intervals(
+    values: FloatArray, labels: BitArray, confidence: float = 0.95, weights: FloatArray | None = None
+) -> Interval:
     """Bound the AUC of each model, one by one.
 
     Wilson's interval of a rate that has the same variance: x (1 - x) over the number of rows that would give it. Where
     the rows show no variance at all, as they do when every pair is in order, that number is the rows of the rarer
     label: no AUC has a larger variance (Birnbaum and Klose, 1957).
     """
-    found = ranked(values, labels)
+    found = ranked(values, labels, weights)
     spread = found.auc * (1.0 - found.auc)
     varies = (found.variance > 0.0) & (spread > 0.0)
     rows = np.divide(spread, found.variance, out=np.full(len(spread), float(found.fewest)), where=varies)
@@ -87,6 +117,7 @@ def auc_changes(
     *,
     confidence: float = 0.95,
     replications: int = 1000,
+    weights: FloatArray | None = None,
 ) -> Interval:
     """Bound the AUC of each model minus that of model 1, for all models together.
 
@@ -100,13 +131,15 @@ def auc_changes(
         With which all intervals hold together.
     replications
         How many deviations are drawn.
+    weights
+        What each row counts; alike if not given.
 
     Returns
     -------
     Interval
         Shape (models,); exactly 0 for a model that ranks every pair as model 1 does.
     """
-    found = ranked(values, labels)
+    found = ranked(values, labels, weights)
     parts = found.parts - found.parts[0]
     drawn = [
         rng.standard_normal((len(range(replications)[block]), len(labels))) @ parts.T

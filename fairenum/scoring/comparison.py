@@ -22,7 +22,6 @@ from fairenum.dataset.groups import Groups
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
 from fairenum.scoring.counts import (
-    BitArray,
     BoolArray,
     Confusion,
     Decisions,
@@ -31,12 +30,15 @@ from fairenum.scoring.counts import (
     confusion,
     freeze,
 )
+from fairenum.scoring.effective import effective
 from fairenum.scoring.intervals import (
     Interval,
     Overlap,
+    Pair,
     normal_critical,
     paired_change,
     pairwise,
+    weighted_change,
     weighted_mean,
     wilson,
 )
@@ -118,7 +120,7 @@ def compare(
     present = groups.sizes > 0
     noise = _noise(decisions, rates, replications, rng)
     critical = max_t_critical(_pair_contrasts(noise, present), confidence)
-    outcomes, trials = _fractions(scores.counts, rates)
+    outcomes, trials = _stacked([effective(FRACTIONS[rate], scores.counts) for rate in rates])
     first = pairwise(wilson(outcomes[0], trials[0], critical), present)
     changes = pairwise(_rate_changes(decisions, rates, critical), present)
     lower, upper = _gap_change_limits(first, changes)
@@ -165,18 +167,19 @@ def accuracy_changes(
     """
     # accuracy is the selection rate of a model that selects the rows which this one decides rightly
     right = (decisions.predictions == decisions.labels).astype(np.uint8)
-    strata, weights = _strata(decisions.labels, measure)
+    strata, weights = _strata(decisions, measure)
     rightness = replace(decisions, predictions=right, groups=strata)
     noise = _noise(rightness, ("selection_rate",), replications, rng)[:, 1:, 0] @ weights
     critical = max_t_critical([noise], confidence)
     return weighted_mean(_rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
 
 
-def _strata(labels: BitArray, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
-    """Put the rows that count alike together: all of them, or those of each label; say what each part counts."""
+def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
+    """Put the rows of one share in the measure together: all, or those of each label; say what each part counts."""
+    labels = decisions.labels
     if measure.is_pooled:
         return Groups.everyone(len(labels)), np.ones(1)
-    counts = np.bincount(labels, minlength=2).astype(np.float64)
+    counts = np.bincount(labels, decisions.weights, minlength=2).astype(np.float64)
     return Groups(labels.astype(np.intp), ("unfavourable", "favourable")), label_weights(counts, measure)
 
 
@@ -215,7 +218,8 @@ def _noise(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: 
     """Draw how far model 1's rates, and the other models' changes against it, may be from the truth.
 
     Each replication weights the rows by normal numbers w and takes the linearised deviation of a rate,
-    sum of w_i (x_i - p n_i) / n. Copies of a row are drawn as one: n weights add up to sqrt(n) times one.
+    sum of w_i (x_i - p n_i) / n. Copies of a row are drawn as one: n weights add up to sqrt(n) times one, and where
+    rows count differently, to the root of the sum of squares of what they count.
     Weights that are never negative (multinomial, exponential) have the same variance, but where models change
     only a row or two, their long tails widen the band of all.
 
@@ -224,11 +228,11 @@ def _noise(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: 
     FloatArray
         Shape (replications, models, rates, groups).
     """
-    kinds, copies = decisions.distinct()
+    kinds, copies, squares = decisions.distinct()
     outcomes, trials = _fractions(confusion(kinds, copies), rates)
     noise = np.empty((replications, *outcomes.shape))
     for block in blocks(replications, len(copies)):
-        weights = rng.standard_normal((len(noise[block]), len(copies))) * np.sqrt(copies)
+        weights = rng.standard_normal((len(noise[block]), len(copies))) * np.sqrt(squares)
         drawn, drawn_trials = _fractions(confusion(kinds, weights), rates)
         noise[block] = np.nan_to_num(share(drawn - share(outcomes, trials) * drawn_trials, trials))
     noise[:, 1:] -= noise[:, :1]
@@ -237,20 +241,34 @@ def _noise(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: 
 
 def _fractions(counts: Confusion, rates: Sequence[Rate]) -> Fraction:
     """Take outcomes and trials of several rates, each of shape (..., models, rates, groups)."""
-    parts = [np.broadcast_arrays(*FRACTIONS[rate](counts)) for rate in rates]
+    return _stacked([FRACTIONS[rate](counts) for rate in rates])
+
+
+def _stacked(fractions: Sequence[Fraction]) -> Fraction:
+    parts = [np.broadcast_arrays(*fraction) for fraction in fractions]
     outcomes, trials = (np.stack(part, axis=-2) for part in zip(*parts, strict=True))
     return outcomes, trials
 
 
 def _rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:
     """Bound the change of each rate in each group from model 1, shape (models, rates, groups)."""
-    outcomes, trials = _fractions(confusion(decisions), rates)
-    both, both_trials = _fractions(confusion(decisions.shared()), rates)
+    counts, shared = confusion(decisions), confusion(decisions.shared())
+    pair = _paired(counts, shared, rates)
+    if counts.squares and shared.squares:
+        changes = weighted_change(pair, _paired(counts.squares, shared.squares, rates), critical)
+    else:
+        changes = paired_change(*pair, critical)
+    return changes.where(~decisions.is_identical[:, None, None])
+
+
+def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair:
+    """Set each model beside the first, given what each selects and what each selects with the first."""
+    outcomes, trials = _fractions(counts, rates)
+    both, both_trials = _fractions(shared, rates)
     # the trials of a precision are what the model selects; those of other rates are the same for all models
     own = np.array([rate == "precision" for rate in rates])[:, None]
     overlap = Overlap(both, both_trials, np.where(own, both, outcomes), np.where(own, both, outcomes[0]))
-    changes = paired_change((outcomes, trials), (outcomes[0], trials[0]), overlap, critical)
-    return changes.where(~decisions.is_identical[:, None, None])
+    return Pair((outcomes, trials), (outcomes[0], trials[0]), overlap)
 
 
 def _gap_change_limits(first: Interval, changes: Interval) -> tuple[FloatArray, FloatArray]:

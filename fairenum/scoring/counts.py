@@ -38,11 +38,14 @@ class Decisions:
         0/1 truth.
     groups
         The group of each row.
+    weights
+        What each row counts, above 0; None if all count alike.
     """
 
     predictions: BitArray
     labels: BitArray
     groups: Groups
+    weights: FloatArray | None = None
 
     def __post_init__(self) -> None:
         predictions, labels = _bits(self.predictions, "predictions"), _bits(self.labels, "labels")
@@ -51,6 +54,8 @@ class Decisions:
             raise DataError(f"labels must be one for each of the {rows} grouped rows, got {labels.shape}")
         if predictions.ndim != 2 or len(predictions) == 0 or predictions.shape[1] != rows:
             raise DataError(f"predictions must have the shape (models, {rows}), got {predictions.shape}")
+        if self.weights is not None:
+            object.__setattr__(self, "weights", checked_weights(self.weights, rows).view())
         object.__setattr__(self, "predictions", predictions)
         object.__setattr__(self, "labels", labels)
         freeze(self)
@@ -77,6 +82,7 @@ class Decisions:
             predictions=self.predictions[:, rows],
             labels=self.labels[rows],
             groups=groups.take(rows).narrowed(groups.compared),
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def folded(self) -> Self:
@@ -87,18 +93,18 @@ class Decisions:
         """Let each model select only what the first one selects, too."""
         return replace(self, predictions=self.predictions & self.predictions[0])
 
-    def distinct(self) -> tuple[Self, FloatArray]:
-        """Keep one row of each kind, and count its copies: same group, same label, same decisions."""
+    def distinct(self) -> tuple[Self, FloatArray, FloatArray]:
+        """Keep one row of each kind (same group, label and decisions); sum what its copies count, and the squares."""
         codes = self.groups.codes
         parts = (np.packbits(self.predictions, axis=0).T, self.labels[:, None], codes[:, None].view(np.uint8))
         keys = np.ascontiguousarray(np.hstack(parts))
-        _, rows, copies = np.unique(
-            keys.view(np.dtype((np.void, keys.shape[1]))).ravel(), return_index=True, return_counts=True
-        )
-        kinds = replace(
-            self, predictions=self.predictions[:, rows], labels=self.labels[rows], groups=self.groups.take(rows)
-        )
-        return kinds, copies.astype(np.float64)
+        kinds = keys.view(np.dtype((np.void, keys.shape[1]))).ravel()
+        _, rows, place, copies = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
+        kept = type(self)(self.predictions[:, rows], self.labels[rows], self.groups.take(rows))
+        if self.weights is None:
+            return kept, copies.astype(np.float64), copies.astype(np.float64)
+        sums, squares = (np.bincount(place, one).astype(np.float64) for one in (self.weights, self.weights**2))
+        return kept, sums, squares
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +120,26 @@ class Confusion:
         Rows, shape (..., 1, groups, 2): the same for all models.
     selected
         Rows that the model gives the favourable outcome, shape (..., models, groups, 2).
+    squares
+        Where rows count differently, the same sums of the squares of what they count; None where they count alike.
     """
 
     total: FloatArray
     selected: FloatArray
+    squares: Self | None = None
 
     def __post_init__(self) -> None:
         freeze(self)
 
     def of_groups(self, kept: BoolArray) -> Self:
         """Keep some of the groups."""
-        return type(self)(self.total[..., kept, :], self.selected[..., kept, :])
+        squares = self.squares.of_groups(kept) if self.squares else None
+        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares)
 
     def overall(self) -> Self:
         """Put all rows together; the group axis goes away."""
-        return type(self)(self.total.sum(-2), self.selected.sum(-2))
+        squares = self.squares.overall() if self.squares else None
+        return type(self)(self.total.sum(-2), self.selected.sum(-2), squares)
 
 
 def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confusion:
@@ -139,16 +150,32 @@ def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confus
     decisions
         Of all models.
     weights
-        What a row counts, shape (rows,) or, for many weightings at once, (weightings, rows).
+        What a row counts in the place of its own weight, shape (rows,) or, for many weightings at once, (weightings,
+        rows).
 
     Returns
     -------
     Confusion
+        With squares where rows have weights of their own.
     """
-    rows = len(decisions.labels)
-    weights = np.ones(rows) if weights is None else weights
-    everyone = np.ones((1, rows), dtype=np.uint8)
+    if weights is not None:
+        return _summed(decisions, weights)
+    if decisions.weights is None:
+        return _summed(decisions, np.ones(len(decisions.labels)))
+    return replace(_summed(decisions, decisions.weights), squares=_summed(decisions, decisions.weights**2))
+
+
+def _summed(decisions: Decisions, weights: FloatArray) -> Confusion:
+    everyone = np.ones((1, len(decisions.labels)), dtype=np.uint8)
     return Confusion(cell_sums(everyone, decisions, weights), cell_sums(decisions.predictions, decisions, weights))
+
+
+def checked_weights(weights: ArrayLike, rows: int) -> FloatArray:
+    """Refuse weights that are not one number of at least 0 for each row."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (rows,) or not np.all(array >= 0):
+        raise DataError(f"weights must be one number >= 0 for each of the {rows} rows, got {array.shape}")
+    return array
 
 
 def cell_sums(values: NDArray[np.generic], decisions: Decisions, weights: FloatArray) -> FloatArray:

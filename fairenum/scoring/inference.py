@@ -4,7 +4,8 @@ A gap is the largest of many differences, so it is never negative, and looks lar
 all groups are treated alike. Its interval therefore comes from the *signed* differences: it starts at 0 if
 none of them is shown to differ from 0. (A bootstrap of the gap itself never reaches 0 and is no test.)
 
-Scores must be unweighted: a row is one person.
+A row is one person. Where rows count differently, what is known is what as many rows that count alike would tell
+(:func:`~fairenum.scoring.effective.effective`).
 """
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import stats
 
 from fairenum.document.terms import Gap
 from fairenum.scoring.counts import Confusion, FloatArray
+from fairenum.scoring.effective import effective
 from fairenum.scoring.intervals import (
     Interval,
     difference,
@@ -42,7 +44,7 @@ def rate_intervals(counts: Confusion, rate: Rate = "selection_rate", confidence:
     Interval
         Shape (models, groups).
     """
-    return wilson(*FRACTIONS[rate](counts), normal_critical(confidence))
+    return wilson(*effective(FRACTIONS[rate], counts), normal_critical(confidence))
 
 
 def signed_differences(
@@ -96,7 +98,7 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95) -> Interva
     counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
     # two rates share the error probability between them
     critical = tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
-    pairs = [pairwise(wilson(*FRACTIONS[rate](counts), critical), present[present]) for rate in rates]
+    pairs = [pairwise(wilson(*effective(FRACTIONS[rate], counts), critical), present[present]) for rate in rates]
     lower = np.max([pair.lower for pair in pairs], axis=(0, 2, 3))
     upper = np.max([pair.upper for pair in pairs], axis=(0, 2, 3))
     return Interval(getattr(scores.gaps, gap), lower, upper)
@@ -123,7 +125,7 @@ def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: st
         Shape (models, groups); NaN for the reference group itself and where a rate is undefined.
     """
     position = scores.groups.reference(reference)
-    outcomes, trials = np.broadcast_arrays(*FRACTIONS[rate](scores.counts))
+    outcomes, trials = np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts))
     split = np.stack([outcomes, trials - outcomes], axis=-1)
     tables = np.stack(np.broadcast_arrays(split, split[:, [position]]), axis=-2)
     p_values = _table_p_values(tables)
@@ -161,7 +163,7 @@ def detectable_differences(
         Shape (groups,); at most 1, which says that nothing can be seen; NaN for the reference group itself.
     """
     position = scores.groups.reference(reference)
-    outcomes, trials = (part[0] for part in np.broadcast_arrays(*FRACTIONS[rate](scores.counts)))
+    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts)))
     # two imaginary rows of each kind, as a rate of 0 would promise that everything can be seen
     pooled = (outcomes.sum() + 2) / (trials.sum() + 4)
     with np.errstate(divide="ignore"):
@@ -180,6 +182,6 @@ def _table_p_values(tables: FloatArray) -> FloatArray:
     p_values = np.asarray(stats.chi2.sf(statistic, 1))
     small = rows.min(-1) * columns.min(-1) < FEWEST_EXPECTED * total
     distinct, position = np.unique(tables[small], axis=0, return_inverse=True)
-    exact = np.array([stats.fisher_exact(table).pvalue for table in distinct.astype(int)])
+    exact = np.array([stats.fisher_exact(table).pvalue for table in np.rint(distinct).astype(int)])
     p_values[small] = exact[position.ravel()]
     return np.where(rows.min(-1) > 0, p_values, np.nan)

@@ -92,12 +92,12 @@ def decision_multiplicity(decisions: Decisions) -> DecisionMultiplicity:
     return DecisionMultiplicity(
         is_flipped=is_flipped,
         changed=changed.overall.selection_rate,
-        ambiguity=float(is_flipped.mean()),
+        ambiguity=_mean(is_flipped, decisions.weights),
         discrepancy=float(changed.overall.selection_rate.max()),
-        disagreement=float(discord.mean()),
-        group_ambiguity=_group_means(is_flipped, groups),
+        disagreement=_mean(discord, decisions.weights),
+        group_ambiguity=_group_means(is_flipped, groups, decisions.weights),
         group_discrepancy=changed.by_group.selection_rate.max(0),
-        group_disagreement=_group_means(discord, groups),
+        group_disagreement=_group_means(discord, groups, decisions.weights),
     )
 
 
@@ -119,7 +119,9 @@ def pairwise_disagreement(decisions: Decisions) -> FloatArray:
     return np.asarray((selected[:, None] + selected - 2 * both) / bits.shape[1], dtype=np.float64)
 
 
-def score_multiplicity(probabilities: ArrayLike, groups: Groups) -> ScoreMultiplicity:
+def score_multiplicity(
+    probabilities: ArrayLike, groups: Groups, weights: FloatArray | None = None
+) -> ScoreMultiplicity:
     """Measure how the models' probabilities differ.
 
     Parameters
@@ -128,6 +130,8 @@ def score_multiplicity(probabilities: ArrayLike, groups: Groups) -> ScoreMultipl
         Calibrated probabilities of the favourable outcome, shape (models, rows).
     groups
         The group of each row; one without rows gets NaN.
+    weights
+        What each row counts in averages; alike if not given.
 
     Returns
     -------
@@ -144,10 +148,10 @@ def score_multiplicity(probabilities: ArrayLike, groups: Groups) -> ScoreMultipl
     return ScoreMultiplicity(
         viable_range,
         capacity,
-        float(viable_range.mean()),
-        float(capacity.mean()),
-        _group_means(viable_range, groups),
-        _group_means(capacity, groups),
+        _mean(viable_range, weights),
+        _mean(capacity, weights),
+        _group_means(viable_range, groups, weights),
+        _group_means(capacity, groups, weights),
     )
 
 
@@ -186,6 +190,11 @@ def _discord(bits: BitArray) -> FloatArray:
     return np.asarray(votes * (models - votes) / max(models * (models - 1) / 2, 1))
 
 
-def _group_means(values: FloatArray | BoolArray, groups: Groups) -> FloatArray:
-    sums = np.bincount(groups.codes, values, len(groups.names)).astype(np.float64)
-    return share(sums, groups.sizes.astype(np.float64))
+def _mean(values: FloatArray | BoolArray, weights: FloatArray | None) -> float:
+    return float(values.mean() if weights is None else np.average(values, weights=weights))
+
+
+def _group_means(values: FloatArray | BoolArray, groups: Groups, weights: FloatArray | None) -> FloatArray:
+    counting = values if weights is None else values * weights
+    sums = np.bincount(groups.codes, counting, len(groups.names)).astype(np.float64)
+    return share(sums, np.bincount(groups.codes, weights, len(groups.names)).astype(np.float64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -40,10 +40,13 @@ class OperatingPoint:
     ----------
     share
         The share; None for the threshold.
+    weights
+        What each row counts of those to cut by; None where they count alike.
     """
 
     share: float | None = None
     threshold: float = 0.0
+    weights: FloatArray | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_sign(self) -> bool:
@@ -58,20 +61,23 @@ class OperatingPoint:
         """
         if self.share is None:
             return Cut(self.threshold, int(np.count_nonzero(np.abs(values - self.threshold) <= ROUNDING)))
-        steps, counts = _steps(values)  # from the highest value down
-        selected, wanted = np.concatenate([[0], np.cumsum(counts)]), self.share * len(values)
+        counting = np.ones(len(values)) if self.weights is None else self.weights
+        steps, counts, sizes = _steps(values, counting)  # from the highest value down
+        selected, wanted = np.concatenate([[0], np.cumsum(counts)]), self.share * counting.sum()
         # what differs by rounding alone is equally near
         distance = np.round(np.abs(selected - wanted), 9)
         place = int(np.flatnonzero(distance == distance.min())[-1])
         divided = (selected[:-1] < wanted) & (wanted < selected[1:]) & (distance[:-1] > 0.0) & (distance[1:] > 0.0)
-        return Cut(_halfway(steps, place), int(counts[divided].sum()))
+        return Cut(_halfway(steps, place), int(sizes[divided].sum()))
 
 
-def _steps(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the different values in descending order, and how many rows have each."""
-    ordered = np.sort(values)[::-1]
+def _steps(values: FloatArray, counting: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the different values in descending order, what the rows of each count, and how many these are."""
+    order = np.argsort(values, kind="stable")[::-1]
+    ordered = values[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=np.inf) < -ROUNDING)
-    return ordered[starts], np.diff(starts, append=len(ordered)).astype(np.float64)
+    sizes = np.diff(starts, append=len(ordered)).astype(np.float64)
+    return ordered[starts], np.add.reduceat(counting[order], starts), sizes
 
 
 def _halfway(steps: FloatArray, place: int) -> float:

@@ -12,6 +12,7 @@ from fairenum.document.performance import PerformanceMeasure
 from fairenum.scoring.auc import auc, auc_changes, auc_intervals
 from fairenum.scoring.comparison import accuracy_changes
 from fairenum.scoring.counts import BitArray, Confusion, Decisions, FloatArray, confusion
+from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
 from fairenum.scoring.intervals import Interval, normal_critical, weighted_mean, wilson
 from fairenum.scoring.rates import decided_performance, label_weights, rightness
@@ -20,7 +21,7 @@ from fairenum.scoring.rates import decided_performance, label_weights, rightness
 def performance(decisions: Decisions, values: FloatArray, measure: PerformanceMeasure) -> FloatArray:
     """Measure the performance of all models, given their decisions and decision values, both of (models, rows)."""
     if measure.name == "auc":
-        return auc(values, decisions.labels)
+        return auc(values, decisions.labels, decisions.weights)
     return decided_performance(confusion(decisions).overall(), measure)
 
 
@@ -29,7 +30,7 @@ def performance_intervals(
 ) -> Interval:
     """Bound the performance of each model, one by one."""
     if measure.name == "auc":
-        return auc_intervals(values, decisions.labels, confidence)
+        return auc_intervals(values, decisions.labels, confidence, decisions.weights)
     return decided_intervals(confusion(decisions).overall(), measure, confidence)
 
 
@@ -37,7 +38,7 @@ def decided_intervals(counts: Confusion, measure: PerformanceMeasure, confidence
     """Bound what is decided rightly, given the counts over all rows; the rows of the two labels are different ones."""
     if measure.is_pooled:
         return rate_intervals(counts, "accuracy", confidence)
-    parts = wilson(*rightness(counts), normal_critical(confidence))
+    parts = wilson(*effective(rightness, counts), normal_critical(confidence))
     return weighted_mean(parts, label_weights(counts.total, measure))
 
 
@@ -71,14 +72,22 @@ def performance_changes(
         Shape (models,).
     """
     if measure.name == "auc":
-        return auc_changes(values, decisions.labels, rng, confidence=confidence, replications=replications)
+        return auc_changes(
+            values,
+            decisions.labels,
+            rng,
+            confidence=confidence,
+            replications=replications,
+            weights=decisions.weights,
+        )
     return accuracy_changes(decisions, rng, measure, confidence=confidence, replications=replications)
 
 
-def row_divisors(labels: BitArray, measure: PerformanceMeasure) -> FloatArray:
+def row_divisors(labels: BitArray, measure: PerformanceMeasure, weights: FloatArray | None = None) -> FloatArray:
     """Return by what the rightness of each row is divided in the sum that is a measure of decisions."""
+    counting = np.ones(len(labels)) if weights is None else weights
     if measure.is_pooled:
-        return np.full(len(labels), float(len(labels)))
-    counts = np.bincount(labels, minlength=2).astype(np.float64)
+        return np.asarray(counting.sum() / counting)
+    counts = np.bincount(labels, weights, minlength=2).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((counts / label_weights(counts, measure))[labels])
+        return np.asarray((counts / label_weights(counts, measure))[labels] / counting)

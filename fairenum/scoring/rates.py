@@ -25,6 +25,7 @@ from fairenum.scoring.counts import (
     FloatArray,
     blocks,
     cell_sums,
+    checked_weights,
     confusion,
     freeze,
 )
@@ -131,7 +132,7 @@ def score(
     decisions
         Of all models.
     weights
-        What a row counts, 1 if not given.
+        What a row counts in the place of its own weight, which is 1 where it has none.
     decision_values
         Signed distances from the decision boundary, shape (models, rows), for the hinge loss.
 
@@ -139,8 +140,10 @@ def score(
     -------
     Scores
     """
-    row_weights = _checked_weights(weights, len(decisions.labels))
-    counts = confusion(decisions, row_weights)
+    rows = len(decisions.labels)
+    own = np.ones(rows) if decisions.weights is None else decisions.weights
+    row_weights = own if weights is None else checked_weights(weights, rows)
+    counts = confusion(decisions, None if weights is None else row_weights)
     losses = None if decision_values is None else _hinge_losses(decision_values, decisions, row_weights)
     by_group = _rates(counts, losses)
     overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))
@@ -188,12 +191,13 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
     decisions = decisions.compared()
     by_group = score(decisions).by_group
     features = {"group": decisions.groups.codes}  # a bare array of a single row would be refused
+    counting = {} if decisions.weights is None else {"sample_weight": decisions.weights}
 
     def compute(gap: str) -> FloatArray:
         metric = getattr(metrics, gap, precision_gap)
         undefined = undefined_groups(by_group, cast(Gap, gap.replace("ratio", "difference")))
         values = [
-            np.nan if left_out.any() else metric(decisions.labels, model, sensitive_features=features)
+            np.nan if left_out.any() else metric(decisions.labels, model, sensitive_features=features, **counting)
             for model, left_out in zip(decisions.predictions, undefined, strict=True)
         ]
         return np.array(values, dtype=np.float64)
@@ -227,13 +231,6 @@ def decided_performance(counts: Confusion, measure: PerformanceMeasure) -> Float
         return share(*FRACTIONS["accuracy"](counts))
     weights, rates = label_weights(counts.total, measure), share(*rightness(counts))
     return np.asarray(np.where(weights > 0.0, weights * rates, 0.0).sum(-1))
-
-
-def _checked_weights(weights: ArrayLike | None, rows: int) -> FloatArray:
-    array = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
-    if array.shape != (rows,) or not np.all(array >= 0):
-        raise DataError(f"weights must be one number >= 0 for each of the {rows} rows, got {array.shape}")
-    return array
 
 
 def _rates(counts: Confusion, losses: FloatArray | None) -> Rates:

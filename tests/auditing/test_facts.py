@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 from hiring import audit_people, checked, people
 
+from fairenum import AuditResult
 from fairenum.auditing.facts import cell
+from fairenum.document.table import SPLITS, SplitRows, SplitSizes
+from fairenum.report.wording.method import steps
 
 
 def test_models_come_best_first_with_proofs(exact):
@@ -122,3 +125,49 @@ def test_what_was_asked_for_is_kept_beside_what_was_resolved(exact):
 def test_cells_are_what_json_can_hold(value, shown):
     assert cell(value) == shown
     assert not isinstance(cell(value), np.generic)
+
+
+@pytest.mark.parametrize("rows", [1, 4, 7, 300])
+def test_packed_splits_are_unpacked_row_by_row(rows):
+    owners = np.random.default_rng(rows).integers(0, 4, rows).astype(np.uint8)
+    packed = SplitRows.of(owners.tobytes())
+    assert len(packed.packed) == -(-rows // 4)
+    for code, part in enumerate(SPLITS):
+        assert packed.of_split(part) == np.flatnonzero(owners == code).tolist()
+
+
+def test_the_rows_of_each_split_are_told(exact_run, exact):
+    split, told = exact_run.live.division.split, exact.dataset.split_rows
+    assert [told.of_split(part) for part in SPLITS] == [
+        rows.tolist() for rows in (split.train, split.selection, split.holdout)
+    ]
+    frame = exact_run.tables()["splits"]
+    assert frame["row"].tolist() == list(range(300))
+    assert frame.loc[frame["split"] == "holdout", "row"].tolist() == split.holdout.tolist()
+    assert len(AuditResult(exact.redacted()).tables()["splits"]) == 0
+
+
+def test_how_the_table_was_divided_is_told_with_what_to_beware_of():
+    frame, rng = people(), np.random.default_rng(0)
+    frame["firm"], frame["fold"] = rng.integers(0, 90, 300), rng.choice(["train", "train", "test"], 300)
+    torn = checked(audit_people(frame, k=2, search="exact", split_column="fold", group_column="firm"))
+    origin, told = torn.dataset.origin, torn.dataset.split_rows
+    parts = pd.Series({row: part for part in SPLITS for row in told.of_split(part)}).sort_index()
+    assert origin.straddling == sum(len(set(found)) > 1 for _, found in parts.groupby(frame["firm"])) > 0
+    assert (origin.how, origin.column, origin.is_selection_drawn) == ("column", "fold", True)
+    assert (origin.group_column, origin.members) == ("firm", frame["firm"].nunique())
+    assert {"straddling", "related_rows"} <= {caution.code for caution in torn.warnings}
+    assert "as fold marks them, selection drawn from train (seed 0; rows of one firm" in next(iter(steps(torn)))
+    kept = checked(audit_people(frame.drop(columns="fold"), k=2, search="exact", group_column="firm"))
+    assert kept.dataset.origin.straddling == 0
+    assert "straddling" not in {caution.code for caution in kept.warnings}
+    assert "(seed 0; rows of one firm stay together)" in next(iter(steps(kept)))
+
+
+def test_times_at_which_parts_start_are_told():
+    frame = people()
+    frame["year"] = 1990 + np.arange(300) // 10
+    document = checked(audit_people(frame, k=2, search="exact", time_column="year"))
+    assert document.dataset.origin.starts == ("2008", "2014")
+    assert "in the order of year (selection starts at 2008, holdout starts at 2014)" in next(iter(steps(document)))
+    assert document.dataset.splits == SplitSizes(180, 60, 60)

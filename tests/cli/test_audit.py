@@ -163,6 +163,19 @@ def test_groups_are_joined_kept_and_left_out(fairenum, loans, folder):
     ]
 
 
+def test_a_table_may_say_itself_how_it_is_divided(fairenum, loans):
+    ended = fairenum(
+        "audit", loans, *OPTIONS, "-k", "2", "--search", "exact", "--split-by-time", "income", "--json", "-"
+    )
+    table = printed(ended).dataset
+    assert (table.origin.how, table.origin.column, len(table.origin.starts)) == ("time", "income", 2)
+    assert "income" not in [feature.name for feature in table.features]
+    income = pd.read_csv(loans)["income"].to_numpy()
+    train, selection, holdout = (income[table.split_rows.of_split(part)] for part in ("train", "selection", "holdout"))
+    assert train.max() < selection.min() == float(table.origin.starts[0])
+    assert selection.max() < holdout.min() == float(table.origin.starts[1])
+
+
 def test_guided_search_and_other_mitigations(fairenum, loans):
     ended = fairenum(
         *("audit", loans, *OPTIONS, "-k", "2", "--search", "guided", "--max-left-out", "0.1", "--baselines"),
@@ -245,6 +258,21 @@ def test_the_run_can_be_loaded(saved_run):
         (["--split", "0.5,0.5"], "'0.5,0.5' is not train, selection and holdout"),
         (["--split", "a,b,c"], "'a,b,c' is not train, selection and holdout"),
         (["--split", "0.5,nan,0.5"], "'0.5,nan,0.5' is not train, selection and holdout"),
+        (
+            ["--split-by-time", "income", "--group-column", "town"],
+            "(--split-by-time) and by group_column (--group-column)",
+        ),
+        (
+            ["--split-column", "town"],
+            "'Ayr', 'Bath', 'Cork'; its values are to be train, selection and holdout, or train and",
+        ),
+        (["--group-column", "twon"], "named as group_column (--group-column); did you mean 'town'?"),
+        (["--split-by-time", "town"], "which is neither a number nor a date (400 such rows in all)"),
+        (["--weight", "town"], "(400 such rows in all); a weight is a number of at least 0"),
+        (
+            ["--weight", "debt", "--attack"],
+            "--attack simulates label flips on rows that count alike; leave out --weight",
+        ),
         (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),

@@ -24,6 +24,7 @@ def test_a_redacted_document_holds_nothing_of_single_rows():
     redacted = document.redacted()
     assert redacted.is_redacted
     assert redacted.examples == ()
+    assert redacted.dataset.split_rows is None
     assert document.models[5].left_out
     for before, after in zip(document.models, redacted.models, strict=True):
         assert after == before.but(left_out=tuple(LeftOut(entry.copies, entry.of) for entry in before.left_out))

@@ -11,7 +11,7 @@ from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
-from fairenum.document.table import Regrouped
+from fairenum.document.table import Regrouped, SplitOrigin, WeightFacts
 from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -100,6 +100,10 @@ def screened(**changes: object) -> AuditDocument:
     return calm().but(screening=Screening(100, 0.8, (), (), ()).but(**changes))
 
 
+def torn(**changes: int) -> SplitOrigin:
+    return SplitOrigin("column", "fold", group_column="firm", **changes)
+
+
 def missed_rate(share: float, tied: int) -> AuditDocument:
     """Let model 1 select what was asked for, and the selected model so much more, with so many rows tied at its cut."""
     document = with_part("config", decide="rate=0.6")
@@ -134,6 +138,9 @@ CHANGES = {
     Caution("leak"): screened(features=(Alone("town", 0.79),)),
     Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
     Caution("proxy", "Female"): screened(columns=(GroupTell("Female", ("0", "1"), 0.9, (Alone("town", 0.95),)),)),
+    Caution("straddling", "firm"): with_table(origin=torn(straddling=1, members=calm().dataset.rows)),
+    Caution("related_rows", "firm"): with_table(origin=torn(members=calm().dataset.rows - 1)),
+    Caution("uneven_weights", "w"): with_table(weights=WeightFacts("w", 0, 10.0, 10.0, 10.0)),
     Caution("no_sensitive"): without_sensitive(),
     Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
     Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),

@@ -20,7 +20,7 @@ from fairenum.errors import ProblemError, SolverBroken
 from fairenum.experiment import EncodedRows, divide, pose
 from fairenum.problem import Kernel, SvmProblem
 from fairenum.scoring import Groups
-from fairenum.scoring.operating import OperatingPoint
+from fairenum.scoring.operating import SIGN, OperatingPoint
 from fairenum.scoring.ties import tied_ranks
 from fairenum.selection import search_fairest
 from fairenum.solvers.registry import open_workspace
@@ -108,6 +108,22 @@ def test_the_slope_of_the_auc_is_that_of_its_smoothed_pairs():
     found = watched.slope(values, 0.7, 1.0) - watched.slope(values, 0.7, 0.0)
     expected = slope_of(lambda v: -smoothed_performance(labels, v, "auc", 0.7), values)
     np.testing.assert_allclose(found, expected, atol=1e-6)  # but for the grid that densities are taken on
+
+
+@pytest.mark.parametrize("point", [SIGN, OperatingPoint(0.4)])
+@pytest.mark.parametrize("measure", ["accuracy", "balanced_accuracy", "auc", "cost=1:4"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_slope_of_a_row_that_counts_twice_is_that_of_two_rows(metric, measure, point):
+    X, labels, codes = drawn(40, 2, 3)
+    rng = np.random.default_rng(5)
+    values, copies = rng.normal(size=40), rng.integers(1, 4, 40)
+    single = replace(watch(X, labels, codes, metric), measure=PerformanceMeasure.of(measure), point=point)
+    rows = np.repeat(np.arange(40), copies)
+    again = replace(single, rows=single.rows.take(rows))
+    weighted = replace(single, rows=replace(single.rows, weights=copies.astype(np.float64)))
+    apart = np.bincount(rows, again.slope(values[rows], 0.7, 1.3))
+    np.testing.assert_allclose(weighted.slope(values, 0.7, 1.3), apart, atol=1e-12)
+    assert weighted.standing(values) == pytest.approx(again.standing(values[rows]))
 
 
 def test_at_a_rate_the_slope_follows_the_cut():

@@ -90,7 +90,8 @@ def test_a_difference_lies_between_0_and_1_or_is_undefined(decisions):
 @settings(deadline=None, max_examples=100)
 @given(decided(rows=60))
 def test_distinct_rows_stand_for_all_rows(decisions):
-    kinds, copies = decisions.distinct()
+    kinds, copies, squares = decisions.distinct()
+    np.testing.assert_array_equal(copies, squares)
     assert copies.sum() == len(decisions.labels)
     np.testing.assert_array_equal(score(kinds, weights=copies).counts.selected, score(decisions).counts.selected)
     everything = np.vstack([kinds.predictions, kinds.labels, kinds.groups.codes])

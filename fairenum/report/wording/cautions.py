@@ -138,6 +138,31 @@ def _proxy(document: AuditDocument, caution: Caution) -> str:
     return features.proxies(document.screening, caution.column) if document.screening else ""
 
 
+def _straddling(document: AuditDocument, caution: Caution) -> str:
+    origin = document.dataset.origin
+    return (
+        f"{caution.column}: {origin.straddling} of {origin.members} values have rows in more than one split, as "
+        f"{origin.column!r} marks them, so the splits are not separate"
+    )
+
+
+def _related_rows(document: AuditDocument, caution: Caution) -> str:
+    origin = document.dataset.origin
+    return (
+        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts take "
+        "rows as independent, so where those of one value are alike they promise too much"
+    )
+
+
+def _uneven_weights(document: AuditDocument, caution: Caution) -> str:
+    weights = document.dataset.weights
+    worth = weights.holdout if weights else 0.0
+    return (
+        f"{caution.column}: weights differ so much that the {document.dataset.splits.holdout} rows of the holdout tell "
+        f"no more than {worth:.0f} that count alike, and a few of them decide"
+    )
+
+
 def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
     return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
 
@@ -268,6 +293,9 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "leak": _leak,
     "one_column": _one_column,
     "proxy": _proxy,
+    "straddling": _straddling,
+    "related_rows": _related_rows,
+    "uneven_weights": _uneven_weights,
     "no_sensitive": _no_sensitive,
     "regrouped": _regrouped,
     "alike_groups": _alike_groups,

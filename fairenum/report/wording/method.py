@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fairenum.document.audit import AuditDocument
 from fairenum.document.deciding import Decide
 from fairenum.document.performance import PerformanceName
-from fairenum.document.table import GroupSizes, SensitiveColumn
+from fairenum.document.table import GroupSizes, SensitiveColumn, WeightFacts
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.text import capitalised
@@ -19,7 +19,8 @@ BIAS_AUDIT = f"Arranged as a bias audit under New York City Local Law 144 of 202
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
-    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted; "
+    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, and "
+    "rows are not told by split; "
 )
 # What leaves a rule open: the ends of a sentence that begins with what was measured.
 NO_MODEL = "no model was selected"
@@ -55,6 +56,8 @@ def steps(document: AuditDocument) -> Iterator[str]:
     """Say how the numbers came about."""
     metric = GAPS[document.selection.tolerances.metric]
     yield _division(document)
+    if weights := document.dataset.weights:
+        yield _weights(weights)
     if cut := operating_point(document):
         yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
     yield _enumeration(document)
@@ -88,14 +91,40 @@ def _division(document: AuditDocument) -> str:
     splits = document.dataset.splits
     return (
         f"The table was split into {splits.train} training, {splits.selection} selection and {splits.holdout} holdout "
-        f"rows (seed {document.config.seed}). Features were encoded by what the training rows show."
+        f"rows {_origin(document)}. Features were encoded by what the training rows show."
+    )
+
+
+def _origin(document: AuditDocument) -> str:
+    """Say how rows came to their splits."""
+    origin, seed = document.dataset.origin, f"seed {document.config.seed}"
+    together = f"; rows of one {short(origin.group_column)} stay together" if origin.group_column else ""
+    if origin.how == "random":
+        return f"({seed}{together})"
+    column = short(str(origin.column))
+    if origin.how == "column":
+        return f"as {column} marks them" + (
+            f", selection drawn from train ({seed}{together})" * origin.is_selection_drawn
+        )
+    begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True)
+    starts = ", ".join(f"{part} starts at {short(time)}" for part, time in begins)
+    return f"in the order of {column}" + (f" ({starts})" if starts else "")
+
+
+def _weights(weights: WeightFacts) -> str:
+    """Say what rows count."""
+    dropped = f" {counted(weights.left_out, 'row')} of weight 0 took no part." if weights.left_out else ""
+    return (
+        f"Rows count what {short(weights.column)} says, on average 1 in each split: in training, where a row's weight "
+        f"multiplies C, in every rate, and in the intervals, which are about as wide as of {weights.selection:.0f} "
+        f"selection and {weights.holdout:.0f} holdout rows that count alike.{dropped}"
     )
 
 
 def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
-        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_weights(document)} were "
+        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_class_weights(document)} were "
         f"enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
         f"from the best one in the training examples it is not shown. The search saw "
         f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
@@ -103,7 +132,7 @@ def _enumeration(document: AuditDocument) -> str:
     )
 
 
-def _weights(document: AuditDocument) -> str:
+def _class_weights(document: AuditDocument) -> str:
     weights = document.class_weights
     if weights.favourable == weights.unfavourable == 1.0:
         return ""
