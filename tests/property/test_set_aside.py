@@ -1,6 +1,6 @@
 """Groups that are set aside are shown and change nothing else; no interval ends beyond what is possible."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -31,7 +31,8 @@ def decided(draw, models=3, rows=60):
     flips[0] = False
     codes = rng.integers(0, g, n)
     aside = sorted({*range(g)} - {int(codes[0])} - draw(st.sets(st.integers(0, g - 1))))
-    return Decisions(first ^ flips, labels, Groups(codes, NAMES[:g], "g", aside=tuple(aside)))
+    weights = rng.exponential(size=n) if draw(st.booleans()) else None
+    return Decisions(first ^ flips, labels, Groups(codes, NAMES[:g], "g", aside=tuple(aside)), weights)
 
 
 def without(decisions: Decisions) -> Decisions:
@@ -41,7 +42,8 @@ def without(decisions: Decisions) -> Decisions:
     rows = np.isin(groups.codes, kept)
     codes = np.array([kept.index(code) for code in groups.codes[rows]])
     names = tuple(groups.names[code] for code in kept)
-    return Decisions(decisions.predictions[:, rows], decisions.labels[rows], Groups(codes, names, "g"))
+    weights = None if decisions.weights is None else decisions.weights[rows]
+    return Decisions(decisions.predictions[:, rows], decisions.labels[rows], Groups(codes, names, "g"), weights)
 
 
 def same(left: object, right: object) -> None:
@@ -76,9 +78,7 @@ def test_nor_do_they_change_a_verdict(decisions, gap, seed):
 @settings(deadline=None, max_examples=50)
 @given(decided())
 def test_they_are_counted_all_the_same(decisions):
-    everyone = Decisions(
-        decisions.predictions, decisions.labels, Groups(decisions.groups.codes, decisions.groups.names)
-    )
+    everyone = replace(decisions, groups=Groups(decisions.groups.codes, decisions.groups.names))
     ours, theirs = score(decisions), score(everyone)
     np.testing.assert_array_equal(ours.counts.selected, theirs.counts.selected)
     np.testing.assert_array_equal(ours.by_group.selection_rate, theirs.by_group.selection_rate)
@@ -92,12 +92,12 @@ def test_gaps_are_those_of_fairlearn_on_the_rows_of_compared_groups(decisions):
 
     alone, gaps, checked = without(decisions), score(decisions).gaps, fairlearn_metrics(decisions)
     rates = score(alone).by_group
-    groups = {"group": alone.groups.codes}
-    theirs = metrics.demographic_parity_difference(alone.labels, alone.predictions[0], sensitive_features=groups)
+    rows = {"sensitive_features": {"group": alone.groups.codes}, "sample_weight": alone.weights}
+    theirs = metrics.demographic_parity_difference(alone.labels, alone.predictions[0], **rows)
     assert gaps.demographic_parity_difference[0] == pytest.approx(theirs, abs=1e-12)
     assert checked.demographic_parity_difference[0] == pytest.approx(theirs, abs=1e-12)
     if not np.isnan([rates.true_positive_rate, rates.false_positive_rate])[..., rates.count > 0].any():
-        theirs = metrics.equalized_odds_difference(alone.labels, alone.predictions[0], sensitive_features=groups)
+        theirs = metrics.equalized_odds_difference(alone.labels, alone.predictions[0], **rows)
         assert gaps.equalized_odds_difference[0] == pytest.approx(theirs, abs=1e-12)
         assert checked.equalized_odds_difference[0] == pytest.approx(theirs, abs=1e-12)
 
