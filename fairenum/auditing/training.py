@@ -103,7 +103,7 @@ def tune(train: EncodedRows, config: AuditConfig, progress: Progress) -> tuple[M
 
     Where classes are weighted, balanced accuracy counts: accuracy would have the weights do nothing.
     """
-    machine = replace(config.machine, gamma=kernel_for(config.machine, train.X).gamma)
+    machine = replace(config.machine, gamma=kernel_for(config.machine, train.X, train.weights).gamma)
     if machine.C != "auto":
         return machine, None
     folds = min(FOLDS, int(np.unique(train.y, return_counts=True)[1].min()))
@@ -153,6 +153,6 @@ def trained(division: Division, machine: Machine, config: AuditConfig) -> Traini
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes
-    weights = ClassWeights(*class_weights(machine, division.train.y))
+    weights = ClassWeights(*class_weights(machine, division.train.y, division.train.weights))
     workspace = open_workspace(machine.solver, found.problem)
     return Training(found.problem, records, machine, weights, nodes, workspace, workspace.solve())
