@@ -190,7 +190,8 @@ def expected_optimism(
     """
     # an order of rows is no matter of their kinds
     is_ranked = tolerances.measure.name == "auc"
-    kinds, copies = (decisions, np.ones(len(decisions.labels))) if is_ranked else decisions.distinct()
+    whole = decisions.folded()
+    kinds, copies = (whole, np.ones(len(decisions.labels))) if is_ranked else whole.distinct()
     performs = _ranking(values, decisions.labels) if is_ranked else _deciding(tolerances.measure)
     total = int(copies.sum())
     change = _changes(standing(decisions, values, objective_ratio, tolerances).gap)
@@ -198,7 +199,7 @@ def expected_optimism(
     for block in blocks(replications, len(copies)):
         drawn = rng.multinomial(total, copies / total, size=len(range(replications)[block])).astype(np.float64)
         counts = confusion(kinds, drawn)
-        gaps = _gap(counts, tolerances.metric)
+        gaps = _gap(counts.of_groups(whole.groups.compared), tolerances.metric)
         draws = Standing(objective_ratio, performs(counts, drawn), gaps, decisions.is_constant)
         chosen = draws.fairest(tolerances)
         seen = np.take_along_axis(_changes(draws.gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0]

@@ -13,13 +13,15 @@ from fairenum.dataset import Dataset, load_dataset
 from fairenum.dataset.naming import Names, listed
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
-from fairenum.document.models import TriedCost, Tuning
 from fairenum.document.reading import Reading
+from fairenum.document.training import ClassWeights, TriedCost, Tuning
 from fairenum.errors import ConfigError
-from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, kernel_for, pose
+from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, class_weights, kernel_for, pose
 from fairenum.phrases import quoted
-from fairenum.problem import IntArray, SvmProblem
+from fairenum.problem import IntArray, Solution, SvmProblem
 from fairenum.progress import Progress
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.registry import open_workspace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,15 +44,24 @@ class Training:
     records
         For each example the rows of the table that it stands for.
     machine
-        With C and gamma as numbers.
+        With C and gamma as numbers, and its class weight chosen.
+    class_weights
+        What a violated margin costs by label.
     max_nodes
         The limit of solved boxes, as resolved.
+    workspace
+        The problem, opened in the solver.
+    best
+        Its answer: model 1.
     """
 
     problem: SvmProblem
     records: tuple[IntArray, ...]
     machine: Machine
+    class_weights: ClassWeights
     max_nodes: int | None
+    workspace: CertifiedWorkspace
+    best: Solution
 
 
 def load(
@@ -80,7 +91,10 @@ def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
 
 
 def tune(train: EncodedRows, config: AuditConfig, progress: Progress) -> tuple[Machine, Tuning | None]:
-    """Resolve gamma and C; where C is to be chosen, say how each cost fared on folds of the training rows."""
+    """Resolve gamma and C; where C is to be chosen, say how each cost fared on folds of the training rows.
+
+    Where classes are weighted, balanced accuracy counts: accuracy would have the weights do nothing.
+    """
     machine = replace(config.machine, gamma=kernel_for(config.machine, train.X).gamma)
     if machine.C != "auto":
         return machine, None
@@ -99,6 +113,10 @@ def _accuracy_by_cost(
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.svm import SVC
 
+    from fairenum.estimator import by_label
+
+    weights = by_label(machine.class_weight)
+    scoring = "accuracy" if weights is None else "balanced_accuracy"
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     kernel = {"kernel": machine.kernel, "gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
     accuracy: dict[float, float] = {}
@@ -106,16 +124,18 @@ def _accuracy_by_cost(
         warnings.simplefilter("ignore", ConvergenceWarning)
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
-            svc = SVC(C=cost, max_iter=MOST_ITERATIONS, **kernel)
-            accuracy[cost] = float(cross_val_score(svc, train.X, train.y, cv=parts).mean())
+            svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
+            accuracy[cost] = float(cross_val_score(svc, train.X, train.y, cv=parts, scoring=scoring).mean())
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
-def posed(division: Division, machine: Machine, config: AuditConfig) -> Training:
-    """Pose the machine on the training rows, and resolve how many boxes may be solved."""
+def trained(division: Division, machine: Machine, config: AuditConfig) -> Training:
+    """Train the machine on the training rows, and resolve how many boxes may be solved."""
     found = pose(division.train.X, division.train.y, machine)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes
-    return Training(found.problem, records, machine, nodes)
+    weights = ClassWeights(*class_weights(machine, division.train.y))
+    workspace = open_workspace(machine.solver, found.problem)
+    return Training(found.problem, records, machine, weights, nodes, workspace, workspace.solve())

@@ -112,11 +112,19 @@ def _origin(document: AuditDocument) -> str:
 def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
-        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g} were enumerated best first "
-        f"by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs from the best one in the "
-        f"training examples it is not shown. The search saw {counted(found.supports, 'model')} with distinct supports, "
-        f"lists {found.models}, and ended at {STOPPED[found.stopped]}. Every objective is proven by weak duality."
+        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_weights(document)} were "
+        f"enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
+        f"from the best one in the training examples it is not shown. The search saw "
+        f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
+        f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
     )
+
+
+def _weights(document: AuditDocument) -> str:
+    weights = document.class_weights
+    if weights.favourable == weights.unfavourable == 1.0:
+        return ""
+    return f", times {weights.favourable:.3g} for favourable and {weights.unfavourable:.3g} for unfavourable rows,"
 
 
 def limits(document: AuditDocument) -> Iterator[str]:
@@ -151,9 +159,18 @@ def judged_by(numbers: Estimate) -> str:
 
 def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
     """Say which groups are too small to judge a rule by."""
-    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in small[:NAMED])
-    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {named}"
+    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {_sized(small)}"
     return f", but {few}; --min-group-size sets the minimum"
+
+
+def not_judged(column: SensitiveColumn) -> str:
+    """Say which groups a rule is not judged by."""
+    return f" (not judged: {_sized(column.aside)})"
+
+
+def _sized(groups: Sequence[GroupSizes]) -> str:
+    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in groups[:NAMED])
+    return named + (f" and {len(groups) - NAMED} more" if len(groups) > NAMED else "")
 
 
 def single_group(column: SensitiveColumn) -> str:
