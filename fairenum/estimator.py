@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Literal, Self
@@ -13,9 +13,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fairenum.document.machine import Machine
+from fairenum.document.machine import ClassWeight, Machine
 from fairenum.document.terms import Distinctness
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
@@ -54,11 +54,14 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         Treat identical records as one example that is left out copy by copy, instead of row by row.
     ridge
         Added to the diagonal of the kernel matrix.
+    class_weight
+        Multiples of C by class, as in scikit-learn's `SVC`: None, "balanced" or a dictionary. A row of weight k counts
+        as k rows in "balanced", as it does everywhere.
 
     Attributes
     ----------
     models_
-        The models, best first.
+        The models, best first. Rows without weight are among those that every model leaves out.
     class_sizes_
         How many supports each model stands for; all 1 for ``support``.
     stopped_
@@ -95,6 +98,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         patience: int = 1000,
         merge_copies: bool = False,
         ridge: float = 0.0,
+        class_weight: Literal["balanced"] | Mapping[object, float] | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -111,6 +115,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.patience = patience
         self.merge_copies = merge_copies
         self.ridge = ridge
+        self.class_weight = class_weight
 
     @classmethod
     def of(
@@ -121,7 +126,8 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         min_difference: float = 0.01,
         patience: int = 1000,
     ) -> Self:
-        """Build the estimator of a machine; by default it trains the best model alone."""
+        """Build the estimator of a machine, for labels -1 and +1; by default it trains the best model alone."""
+        machine.require_class_weight()
         return cls(
             machine.cost,
             kernel=machine.kernel,
@@ -134,6 +140,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             min_difference=min_difference,
             patience=patience,
             merge_copies=not machine.rows,
+            class_weight=by_label(machine.class_weight),
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -141,11 +148,25 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, audited: npt.ArrayLike | None = None) -> Self:
-        """Enumerate the best models; `audited` rows (the training rows by default) decide what predicts alike."""
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        audited: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Enumerate the best models.
+
+        Parameters
+        ----------
+        sample_weight
+            What each row counts: its multiple of C. A row of weight 0 is left out.
+        audited
+            The rows, the training rows by default, that decide what predicts alike.
+        """
         if not (isinstance(self.n_models, Integral) and self.n_models >= 1):
             raise ValueError(f"n_models must be a whole number >= 1, not {self.n_models!r}")
-        models, present = self._open(X, y, audited, int(self.n_models))
+        models, present = self._open(X, y, sample_weight, audited, int(self.n_models))
         self.models_: list[Model] = [present(model) for model in models]
         self.class_sizes_ = np.array(models.sizes)
         self.stopped_, self.ties_ = models.stopped, models.ties
@@ -153,9 +174,15 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.intercept_ = self.models_[0].intercept
         return self
 
-    def stream(self, X: npt.ArrayLike, y: npt.ArrayLike, audited: npt.ArrayLike | None = None) -> Iterator[Model]:
+    def stream(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
+        audited: npt.ArrayLike | None = None,
+    ) -> Iterator[Model]:
         """Yield the next best model on request, without end but for the limits on loss, nodes and seconds."""
-        models, present = self._open(X, y, audited, None)
+        models, present = self._open(X, y, sample_weight, audited, None)
         return map(present, models)
 
     def decision_function(self, X: npt.ArrayLike) -> FloatArray:
@@ -169,22 +196,29 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return np.asarray(self.classes_[(decision >= 0.0).astype(np.intp)])
 
     def _open(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, audited: npt.ArrayLike | None, k: int | None
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None,
+        audited: npt.ArrayLike | None,
+        k: int | None,
     ) -> tuple[DistinctModels, Callable[[Model], Model]]:
         """Return the stream of models, and how a model is presented in the caller's rows and classes."""
-        table, signs = self._checked(X, y)
-        rows = table if audited is None else validate_data(self, audited, dtype=np.float64, reset=False)
-        posed = pose(table, signs, self._machine(), ridge=self.ridge)
+        rows = self._checked(X, y, sample_weight)
+        watched = rows.X if audited is None else validate_data(self, audited, dtype=np.float64, reset=False)
+        machine, used = self._machine(), rows.used
+        weights = None if rows.weights is None else rows.weights[used]
+        posed = pose(rows.X[used], rows.y[used], machine, weights=weights, ridge=self.ridge)
         present = partial(replace, classes=(self.classes_[0], self.classes_[1]))
-        if self.merge_copies:
-            row_by_row = SvmProblem(table, signs, self._cost(), kernel=posed.problem.kernel, ridge=self.ridge)
-            present = partial(_by_rows, row_by_row, posed.rows_of, present)
+        if self.merge_copies or len(used) < len(rows.y):
+            rows_of = tuple(used[found] for found in posed.rows_of)
+            present = partial(_by_rows, _row_by_row(posed.problem, rows, rows_of), rows_of, present)
         limits = Limits(None, self.max_loss, self.max_nodes, self.max_seconds)
         enumeration = Enumeration(open_workspace(self.solver, posed.problem), limits)
-        return DistinctModels(enumeration, self.distinct, rows, k, self.min_difference, self.patience), present
+        return DistinctModels(enumeration, self.distinct, watched, k, self.min_difference, self.patience), present
 
-    def _checked(self, X: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Validate the table and labels, and turn the labels into -1 and +1."""
+    def _checked(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> _Rows:
+        """Validate the table, labels and weights, and turn the labels into -1 and +1."""
         table, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -193,7 +227,12 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if len(self.classes_) > 2:
             kind = type_of_target(labels)
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-        return table, np.where(codes == 1, 1.0, -1.0)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+            if len(np.unique(codes[weights > 0.0])) < 2:
+                raise ValueError("EnumSVC needs two classes; the rows that have a weight are of one class at most")
+        return _Rows(table, np.where(codes == 1, 1.0, -1.0), weights)
 
     def _cost(self) -> float:
         if not (isinstance(self.C, Real) and 0.0 < float(self.C) < np.inf):
@@ -201,7 +240,49 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return float(self.C)
 
     def _machine(self) -> Machine:
-        return Machine(self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=not self.merge_copies)
+        weight, rows = self._class_weight(), not self.merge_copies
+        return Machine(self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight)
+
+    def _class_weight(self) -> ClassWeight:
+        """Return the weights of the second class and the first, or the word that stands for them."""
+        asked = self.class_weight
+        if asked is None or asked == "balanced":
+            return "none" if asked is None else "balanced"
+        if not isinstance(asked, Mapping):
+            raise ValueError(f"class_weight must be None, 'balanced' or a dictionary, not {asked!r}")
+        first, second = self.classes_.tolist()
+        if unknown := [name for name in asked if name not in (first, second)]:
+            raise ValueError(f"class_weight names {unknown[0]!r}; the classes are {first!r} and {second!r}")
+        return asked.get(second, 1.0), asked.get(first, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The training rows as the caller knows them, checked."""
+
+    X: FloatArray
+    y: FloatArray
+    weights: FloatArray | None
+
+    @property
+    def used(self) -> IntArray:
+        """The rows that have a weight."""
+        return np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights)
+
+
+def by_label(weight: ClassWeight) -> Literal["balanced"] | dict[object, float] | None:
+    """Return the class weights of a machine as scikit-learn has them."""
+    if isinstance(weight, str):
+        return "balanced" if weight == "balanced" else None
+    return {1: weight[0], -1: weight[1]}
+
+
+def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) -> SvmProblem:
+    """Return the problem with one example for each row; one without weight, which all models leave out, costs 1."""
+    cost = np.ones(len(rows.y))
+    for example, found in enumerate(rows_of):
+        cost[found] = merged.cost[example]
+    return SvmProblem(rows.X, rows.y, cost, kernel=merged.kernel, ridge=merged.ridge)
 
 
 def _by_rows(
@@ -209,7 +290,7 @@ def _by_rows(
 ) -> Model:
     """Return a model of merged examples in rows: the first copies carry the weight, the last are left out."""
     alpha = np.zeros(problem.size)
-    left_out: dict[int, int] = {}
+    left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)
     for example in np.union1d(model.support, list(model.left_out)).astype(int):
         rows = rows_of[example]
         cost = problem.cost[rows[0]]

@@ -91,8 +91,10 @@ class Division:
 
     Attributes
     ----------
+    columns
+        The groups of every sensitive column and, if there are several, of their intersection.
     primary
-        The sensitive column, or intersection, whose groups the encoded rows have; None if there is none.
+        The one of them whose groups the encoded rows have; None if there is none.
     rows
         The row numbers of the selection split and of the holdout.
     is_exploratory
@@ -102,6 +104,7 @@ class Division:
     dataset: Dataset
     split: Split
     encoding: Encoding
+    columns: tuple[Groups, ...]
     primary: Groups | None
     train: EncodedRows
     selection: EncodedRows
@@ -112,11 +115,6 @@ class Division:
     def part(self, part: Part) -> EncodedRows:
         """Return the encoded rows of one split."""
         return self.selection if part == "selection" else self.holdout
-
-    @property
-    def columns(self) -> tuple[Groups, ...]:
-        """The groups of every sensitive column and, if there are several, of their intersection."""
-        return self.dataset.columns
 
     @property
     def column(self) -> str | None:
@@ -131,6 +129,7 @@ def divide(
     *,
     primary: str | None = None,
     standardise: bool = True,
+    fewest: int | None = None,
 ) -> Division:
     """Divide and encode a table; the encoding sees the training rows alone.
 
@@ -144,18 +143,25 @@ def divide(
         The sensitive column, or intersection, to group rows by; the first if not given.
     standardise
         Scale numbers to mean 0 and variance 1.
+    fewest
+        Rows of the selection split and of the holdout below which a group is set aside, as are those without a value;
+        all groups are compared if not given.
     """
     parts = split(dataset, sizes, seed)
     # A run without one of the three parts still answers, from rows that are not separate, and says so.
     chosen = next(rows for rows in (parts.selection, parts.holdout, parts.train) if rows.size)
     reported = parts.holdout if parts.holdout.size else chosen
-    groups = named_groups(dataset.columns, primary) if dataset.columns or primary else None
+    columns = dataset.columns
+    if fewest is not None:
+        columns = tuple(groups.setting_aside(fewest, (chosen, reported)) for groups in columns)
+    groups = named_groups(columns, primary) if columns or primary else None
     encoding, encoded = encode(dataset, (parts.train, chosen, reported), groups, standardise=standardise)
     train, selection, holdout = encoded
     return Division(
         dataset=dataset,
         split=parts,
         encoding=encoding,
+        columns=columns,
         primary=groups,
         train=train,
         selection=selection,
@@ -199,40 +205,68 @@ def pose(
 ) -> Posed:
     """Pose a machine on rows: resolve its gamma, and merge identical rows unless they are examples of their own.
 
+    A row costs C times the weight of its label times its own. Rows are identical if their weights are, too: so copies
+    of one example share one price, and can be left out one by one.
+
     Parameters
     ----------
     X, y
         The training rows and their labels, +1 and -1.
     machine
-        What to train; its C is a number.
+        What to train; its C is a number, and the weights of its classes are chosen.
     weights
-        What each row counts, where they differ: a weighted example has no copies that could be left out.
+        What each row counts, where they differ; all positive.
     ridge
         Added to the diagonal of the kernel matrix.
     """
-    kernel, cost = kernel_for(machine, X), machine.cost
+    kernel, price = kernel_for(machine, X, weights), machine.cost * label_weights(machine, y, weights)
+    cost = price if weights is None else price * weights
     if machine.rows:
-        costs = cost if weights is None else cost * weights
-        return Posed(SvmProblem(X, y, costs, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
-    merged = merge_identical(X, y)
-    if weights is None:
-        problem = SvmProblem(merged.X, merged.y, cost, merged.copies, kernel, ridge=ridge)
-    else:
-        problem = SvmProblem(
-            merged.X, merged.y, cost * np.bincount(merged.inverse, weights), kernel=kernel, ridge=ridge
-        )
+        return Posed(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
+    merged = merge_identical(X, y) if weights is None else merge_identical(np.column_stack([X, weights]), y)
+    first = merged.first
+    problem = SvmProblem(X[first], y[first], cost[first], merged.copies, kernel, ridge=ridge)
     rows_of = np.split(np.argsort(merged.inverse, kind="stable"), np.cumsum(merged.copies)[:-1])
     return Posed(problem, tuple(rows_of))
 
 
-def kernel_for(machine: Machine, X: FloatArray) -> Kernel:
-    """Return the kernel with gamma as a number, as scikit-learn resolves it for these rows."""
+def label_weights(machine: Machine, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return the weight of each row's label."""
+    favourable, unfavourable = class_weights(machine, y, weights)
+    return np.where(y > 0.0, favourable, unfavourable)
+
+
+def class_weights(machine: Machine, y: FloatArray, weights: FloatArray | None = None) -> tuple[float, float]:
+    """Return what a violated margin costs by label, favourable and unfavourable, as multiples of C.
+
+    Balanced weights give both labels the same total, as scikit-learn does. A row that counts several times is as good
+    as several rows.
+    """
+    machine.require_class_weight()
+    if machine.class_weight == "none":
+        return 1.0, 1.0
+    if machine.class_weight != "balanced":
+        return float(machine.class_weight[0]), float(machine.class_weight[1])
+    counted = np.ones(len(y)) if weights is None else weights
+    counts = [float(counted[y == sign].sum()) for sign in (1.0, -1.0)]
+    favourable, unfavourable = (sum(counts) / (2.0 * count) if count else np.inf for count in counts)
+    return favourable, unfavourable
+
+
+def kernel_for(machine: Machine, X: FloatArray, weights: FloatArray | None = None) -> Kernel:
+    """Return the kernel with gamma as a number, as scikit-learn resolves it for rows that count so often."""
     if machine.gamma == "scale":
-        variance = float(X.var())
+        variance = float(X.var()) if weights is None else _variance(X, weights)
         gamma = 1.0 / (X.shape[1] * variance) if variance else 1.0
     else:
         gamma = 1.0 / X.shape[1] if machine.gamma == "auto" else float(machine.gamma)
     return Kernel(machine.kernel, gamma, machine.degree, machine.coef0)
+
+
+def _variance(X: FloatArray, weights: FloatArray) -> float:
+    """Return the variance of all cells, those of a row as often as it counts."""
+    mean = np.average(X.mean(axis=1), weights=weights)
+    return float(np.average(np.square(X - mean).mean(axis=1), weights=weights))
 
 
 def best_cost(accuracy: dict[float, float]) -> float:

@@ -88,6 +88,13 @@ def with_small_group(document: AuditDocument) -> AuditDocument:
     return document.but(dataset=document.dataset.but(sensitive=(column.but(groups=groups),)), group_tables=tables)
 
 
+def with_third_group(document: AuditDocument, **changes: object) -> AuditDocument:
+    """Add a group to the primary column, like its first one but for some changes."""
+    column = document.dataset.sensitive[0]
+    groups = (*column.groups, column.groups[0].but(**{"name": "third", **changes}))
+    return document.but(dataset=document.dataset.but(sensitive=(column.but(groups=groups),)))
+
+
 def with_model(document: AuditDocument, rank: int, **changes: object) -> AuditDocument:
     models = list(document.models)
     models[rank - 1] = models[rank - 1].but(**changes)

@@ -9,7 +9,7 @@ from fairenum.document.machine import Machine
 from fairenum.experiment import EncodedRows
 
 
-def scene(seed, n=24, kind="continuous", C=1.0, kernel="linear", direction=0, sees="train"):
+def scene(seed, n=24, kind="continuous", C=1.0, kernel="linear", direction=0, sees="train", class_weight="none"):
     """Draw rows of two groups whose first feature leans with the group; group 1, "b", is the target."""
     rng = np.random.default_rng(seed)
     train, audited = (encoded_rows(rng, n, kind) for _ in range(2))
@@ -19,7 +19,7 @@ def scene(seed, n=24, kind="continuous", C=1.0, kernel="linear", direction=0, se
         target=1,
         direction=direction,
         metric="demographic_parity_difference",
-        machine=Machine(C=C, kernel=kernel, gamma=0.5),
+        machine=Machine(C=C, kernel=kernel, gamma=0.5, class_weight=class_weight),
         seed=seed,
     )
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fairenum.problem import Kernel, SvmProblem
 
+KINDS = ("continuous", "hypercube", "grid", "rounded")
 KERNELS = (Kernel("linear"), Kernel("rbf", 0.5), Kernel("poly", 0.5, 2, 1.0))
 
 
@@ -31,11 +32,26 @@ def posed(n: int = 60, d: int = 3, kind: str = "continuous", seed: int = 0, **ar
     return SvmProblem(table(kind, rng, n, d), labels(rng, n), **arguments)
 
 
+def class_weights(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+    """A weight per class: simple ratios, so that sums of boxes tie, and steep ones."""
+    favourable, unfavourable = rng.choice([0.1, 0.5, 1.0, 3.0, 20.0], size=2)
+    return np.where(y > 0, favourable, unfavourable)
+
+
+def example_weights(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+    return rng.choice([0.25, 0.5, 1.0, 2.0, 5.0], size=len(y))
+
+
+WEIGHTS = (class_weights, example_weights)
+
+
 @st.composite
-def problems(draw, max_size=7, kinds=("continuous", "hypercube", "grid", "rounded"), kernels=KERNELS, copies=False):
+def problems(draw, max_size=7, kinds=KINDS, kernels=KERNELS, copies=False, boxes=False):
+    """Draw a problem; with `boxes` its cost differs by class or by example."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d = draw(st.integers(2, max_size)), draw(st.integers(1, 3))
     X, y = table(draw(st.sampled_from(kinds)), rng, n, d), labels(rng, n)
     cost = draw(st.sampled_from((0.01, 0.1, 1.0, 10.0, 100.0)))
     counts = rng.integers(1, 4, size=n) if copies else None
-    return SvmProblem(X, y, cost, counts, draw(st.sampled_from(kernels)))
+    weights = draw(st.sampled_from(WEIGHTS))(rng, y) if boxes else 1.0
+    return SvmProblem(X, y, cost * weights, counts, draw(st.sampled_from(kernels)))

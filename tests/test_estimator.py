@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fairenum.estimator
 from fairenum import EnumSVC
-from fairenum.errors import SolverNotFound
+from fairenum.errors import ConfigError, SolverNotFound
 
 X, Y = make_classification(80, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 
@@ -28,6 +28,7 @@ X, Y = make_classification(80, 4, n_informative=3, n_redundant=0, flip_y=0.2, ra
     [
         EnumSVC(n_models=3),
         EnumSVC(n_models=2, kernel="rbf", merge_copies=True),
+        EnumSVC(n_models=2, kernel="rbf", class_weight="balanced"),
         EnumSVC(n_models=2, gamma="auto", kernel="rbf", distinct="predictions"),
     ]
 )
@@ -103,9 +104,61 @@ def test_row_by_row_there_are_more_models_of_one_objective():
     assert by_row.models_[-1].objective > merged.models_[-1].objective
 
 
+CLASS_WEIGHTS = (None, "balanced", {0: 0.4, 1: 3.0}, {1: 2.0})
+
+
+@pytest.mark.parametrize("class_weight", CLASS_WEIGHTS, ids=str)
+@pytest.mark.parametrize("merge_copies", [False, True])
+def test_class_weights_are_scikit_learns(class_weight, merge_copies):
+    few = np.r_[np.flatnonzero(Y == 1)[:15], np.flatnonzero(Y == 0)]
+    ours = EnumSVC(0.7, n_models=1, class_weight=class_weight, merge_copies=merge_copies).fit(X[few], Y[few])
+    svc = SVC(C=0.7, kernel="linear", class_weight=class_weight, tol=1e-10).fit(X[few], Y[few])
+    np.testing.assert_allclose(ours.decision_function(X), svc.decision_function(X), atol=1e-5)
+    plane = svc.coef_[0]
+    expected = np.abs(svc.dual_coef_).sum() - 0.5 * plane @ plane
+    assert ours.models_[0].objective == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("merge_copies", [False, True])
+def test_sample_weights_are_scikit_learns(merge_copies):
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], len(Y))
+    used = weights > 0.0
+    ours = EnumSVC(0.7, n_models=4, merge_copies=merge_copies).fit(X, Y, weights)
+    svc = SVC(C=0.7, kernel="linear", tol=1e-10).fit(X[used], Y[used], weights[used])
+    np.testing.assert_array_equal(ours.support_, np.sort(np.flatnonzero(used)[svc.support_]))
+    np.testing.assert_allclose(ours.decision_function(X), svc.decision_function(X), atol=1e-5)
+    streamed = EnumSVC(0.7, merge_copies=merge_copies).stream(X, Y, sample_weight=weights)
+    for model, again in zip(ours.models_, streamed, strict=False):
+        assert set(np.flatnonzero(~used)) <= model.left_out.keys()
+        assert model.alpha.tobytes() == again.alpha.tobytes()
+        assert (model.alpha <= 0.7 * weights + 1e-12).all()
+        kept = np.setdiff1d(np.arange(len(Y)), list(model.left_out))
+        alone = EnumSVC(0.7, n_models=1).fit(X[kept], Y[kept], weights[kept]).models_[0]
+        assert alone.objective == pytest.approx(model.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("class_weight", CLASS_WEIGHTS, ids=str)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_weights_are_repetitions_in_every_model(class_weight, kernel):
+    """A row of weight 3 and three rows give one optimum; copies of one weight are left out one by one."""
+    times = np.random.default_rng(1).integers(0, 4, 40)
+    options = {"kernel": kernel, "class_weight": class_weight, "merge_copies": True}
+    weighted = EnumSVC(n_models=1, **options).fit(X[:40], Y[:40], times).models_[0]
+    repeated = EnumSVC(n_models=1, **options).fit(np.repeat(X[:40], times, axis=0), np.repeat(Y[:40], times))
+    assert weighted.objective == pytest.approx(repeated.models_[0].objective, rel=1e-9)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-7)
+    copies = EnumSVC(n_models=8, **options).fit(np.tile(X[:40], (2, 1)), np.tile(Y[:40], 2), np.full(80, 0.5))
+    pairs = [{row % 40 for row in model.left_out} for model in copies.models_]
+    assert any(len(pair) < len(model.left_out) for pair, model in zip(pairs, copies.models_, strict=True))
+    assert any(1 in np.bincount([row % 40 for row in model.left_out]) for model in copies.models_[1:])
+    assert copies.models_[0].objective == pytest.approx(
+        EnumSVC(n_models=1, **options).fit(X[:40], Y[:40]).models_[0].objective, rel=1e-9
+    )
+
+
 def test_audited_rows_decide_what_is_alike():
     train, audited = X[:60], X[60:]
-    estimator = EnumSVC(n_models=3, distinct="predictions").fit(train, Y[:60], audited)
+    estimator = EnumSVC(n_models=3, distinct="predictions").fit(train, Y[:60], audited=audited)
     decisions = {tuple(model.predict(audited).tolist()) for model in estimator.models_}
     assert len(decisions) == len(estimator.models_)
     assert estimator.class_sizes_.sum() >= len(estimator.models_)
@@ -126,12 +179,20 @@ def test_it_lives_in_pipelines_grids_and_pickles():
         ({"C": 0.0}, ValueError, "C must be a positive number"),
         ({"C": "1"}, ValueError, "C must be a positive number"),
         ({"n_models": 0}, ValueError, "n_models must be a whole number >= 1"),
+        ({"class_weight": "even"}, ValueError, "class_weight must be None, 'balanced' or a dictionary, not 'even'"),
+        ({"class_weight": {2: 1.0}}, ValueError, "class_weight names 2; the classes are 0 and 1"),
+        ({"class_weight": {1: -1.0}}, ConfigError, "'class_weight' must be none, balanced, auto or two positive"),
         ({"solver": "libsvn"}, SolverNotFound, "libsvm"),
     ],
 )
 def test_bad_parameters_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         EnumSVC(**arguments).fit(X, Y)
+
+
+def test_one_class_with_weight_is_refused():
+    with pytest.raises(ValueError, match="the rows that have a weight are of one class at most"):
+        EnumSVC().fit(X, Y, (Y == 1).astype(float))
 
 
 def test_limits_are_passed_on():

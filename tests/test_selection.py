@@ -119,7 +119,7 @@ def test_the_fairest_of_some_models():
     X[:, 0] += codes
     y = np.where(X[:, 0] + rng.normal(size=120) > 0.5, 1.0, -1.0)
     rows = EncodedRows(X[60:], y[60:], Groups(codes[60:], ("a", "b")))
-    found = EnumSVC(n_models=20, distinct="predictions").fit(X[:60], y[:60], rows.X).models_
+    found = EnumSVC(n_models=20, distinct="predictions").fit(X[:60], y[:60], audited=rows.X).models_
     tolerances = Tolerances(max_performance_drop=0.05)
     values = np.array([model.decision_function(rows.X) for model in found])
     gaps = rows.gaps(values, tolerances.metric)

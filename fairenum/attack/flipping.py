@@ -13,21 +13,30 @@ import numpy as np
 from fairenum.attack.scene import Scene
 from fairenum.enumeration.model import Model
 from fairenum.errors import SolverError
-from fairenum.experiment import kernel_for
+from fairenum.experiment import class_weights, kernel_for
 from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.scoring.counts import BoolArray
 from fairenum.solvers.registry import open_workspace
 
 
 class FlippableSvm:
-    """The machine of a scene, ready to be solved under any flips."""
+    """The machine of a scene, ready to be solved under any flips.
+
+    A flipped row costs what its new label costs; balanced weights are those of the labels before any flip.
+
+    Attributes
+    ----------
+    weights
+        The weight of each example's label, as a multiple of C: of all rows as they are, then of all rows flipped.
+    """
 
     def __init__(self, scene: Scene) -> None:
         X, y, machine = scene.train.X, scene.train.y, scene.machine
         self.rows = len(y)
-        self.problem = SvmProblem(
-            np.vstack([X, X]), np.concatenate([y, -y]), machine.cost, kernel=kernel_for(machine, X)
-        )
+        favourable, unfavourable = class_weights(machine, y)
+        labels = np.concatenate([y, -y])
+        self.weights = np.where(labels > 0.0, favourable, unfavourable)
+        self.problem = SvmProblem(np.vstack([X, X]), labels, machine.cost * self.weights, kernel=kernel_for(machine, X))
         self._workspace = open_workspace(machine.solver, self.problem)
 
     def solve(self, flipped: BoolArray) -> Solution:
@@ -53,8 +62,8 @@ class FlippableSvm:
             return None
 
     def _solved_anew(self, solution: Solution, row: int) -> Solution:
-        upper = solution.upper.copy()
-        upper[[row, row + self.rows]] = 0.0, self.problem.upper[row]
+        upper, twin = solution.upper.copy(), row + self.rows
+        upper[[row, twin]] = 0.0, self.problem.upper[twin]
         return self._workspace.solve(upper)
 
     def decide(self, solution: Solution, X: FloatArray) -> FloatArray:

@@ -142,7 +142,8 @@ def alfa(scene: Scene, budget: int) -> IntArray:
 def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
     """Return how much more the flipped label of each row costs than its own, by a trained machine."""
     values = scene.train.y * svm.decide(solution, scene.train.X)
-    return np.asarray(np.maximum(0.0, 1.0 + values) - np.maximum(0.0, 1.0 - values))
+    own, other = np.split(svm.weights, 2)
+    return np.asarray(other * np.maximum(0.0, 1.0 + values) - own * np.maximum(0.0, 1.0 - values))
 
 
 def _function(loaded: object) -> Strategy:

@@ -144,7 +144,7 @@ class _Draw:
         """List the best models of the rows that the attack left."""
         config, audited = self.config, np.unique(self.holdout.X, axis=0)
         svm = EnumSVC.of(config.machine, config.k, config.distinct, config.min_difference, config.patience)
-        return tuple(svm.fit(poisoned.X, poisoned.y, audited).models_)
+        return tuple(svm.fit(poisoned.X, poisoned.y, audited=audited).models_)
 
     def _defended(self, name: str, after: Aftermath) -> Defended:
         try:

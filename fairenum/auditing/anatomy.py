@@ -83,13 +83,13 @@ def flips(division: Division, listing: Listing, rank: int) -> Flips:
     rows, decided = division.rows["holdout"], listing.values["holdout"][[0, rank - 1]] >= 0.0
     gained, lost = decided[1] & ~decided[0], decided[0] & ~decided[1]
     columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
-    label = division.dataset.label
+    label, numbers = division.dataset.label, division.dataset.numbered(rows)
     return Flips(
         rank=rank,
         by_column={groups.column: _by_group(groups, gained, lost) for groups in columns},
         flipped=tuple(
             FlippedRow(
-                row=int(rows[place]),
+                row=int(numbers[place]),
                 label=label.favourable if label.y[rows[place]] == 1 else label.unfavourable,
                 groups={one.column: one.names[one.codes[rows[place]]] for one in division.dataset.sensitive},
                 becomes="favourable" if gained[place] else "unfavourable",

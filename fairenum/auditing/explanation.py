@@ -21,7 +21,6 @@ from fairenum.experiment import Division
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import Gap
 from fairenum.scoring.operating import Operating
-from fairenum.solvers.registry import open_workspace
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
 FEW_VALUES = 10  # a numeric feature with at most as many values is as good as categorical
@@ -55,7 +54,7 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
     """Find the fewest examples that still give most of the gain, and say what they give."""
     problem, start = training.problem, _gap(first, watched)
     core = smallest_core(
-        open_workspace(training.machine.solver, problem),
+        training.workspace,
         model,
         lambda part: start - _gap(part, watched),
         _importance(model, watched),
@@ -103,7 +102,7 @@ def _clusters(model: Model, division: Division, training: Training) -> list[Clus
                 records=float(weights[inside].sum()),
                 share=float(weights[inside].sum() / weights.sum()),
                 share_of_training=float(((label.y[train] == y) & (codes[train] == code)).mean()),
-                rows=tuple(sorted(int(row) for row in rows[inside])),
+                rows=tuple(sorted(division.dataset.numbered(rows[inside]).tolist())),
             )
         )
     return sorted(clusters, key=lambda cluster: -cluster.records)

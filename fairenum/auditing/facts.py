@@ -14,6 +14,7 @@ from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
 from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 from fairenum.dataset.splitting import straddling
+from fairenum.document.audit import Requested
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
@@ -23,6 +24,7 @@ from fairenum.document.table import (
     Feature,
     GroupSizes,
     LabelWeights,
+    Regrouped,
     SensitiveColumn,
     SplitOrigin,
     SplitRows,
@@ -39,21 +41,29 @@ from fairenum.problem import IntArray
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
     """Return the options as they were resolved: given again, they ask for the same audit."""
-    primary = division.primary
+    primary, point = division.primary, operating_point(Decide.of(config.decide), division.train)
     return replace(
         config,
         machine=training.machine,
         max_nodes=training.max_nodes,
         primary=division.column,
         reference=_reference(primary, config, primary) if primary else None,
+        performance=replace(config, machine=training.machine).tolerances.performance,
+        decide=config.decide if point.share is None else str(Decide("rate", point.share)),
     )
 
 
-def settled(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
-    """Settle what the machine and the training rows decide: what counts as performance, and which share is selected."""
-    point = operating_point(Decide.of(config.decide), division.train)
-    decide = config.decide if point.share is None else str(Decide("rate", point.share))
-    return replace(config, performance=replace(config, machine=training.machine).tolerances.performance, decide=decide)
+def requested(asked: AuditConfig) -> Requested:
+    """Return what was asked for where it had to be resolved."""
+    machine = asked.machine
+    return Requested(
+        C=machine.C,
+        gamma=machine.gamma,
+        max_nodes=asked.max_nodes,
+        performance=asked.performance,
+        decide=asked.decide,
+        class_weight=machine.class_weight,
+    )
 
 
 def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
@@ -135,10 +145,10 @@ def _label_weights(groups: Groups, division: Division) -> list[LabelWeights | No
 
 
 def _split_rows(division: Division) -> SplitRows:
-    owners = np.full(len(division.dataset), LEFT_OUT, dtype=np.uint8)
-    split = division.split
+    split, numbered = division.split, division.dataset.numbered
+    owners = np.full(int(numbered(np.arange(len(division.dataset))).max()) + 1, LEFT_OUT, dtype=np.uint8)
     for part, rows in ((TRAIN, split.train), (SELECTION, split.selection), (HOLDOUT, split.holdout)):
-        owners[rows] = part
+        owners[numbered(rows)] = part
     return SplitRows.of(owners.tobytes())
 
 
@@ -147,11 +157,12 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
     train = _sizes(groups, division.split.train)
     sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
     positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
+    regrouped = division.dataset.regrouped.get(groups.column, Regrouped())
     weights = _label_weights(groups, division)
     return SensitiveColumn(
         column=groups.column,
         is_primary=groups.column == division.column,
-        is_intersection=groups not in division.dataset.sensitive,
+        is_intersection=division.columns.index(groups) >= len(division.dataset.sensitive),
         reference=_reference(groups, config, division.primary),
         groups=tuple(
             GroupSizes(
@@ -162,10 +173,12 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
                 selection_positives=positives["selection"][code],
                 holdout_positives=positives["holdout"][code],
                 is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
+                is_compared=bool(groups.compared[code]),
                 holdout_weights=weights[code],
             )
             for code, name in enumerate(groups.names)
         ),
+        regrouped=regrouped,
     )
 
 
@@ -182,6 +195,7 @@ def audited_models(
     undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
     changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
+    is_constant = listing.decisions(division, "selection", division.column).is_constant
     return tuple(
         AuditedModel(
             rank=place + 1,
@@ -202,7 +216,7 @@ def audited_models(
             tied=listing.cuts[place].tied,
             undetermined=Parts(*(undetermined[part][place] for part in PARTS)),
             predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
-            is_constant=len(set(bits["selection"][place].tolist())) == 1,
+            is_constant=bool(is_constant[place]),
             scores=Parts(*(scores[part][place] for part in PARTS)),
         )
         for place, model in enumerate(listing.models)
@@ -230,7 +244,7 @@ def left_out(model: Model, division: Division, training: Training) -> tuple[Left
         LeftOut(
             copies=copies,
             of=len(training.records[example]),
-            row=int(training.records[example].min()),
+            row=int(division.dataset.numbered(training.records[example]).min()),
             label=_label(division, training.records[example]),
             groups=_groups(division, training.records[example]),
         )
@@ -243,8 +257,8 @@ def examples(division: Division, training: Training, listing: Listing) -> tuple[
     wanted = sorted({example for model in listing.models for example in model.left_out})
     return tuple(
         Example(
-            row=int(records.min()),
-            rows=tuple(records.tolist()),
+            row=int(division.dataset.numbered(records).min()),
+            rows=tuple(division.dataset.numbered(records).tolist()),
             label=_label(division, records),
             groups=_groups(division, records),
             values={column.name: cell(column.values[records[0]]) for column in division.dataset.features},

@@ -19,7 +19,6 @@ from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
 from fairenum.scoring.operating import OperatingPoint
 from fairenum.scoring.ties import tied_ranks
-from fairenum.solvers.registry import open_workspace
 
 NEEDS = {
     "no_sensitive_column": "no sensitive column was named",
@@ -63,9 +62,8 @@ def _run(
 ) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
     bounds = Bounds(config.eps, config.max_performance_drop, config.max_left_out, seconds=config.max_seconds)
-    workspace = open_workspace(training.machine.solver, training.problem)
     watched = Watched(division.selection, config.metric, config.tolerances.measure, point)
-    search = GuidedSearch(workspace, watched, bounds)
+    search = GuidedSearch(training.workspace, watched, bounds, root=training.best)
     try:
         for _ in search:
             progress("guide", search.solves, search.most_solves)

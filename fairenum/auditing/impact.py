@@ -72,7 +72,8 @@ def _decided(model: AuditedModel, column: SensitiveColumn) -> Decisions:
         cells += [(code, 1, 1, right), (code, 1, 0, positives - right)]
         cells += [(code, 0, 1, wrong), (code, 0, 0, negatives - wrong)]
     code, label, decision, count = np.array(cells).T
-    groups = Groups(np.repeat(code, count), tuple(group.name for group in column.groups))
+    aside = tuple(code for code, group in enumerate(column.groups) if not group.is_compared)
+    groups = Groups(np.repeat(code, count), tuple(group.name for group in column.groups), aside=aside)
     weights = None if counts.weights is None else _rebuilt_weights(count, column, counts.weights)
     return Decisions(np.repeat(decision, count)[None], np.repeat(label, count), groups, weights)
 
@@ -103,7 +104,7 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
     scores, reference, confidence = score(decisions), column.reference, config.confidence
     rate = scores.by_group.selection_rate[0]
     is_small = scores.groups.small(config.min_group_size)
-    best = _most_selected(rate, is_small)
+    best = _most_selected(rate, scores.groups.compared, is_small)
     rates = estimates(rate_intervals(scores.counts, confidence=confidence)[0])
     differences = estimates(signed_differences(scores, reference=reference, confidence=confidence)[0])
     p_values = parity_p_values(scores, reference=reference)[0]
@@ -124,6 +125,7 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
             shortfall=plain(max(0.0, sizes[code] * top - likely[code])) if sizes[code] else None,
             detectable=plain(detectable[code]) if sizes[code] else None,
             is_small=bool(is_small[code]),
+            is_compared=column.groups[code].is_compared,
         )
         for code, name in enumerate(scores.groups.names)
     )
@@ -131,8 +133,8 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
     return GroupTable(rank, column.column, reference, most_selected, tuple(rows), is_weighted)
 
 
-def _most_selected(rate: FloatArray, is_small: NDArray[np.bool_]) -> int | None:
-    """Find the group of the highest rate: a group of one with a rate of 1 is no measure for the others."""
-    known = ~np.isnan(rate)
+def _most_selected(rate: FloatArray, compared: NDArray[np.bool_], is_small: NDArray[np.bool_]) -> int | None:
+    """Find the compared group of the highest rate: a group of one with a rate of 1 is no measure for the others."""
+    known = ~np.isnan(rate) & compared
     eligible = known & ~is_small if (known & ~is_small).any() else known
     return int(np.where(eligible, rate, -1.0).argmax()) if eligible.any() else None

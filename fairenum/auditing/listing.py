@@ -21,7 +21,6 @@ from fairenum.problem import FloatArray
 from fairenum.progress import Progress
 from fairenum.scoring import Decisions
 from fairenum.scoring.operating import Cut, Operating, OperatingPoint
-from fairenum.solvers.registry import open_workspace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +85,7 @@ def enumerate_models(division: Division, training: Training, config: AuditConfig
     """
     audited = np.unique(np.vstack([division.part(part).X for part in PARTS]), axis=0)
     limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
-    enumeration = Enumeration(open_workspace(training.machine.solver, training.problem), limits)
+    enumeration = Enumeration(training.workspace, limits, root=training.best)
     k = 1 if config.search == "guided" else config.k
     point = replace(operating_point(Decide.of(config.decide), division.train), weights=division.selection.weights)
     operating = None if point.is_sign else Operating(point, division.selection.X)

@@ -15,6 +15,7 @@ from fairenum.auditing.baselines import baselines
 from fairenum.auditing.choice import choose, choose_again
 from fairenum.auditing.classifier import pipeline
 from fairenum.auditing.disagreement import disagreement
+from fairenum.auditing.dividing import divided
 from fairenum.auditing.explanation import explanation
 from fairenum.auditing.guiding import join_guided
 from fairenum.auditing.impact import group_tables, reference_check
@@ -22,18 +23,20 @@ from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
 from fairenum.auditing.screening import screen
-from fairenum.auditing.training import Training, load, posed, tune
+from fairenum.auditing.training import Training, load
+from fairenum.auditing.weighting import train_machine
 from fairenum.dataset import Dataset
 from fairenum.dataset.naming import Names
-from fairenum.document.audit import AuditDocument, Requested
+from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.cautions import cautions
 from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
-from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange, Tuning
+from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange
 from fairenum.document.screening import Screening
-from fairenum.experiment import PARTS, Division, divide
+from fairenum.document.training import Tuning
+from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
 from fairenum.selection import expected_optimism
 from fairenum.solvers.registry import solver_version
@@ -51,7 +54,7 @@ class LiveRun:
     Attributes
     ----------
     asked, config
-        The options as they were given, and with performance and operating point settled.
+        The options as they were given, and as they were resolved.
     """
 
     asked: AuditConfig
@@ -120,11 +123,10 @@ def run_audit(
     with clock.stage("load"):
         dataset = load(data, label, favourable, sensitive, config)
     with clock.stage("divide"):
-        division = divide(dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise)
+        division = divided(dataset, config)
     with clock.stage("tune"):
-        machine, tuning = tune(division.train, config, progress)
-        training = posed(division, machine, config)
-    asked, config = config, facts.settled(config, division, training)
+        training, tuning = train_machine(division, config, progress)
+    asked, config = config, facts.resolved(config, division, training)
     with clock.stage("enumerate"):
         listing = enumerate_models(division, training, config, progress)
     with clock.stage("guide"):
@@ -173,17 +175,17 @@ class _Findings:
 def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
     """State all that was found, and what follows from it."""
     division, training, listing = live.division, live.training, live.listing
-    config = facts.resolved(live.config, division, training)
-    table = facts.table_facts(live.config, division, training)
-    asked, shortlist = live.asked, found.selection.shortlist
+    config, shortlist = live.config, found.selection.shortlist
+    table = facts.table_facts(config, division, training)
     document = AuditDocument(
         environment=environment(solver=solver_version(training.machine.solver)),
         status="interrupted" if listing.stopped == "interrupted" else "complete",
         config=config,
-        requested=Requested(asked.machine.C, asked.machine.gamma, asked.max_nodes, asked.performance, asked.decide),
+        requested=facts.requested(live.asked),
         is_exploratory=division.is_exploratory,
         dataset=table,
         tuning=found.tuning,
+        class_weights=training.class_weights,
         enumeration=facts.enumeration(listing),
         guided=found.guided,
         models=found.models,

@@ -11,7 +11,6 @@ from fairenum.document.models import PossibleRange, RangeEnd, RangeModel
 from fairenum.enumeration.reach import End, reach
 from fairenum.errors import SolverError
 from fairenum.experiment import Division
-from fairenum.solvers.registry import open_workspace
 
 SOLVES, WORK = (2, 16), 1e7
 
@@ -21,12 +20,12 @@ def possible_range(
 ) -> PossibleRange | None:
     """Bound the difference of mean decision values on the holdout for any machine nearly as good as model 1.
 
-    The two groups are those that lie farthest apart for model 1. Nearly as good is what is within the eps of the audit
-    or, if a listed model loses more than that on all training rows, what it loses: so every model lies in the range.
-    It is about rows that count alike, and left out where they do not.
+    The two groups are those of the compared ones that lie farthest apart for model 1. Nearly as good is what is within
+    the eps of the audit or, if a listed model loses more than that on all training rows, what it loses: so every model
+    lies in the range. It is about rows that count alike, and left out where they do not.
     """
     rows, groups = division.holdout, division.holdout.groups
-    present = np.flatnonzero(groups.sizes)
+    present = np.flatnonzero((groups.sizes > 0) & groups.compared)
     if division.column is None or len(present) < 2 or rows.weights is not None:
         return None
     values = listing.values["holdout"]
@@ -35,9 +34,8 @@ def possible_range(
     first, second = (rows.X[groups.codes == present[place]] for place in (high, low))
     eps = max(config.eps, *(model.loss_ratio for model in listing.models))
     try:
-        best = open_workspace(training.machine.solver, training.problem).solve()
         solves = training.problem.affordable(WORK, *SOLVES)
-        found = reach(training.problem, best, first, second, eps, training.machine.solver, solves)
+        found = reach(training.problem, training.best, first, second, eps, training.machine.solver, solves)
     except SolverError:
         return None
     models = (

@@ -52,13 +52,14 @@ def attacked(
 
 def _config(document: AuditDocument, live: LiveRun) -> AttackConfig:
     """Take over from the audit what both have: models, metric, seed and level."""
-    shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(live.config)}
-    machine = replace(live.config.machine, C=document.config.machine.C)
+    shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(live.asked)}
+    found = document.config.machine
+    machine = replace(live.asked.machine, C=found.C, class_weight=found.class_weight)
     return AttackConfig(
         strategies=STRATEGIES,
         flips=FLIPS,
         trials=TRIALS,
         machine=machine,
         primary=document.column,
-        **{name: getattr(live.config, name) for name in shared.difference(OWN)},
+        **{name: getattr(live.asked, name) for name in shared.difference(OWN)},
     )

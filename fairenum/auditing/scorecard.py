@@ -187,15 +187,14 @@ def _ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interva
     With limits l and u of each group's rate that hold together (Bonferroni), every ratio of two groups lies between
     l_a / u_b and u_a / l_b, so the smallest lies between the smallest of these.
     """
-    present = scores.by_group.count > 0
+    present = (scores.by_group.count > 0) & scores.groups.compared
     rates = GAP_RATES[ratio.replace("ratio", "difference")]  # type: ignore[index]  # the names go in pairs
     critical = normal_critical(1 - (1 - confidence) / (len(rates) * max(int(present.sum()), 1)))
     lower, upper = [], []
     for rate in rates:
-        limits = wilson(*effective(FRACTIONS[rate], scores.counts), critical)
-        low, high = limits.lower[:, present], limits.upper[:, present]
-        lower.append(_smallest_ratio(low, high))
-        upper.append(np.minimum(_smallest_ratio(high, low), 1.0))
+        limits = wilson(*effective(FRACTIONS[rate], scores.counts.of_groups(present)), critical)
+        lower.append(_smallest_ratio(limits.lower, limits.upper))
+        upper.append(np.minimum(_smallest_ratio(limits.upper, limits.lower), 1.0))
     return Interval(getattr(scores.gaps, ratio), np.min(lower, axis=0), np.min(upper, axis=0))
 
 

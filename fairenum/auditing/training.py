@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,13 +14,15 @@ from fairenum.dataset import Dataset, load_dataset
 from fairenum.dataset.naming import Names, listed
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
-from fairenum.document.models import TriedCost, Tuning
 from fairenum.document.reading import Reading, spelled
+from fairenum.document.training import ClassWeights, TriedCost, Tuning
 from fairenum.errors import ConfigError
-from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, kernel_for, pose
+from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, class_weights, kernel_for, pose
 from fairenum.phrases import quoted
-from fairenum.problem import IntArray, SvmProblem
+from fairenum.problem import IntArray, Solution, SvmProblem
 from fairenum.progress import Progress
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.registry import open_workspace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,15 +46,24 @@ class Training:
     records
         For each example the rows of the table that it stands for.
     machine
-        With C and gamma as numbers.
+        With C and gamma as numbers, and its class weight chosen.
+    class_weights
+        What a violated margin costs by label.
     max_nodes
         The limit of solved boxes, as resolved.
+    workspace
+        The problem, opened in the solver.
+    best
+        Its answer: model 1.
     """
 
     problem: SvmProblem
     records: tuple[IntArray, ...]
     machine: Machine
+    class_weights: ClassWeights
     max_nodes: int | None
+    workspace: CertifiedWorkspace
+    best: Solution
 
 
 def load(
@@ -87,8 +99,11 @@ def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
 
 
 def tune(train: EncodedRows, config: AuditConfig, progress: Progress) -> tuple[Machine, Tuning | None]:
-    """Resolve gamma and C; where C is to be chosen, say how each cost fared on folds of the training rows."""
-    machine = replace(config.machine, gamma=kernel_for(config.machine, train.X).gamma)
+    """Resolve gamma and C; where C is to be chosen, say how each cost fared on folds of the training rows.
+
+    Where classes are weighted, balanced accuracy counts: accuracy would have the weights do nothing.
+    """
+    machine = replace(config.machine, gamma=kernel_for(config.machine, train.X, train.weights).gamma)
     if machine.C != "auto":
         return machine, None
     folds = min(FOLDS, int(np.unique(train.y, return_counts=True)[1].min()))
@@ -103,9 +118,14 @@ def _accuracy_by_cost(
     train: EncodedRows, machine: Machine, folds: int, seed: int, progress: Progress
 ) -> dict[float, float]:
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score
     from sklearn.model_selection import StratifiedKFold
     from sklearn.svm import SVC
 
+    from fairenum.estimator import by_label
+
+    weights = by_label(machine.class_weight)
+    measure = accuracy_score if weights is None else balanced_accuracy_score
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     kernel = {"kernel": machine.kernel, "gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
     accuracy: dict[float, float] = {}
@@ -113,24 +133,28 @@ def _accuracy_by_cost(
         warnings.simplefilter("ignore", ConvergenceWarning)
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
-            svc = SVC(C=cost, max_iter=MOST_ITERATIONS, **kernel)
-            shares = [_fold_accuracy(svc, train, *fold) for fold in parts.split(train.X, train.y)]
+            svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
+            shares = [_fold_share(svc, train, measure, *fold) for fold in parts.split(train.X, train.y)]
             accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
-def _fold_accuracy(svc: SVC, train: EncodedRows, learnt: IntArray, tried: IntArray) -> float:
-    """Train on some rows, and measure the accuracy on others; rows count as they do in the audit."""
+def _fold_share(
+    svc: SVC, train: EncodedRows, measure: Callable[..., float], learnt: IntArray, tried: IntArray
+) -> float:
+    """Train on some rows, and measure on others what is decided rightly; rows count as they do in the audit."""
     ours, others = train.take(learnt), train.take(tried)
-    fitted = svc.fit(ours.X, ours.y, sample_weight=ours.weights)
-    return float(fitted.score(others.X, others.y, sample_weight=others.weights))
+    decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
+    return float(measure(others.y, decided, sample_weight=others.weights))
 
 
-def posed(division: Division, machine: Machine, config: AuditConfig) -> Training:
-    """Pose the machine on the training rows, and resolve how many boxes may be solved."""
+def trained(division: Division, machine: Machine, config: AuditConfig) -> Training:
+    """Train the machine on the training rows, and resolve how many boxes may be solved."""
     found = pose(division.train.X, division.train.y, machine, weights=division.train.weights)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes
-    return Training(found.problem, records, machine, nodes)
+    weights = ClassWeights(*class_weights(machine, division.train.y, division.train.weights))
+    workspace = open_workspace(machine.solver, found.problem)
+    return Training(found.problem, records, machine, weights, nodes, workspace, workspace.solve())

@@ -74,7 +74,7 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     help="Defence to measure beside; repeatable. knn_relabelling, loss_removal, fairest_listed, "
     "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
 )
-@model_options("support", click.FLOAT, "NUMBER")
+@model_options("support", click.FLOAT, "NUMBER", ("none", "balanced"))
 @statistic("--trials", type=int, default=100, help="Draws of the table.")
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
 @statistic(

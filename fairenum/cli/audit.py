@@ -57,7 +57,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.argument("data", shell_complete=complete_data)
 @table_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
-@model_options("predictions", NumberOr("auto"), "NUMBER|auto")
+@model_options("predictions", NumberOr("auto"), "NUMBER|auto", ("auto", "none", "balanced"))
 @model(
     "--max-nodes",
     type=NumberOr("auto", "none", kind=int),
@@ -119,7 +119,13 @@ output = partial(click.option, panel="Output", callback=check_target)
 @statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
 @statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
-@statistic("--min-group-size", type=int, default=30, help="Smaller groups are flagged and leave rules open.")
+@statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows in a split are small.")
+@statistic(
+    "--small-groups",
+    type=click.Choice(["set-aside", "keep"]),
+    default="set-aside",
+    help="Show small groups and rows without one, but compare others; or compare all.",
+)
 @statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
 @flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
 @flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")

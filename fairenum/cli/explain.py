@@ -96,6 +96,9 @@ def _cells(document: AuditDocument, row: int, data: str) -> dict[str, object]:
     )
     if dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
-    if row >= len(dataset):
+    place = dataset.placed(row)
+    if place is None and dataset.numbers is not None:
+        raise ResultError(f"the audit left row {row} of {data!r} out, or there is none; {len(dataset)} rows took part")
+    if place is None:
         raise ResultError(f"{data!r} has no row {row}; its rows are 0 to {len(dataset) - 1}")
-    return {column.name: column.values[row] for column in dataset.features}
+    return {column.name: column.values[place] for column in dataset.features}

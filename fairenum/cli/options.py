@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
@@ -43,6 +44,27 @@ class NumberOr(click.ParamType[float | str]):
         except ValueError:
             number = "whole number" if self.kind is int else "number"
             self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
+
+
+class ClassWeights(click.ParamType[tuple[float, float] | str]):
+    """One of a few words, or two numbers with a colon between them."""
+
+    name = "weights"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float] | str:
+        """Read one of the words, or the weights of favourable and unfavourable rows."""
+        if value in self.words:
+            return str(value)
+        favourable, _, unfavourable = str(value).partition(":")
+        try:
+            return float(favourable), float(unfavourable)
+        except ValueError:
+            self.fail(f"{value!r} is neither {' nor '.join(self.words)} nor two weights such as 1:4", param, ctx)
 
 
 class Sizes(click.ParamType[tuple[float, ...]]):
@@ -95,6 +117,41 @@ class Band(click.ParamType[tuple[str, list[float]]]):
         raise click.BadParameter(
             f"{value!r} is not a column and the upper ends of its bands, such as age=25 or age=25,60", ctx, param
         )
+
+
+class Merge(click.ParamType[tuple[str, list[str]]]):
+    """A new group and the groups that it joins."""
+
+    name = "merge"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, list[str]]:
+        """Read ``name=group,group``."""
+        name, _, members = str(value).partition("=")
+        if name.strip() and (groups := split_names(members)):
+            return name.strip(), groups
+        raise click.BadParameter(
+            f"{value!r} is not a new group and those that it joins, such as Other=a,b or race:Other=a,b", ctx, param
+        )
+
+
+def split_names(text: str) -> list[str]:
+    """Split at commas; a name that holds one stands in double quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+
+
+def read_merges(
+    context: click.Context, parameter: click.Parameter, merges: tuple[tuple[str, list[str]], ...]
+) -> dict[str, list[str]]:
+    """Collect what joins what."""
+    names = [name for name, _ in merges]
+    if len({*names}) < len(names):
+        raise click.BadParameter("a new group is named twice; list all that it joins in one option", context, parameter)
+    return dict(merges)
+
+
+def read_groups(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Take names between commas, and from several options."""
+    return tuple(name for text in texts for name in split_names(text))
 
 
 def merged_bands(bands: Bands) -> dict[str, list[float]]:
@@ -157,6 +214,7 @@ def complete_solver(_context: click.Context, _parameter: click.Parameter, begun:
 
 table = partial(click.option, panel="Data")
 column = partial(table, metavar="COLUMN")
+groups = partial(table, multiple=True)
 model = partial(click.option, panel="Models", show_default=True)
 
 
@@ -177,6 +235,10 @@ def table_options(command: Command) -> Command:
         table(
             "--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column."
         ),
+        groups("--merge", type=Merge(), metavar="NAME=GROUP,..", callback=read_merges, help="Join groups; repeatable."),
+        groups("--only", metavar="GROUP,..", callback=read_groups, help="Audit the rows of these groups only."),
+        groups("--exclude", metavar="GROUP,..", callback=read_groups, help="Leave out the rows of these groups."),
+        table("--tidy-groups", is_flag=True, help="Join groups that differ by case or blanks only."),
         column("--drop", multiple=True, help="Column to leave out; repeatable."),
         table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too."),
         table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text."),
@@ -200,13 +262,24 @@ def table_options(command: Command) -> Command:
 
 
 def model_options(
-    distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str
+    distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str, weights: Sequence[str]
 ) -> Callable[[Command], Command]:
-    """Add the options that say which models are listed; commands differ in what is distinct and what C may be."""
+    """Add the options that say which models are listed; commands differ in what is distinct and what C may be.
+
+    The first of the words for class weights is the default.
+    """
     gamma = NumberOr("scale", "auto")
     options = (
         model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
         model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
+        model(
+            "--class-weight",
+            type=ClassWeights(*weights),
+            default=weights[0],
+            metavar="|".join([*weights, "FAV:UNFAV"]),
+            help="Multiples of C by label"
+            + ("; auto: balanced if the plain machine neglects a label." if "auto" in weights else "."),
+        ),
         model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
         model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Gamma of rbf and poly."),
         model("--degree", type=int, default=3, help="Degree of poly."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import struct
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError)  # what damaged descriptions make readers raise
+BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)  # so do damaged zip and XML
 INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
 
 
@@ -36,6 +38,8 @@ def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
     try:
         return _decoded(data, path.name)
     except UnicodeDecodeError as error:
+        if data.startswith(WIDE_MARKS):
+            raise NotUtf8(f"{path.name!r} is marked as UTF-16 and is none ({error}); save it anew") from error
         line = data.count(b"\n", 0, error.start) + 1
         raise NotUtf8(
             f"{path.name!r} is no text that can be read: byte 0x{data[error.start]:02x} in line {line} is neither "
@@ -89,7 +93,7 @@ def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
         with pd.ExcelFile(path, engine="openpyxl") as book:
             wanted = _sheet([str(name) for name in book.sheet_names], sheet)
             frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))
-    except (OSError, BadZipFile, *DAMAGED) as error:
+    except (OSError, *BAD_BOOK, *DAMAGED) as error:
         raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it anew") from error
     return _without_blank_rows(frame)
 

@@ -62,17 +62,20 @@ def _sign(delimiter: str) -> str:
 
 
 def _told(text: str, usual: str) -> str:
-    """Tell what stands between cells: the usual sign, unless only one other divides the first records alike."""
-    if _width(text, usual) > 1:
-        return usual
-    others = [sign for sign in DELIMITER_NAMES if sign != usual and _width(text, sign) > 1]
-    return others[0] if len(others) == 1 else usual
+    """Tell what stands between cells: the one sign that divides the first records alike, or at least the header."""
+    for records in (LOOKED_AT, 1):
+        if _width(text, usual, records) > 1:
+            return usual
+        others = [sign for sign in DELIMITER_NAMES if sign != usual and _width(text, sign, records) > 1]
+        if len(others) == 1:
+            return others[0]
+    return usual
 
 
-def _width(text: str, sign: str) -> int:
+def _width(text: str, sign: str, records: int) -> int:
     """Count the cells of the first records if all have as many; 0 if they have not."""
     try:
-        widths = {len(cells) for _, cells in islice(_records(text, sign), LOOKED_AT)}
+        widths = {len(cells) for _, cells in islice(_records(text, sign), records)}
     except FileUnreadable:
         return 0
     return widths.pop() if len(widths) == 1 else 0

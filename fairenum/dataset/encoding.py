@@ -74,9 +74,8 @@ class Encoding:
 
     def described(self) -> tuple[EncodedFeature, ...]:
         """Say how each feature is encoded, in the order of the matrix's columns."""
-        return tuple(
-            feature for _, block, names in self.preprocessor.transformers_ for feature in _described(block, names)
-        )
+        blocks = [(block, names) for _, block, names in self.preprocessor.transformers_ if block != "drop"]
+        return tuple(feature for block, names in blocks for feature in _described(block, names))
 
     def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
         """Count, for each feature that has any, the cells that are 0 in all columns as the training rows lack them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -43,11 +43,17 @@ class Groups:
         One name for each group, all different; a group may be without rows.
     column
         The column's name; the names joined by " & " for an intersection.
+    unknown
+        Positions of groups of rows without a value, in one of the columns at least.
+    aside
+        Positions of groups that are shown but define no gap, and so neither a search nor a choice.
     """
 
     codes: IntArray = field(repr=False)
     names: tuple[str, ...]
     column: str = ""
+    unknown: tuple[int, ...] = ()
+    aside: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         codes, names = np.asarray(self.codes), tuple(str(name) for name in self.names)
@@ -57,6 +63,8 @@ class Groups:
             raise DataError(f"group codes must lie in 0..{len(names) - 1}, got {codes.min()}..{codes.max()}")
         if len(set(names)) < len(names):
             raise DataError(f"group names must differ from each other, got {list(names)}")
+        if not {*self.unknown, *self.aside} <= {*range(len(names))}:
+            raise DataError(f"unknown and aside must name groups by positions in 0..{len(names) - 1}")
         object.__setattr__(self, "codes", read_only(codes.astype(np.intp)))
         object.__setattr__(self, "names", names)
 
@@ -67,7 +75,54 @@ class Groups:
 
     def take(self, rows: IntArray | slice) -> Groups:
         """Return the groups of some rows."""
-        return Groups(self.codes[rows], self.names, self.column)
+        return replace(self, codes=self.codes[rows])
+
+    def narrowed(self, kept: NDArray[np.bool_]) -> Groups:
+        """Forget the names of all groups but these, which hold every row."""
+        places = np.cumsum(kept) - 1
+        return Groups(
+            places[self.codes],
+            tuple(name for name, is_kept in zip(self.names, kept, strict=True) if is_kept),
+            self.column,
+            *(tuple(int(places[code]) for code in codes if kept[code]) for codes in (self.unknown, self.aside)),
+        )
+
+    def folded(self) -> Groups:
+        """Put the groups that are set aside into one, which is aside as well: what is counted stays small."""
+        if len(self.aside) < 2:
+            return self
+        home = min(self.aside)
+        kept = self.compared.copy()
+        kept[home] = True
+        return replace(self, codes=np.where(self.compared[self.codes], self.codes, home)).narrowed(kept)
+
+    def setting_aside(self, fewest: int, parts: Sequence[IntArray]) -> Groups:
+        """Set aside the groups without a value, and those of which a part of the table has too few rows.
+
+        Where less than two groups remain, all that have a value are compared, or else all: an answer that is not to
+        be relied on is still one.
+
+        Parameters
+        ----------
+        fewest
+            Rows that a compared group has in every part.
+        parts
+            Row numbers of each part.
+        """
+        rows = np.min([self.take(part).sizes for part in parts], axis=0)
+        known = self._without(self.unknown)
+        for compared in (known & (rows >= fewest), known):
+            if np.count_nonzero(compared & (rows > 0)) >= 2:
+                return replace(self, aside=tuple(np.flatnonzero(~compared).tolist()))
+        return replace(self, aside=())
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """Mark the groups whose rates make the gaps."""
+        return self._without(self.aside)
+
+    def _without(self, positions: Sequence[int]) -> NDArray[np.bool_]:
+        return np.isin(np.arange(len(self.names)), positions, invert=True)
 
     @property
     def values(self) -> Texts:
@@ -89,9 +144,9 @@ class Groups:
         return np.asarray(self.sizes < minimum_size)
 
     def reference(self, name: str | None = None) -> int:
-        """Find the position of the group that others are compared with, the largest if no name is given."""
+        """Find the position of the group that others are compared with, the largest compared one if none is named."""
         if name is None:
-            return int(self.sizes.argmax())
+            return int(np.where(self.compared, self.sizes, -1).argmax())
         if name not in self.names:
             raise DataError(f"no group is called {name!r}; choose the reference among {list(self.names)}")
         return self.names.index(name)
@@ -110,17 +165,18 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
         Names to show for values that are codes; values of one meaning are one group.
     """
     names, codes = _bands(series, cuts) if cuts else _values(series, meanings or {})
+    unknown: tuple[int, ...] = ()
     if (codes < 0).any():
-        names = [*names, missing_name(names)]
+        names, unknown = [*names, missing_name(names)], (len(names),)
         codes = np.where(codes < 0, len(names) - 1, codes)
-    present = np.unique(codes)
-    if present.size < 2:
+    groups = Groups(codes, tuple(names), str(series.name), unknown)
+    groups = groups.narrowed(groups.sizes > 0)
+    if len(groups.names) < 2:
         raise ColumnConstant(
-            f"sensitive column {series.name!r} holds one group only, {names[present[0]]!r}, and parity "
+            f"sensitive column {series.name!r} holds one group only, {groups.names[0]!r}, and parity "
             "compares two; choose another column"
         )
-    codes = np.searchsorted(present, codes)
-    return Groups(codes, tuple(names[code] for code in present), str(series.name))
+    return groups
 
 
 def missing_name(names: Sequence[str]) -> str:
@@ -139,7 +195,12 @@ def intersect(groups: Sequence[Groups]) -> Groups:
     names = [_joined(columns, row) for row in parts]
     if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
         names = [_joined(columns, map(repr, row)) for row in parts]
-    return Groups(codes.ravel(), tuple(names), " & ".join(columns))
+    unknown = [code for code, row in enumerate(combinations) if _is_unknown(groups, row)]
+    return Groups(codes.ravel(), tuple(names), " & ".join(columns), tuple(unknown))
+
+
+def _is_unknown(groups: Sequence[Groups], row: IntArray) -> bool:
+    return any(code in each.unknown for each, code in zip(groups, row, strict=True))
 
 
 def named_groups(columns: Sequence[Groups], name: str | None = None) -> Groups:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Unpack
 
@@ -16,9 +16,11 @@ from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.dataset.partition import Partition, read_partition
+from fairenum.dataset.regrouping import regroup
 from fairenum.dataset.weights import Weights, read_weights
 from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
 from fairenum.document.remark import Remark
+from fairenum.document.table import Regrouped
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
 
@@ -38,6 +40,10 @@ class Dataset:
         What was noticed while it was read: columns left out, and columns that look like what they should not be.
     max_levels
         The most values of a categorical feature that an `Encoding` gives a column each.
+    regrouped
+        What was made of the groups of a sensitive column, by its name.
+    numbers
+        The numbers that the rows have in the whole table, where some of it were left out.
     partition
         What the table says itself about its split; None if it says nothing.
     weights
@@ -50,6 +56,8 @@ class Dataset:
     sensitive: tuple[Groups, ...]
     remarks: tuple[Remark, ...] = ()
     max_levels: int = MAX_LEVELS
+    regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
+    numbers: IntArray | None = field(default=None, repr=False)
     partition: Partition | None = None
     weights: Weights | None = None
 
@@ -110,6 +118,15 @@ class Dataset:
             }
         )
 
+    def numbered(self, rows: IntArray) -> IntArray:
+        """Return the numbers of some rows as their owner counts them, from 0."""
+        return rows if self.numbers is None else self.numbers[rows]
+
+    def placed(self, number: int) -> int | None:
+        """Find a row by the number that its owner counts it by; None if there is none, or if it was left out."""
+        places = np.flatnonzero(self.numbered(np.arange(len(self))) == number)
+        return int(places[0]) if places.size else None
+
     def take(self, rows: IntArray) -> Dataset:
         """Copy some rows to a table of their own, in the order given."""
         return replace(
@@ -117,6 +134,7 @@ class Dataset:
             features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
             label=replace(self.label, y=read_only(self.y[rows])),
             sensitive=tuple(groups.take(rows) for groups in self.sensitive),
+            numbers=None if self.numbers is None else self.numbers[rows],
             partition=self.partition.take(rows) if self.partition else None,
             weights=self.weights.take(rows) if self.weights else None,
         )
@@ -172,17 +190,29 @@ class Dataset:
         _refuse_unknown(frame, **{spelled(part): [column] for part, column in reading.aside.items()})
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
         _refuse_two_parts(reading.aside, [label, *sensitive])
+        groups = [read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
+        regrouping = regroup(groups, reading)
+        if regrouping.rows is not None:
+            frame = frame.iloc[regrouping.rows]
         outcome = read_label(frame[label], favourable)
-        groups = tuple(read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive)
         hidden = {label, *drop, *reading.aside.values()} | (set() if reading.use_sensitive else {*sensitive, *withhold})
         features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
         if not features:
             raise _nothing_left(sorted(hidden), remarks)
         if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
-        weights = read_weights(frame[reading.weight]) if reading.weight else None
-        partition = read_partition(frame, reading)
-        return cls(name, features, outcome, groups, remarks, reading.max_levels, partition, weights)
+        return cls(
+            name=name,
+            features=features,
+            label=outcome,
+            sensitive=regrouping.columns,
+            remarks=remarks,
+            max_levels=reading.max_levels,
+            regrouped=regrouping.made,
+            numbers=regrouping.rows,
+            partition=read_partition(frame, reading),
+            weights=read_weights(frame[reading.weight]) if reading.weight else None,
+        )
 
 
 def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:

@@ -24,7 +24,8 @@ class AttackConfig(Options):
     Parameters
     ----------
     machine
-        The support vector machine that is trained; its C is a number.
+        The support vector machine that is trained; its C is a number. Its class weight is not "auto": "balanced" is
+        resolved anew by the labels of every draw, also after an attack.
     strategies
         Names of strategies.
     flips
@@ -82,6 +83,7 @@ class AttackConfig(Options):
         make_tuples(self, ("strategies", "flips", "defences", *(("sizes",) if self.sizes is not None else ())))
         check_options(self, ATTACK_WORDS, ATTACK_WHOLE, ATTACK_NUMBERS, ("standardise",), optional=("direction",))
         require(self.machine, "C", self.machine.C != "auto", "a positive number")
+        self.machine.require_class_weight()
         for name in ("strategies", "flips"):
             require(self, name, len(getattr(self, name)) > 0, "at least one")
         for name in ("strategies", "flips", "defences"):

@@ -10,6 +10,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
 from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
+from fairenum.document.machine import ClassWeight
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
@@ -18,11 +19,11 @@ from fairenum.document.models import (
     GuidedRun,
     Multiplicity,
     PossibleRange,
-    Tuning,
 )
 from fairenum.document.performance import RequestedPerformance
 from fairenum.document.screening import Screening
 from fairenum.document.table import TableFacts
+from fairenum.document.training import ClassWeights, Tuning
 from fairenum.document.value import Value
 
 
@@ -34,6 +35,7 @@ class Requested(Value, frozen=True):
     max_nodes: int | Literal["auto"] | None
     performance: RequestedPerformance = "accuracy"
     decide: DecideText = "sign"
+    class_weight: ClassWeight = "none"
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
@@ -53,6 +55,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         Whether row numbers, labels, groups and values of single rows were left out.
     tuning
         Null if C was given.
+    class_weights
+        As resolved, and what they were resolved by.
     guided
         Null if it was not asked for.
     examples
@@ -103,6 +107,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     screening: Screening | None = None
     anatomy: Anatomy | None = None
     flips: Flips | None = None
+    class_weights: ClassWeights = ClassWeights()
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""

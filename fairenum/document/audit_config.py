@@ -9,11 +9,11 @@ from typing import ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
 from fairenum.document.deciding import Decide, DecideText
-from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.machine import ClassWeight, Machine, Tolerances
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
 from fairenum.document.reading import Reading, ReadingOptions
-from fairenum.document.terms import Distinctness, Gap, KernelName, Search
+from fairenum.document.terms import Distinctness, Gap, KernelName, Search, SmallGroups
 from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)
@@ -26,7 +26,7 @@ class AuditConfig(Options):
     Parameters
     ----------
     machine
-        The support vector machine whose near-optimal models are listed.
+        The support vector machine whose near-optimal models are listed; by default its class weight is "auto".
     reading
         How the table is read.
     k
@@ -75,7 +75,10 @@ class AuditConfig(Options):
     confidence
         Of intervals and verdicts.
     min_group_size
-        Groups with fewer rows are flagged, never dropped.
+        Groups with fewer rows in the selection split or the holdout are small.
+    small_groups
+        What becomes of small groups, and of rows without a group: "set-aside" shows them, but no gap, search or choice
+        looks at them while two others remain; "keep" compares them like the others.
     replications
         Of the bootstrap.
     standardise
@@ -84,7 +87,7 @@ class AuditConfig(Options):
 
     subject: ClassVar[str] = "an audit"
 
-    machine: Machine = field(default_factory=Machine)
+    machine: Machine = field(default_factory=lambda: Machine(class_weight="auto"))
     reading: Reading = field(default_factory=Reading)
     k: int = 50
     distinct: Distinctness = "predictions"
@@ -106,6 +109,7 @@ class AuditConfig(Options):
     sizes: Sizes = SHARES
     confidence: float = 0.95
     min_group_size: int = 30
+    small_groups: SmallGroups = "set-aside"
     replications: int = 1000
     standardise: bool = True
 
@@ -134,7 +138,7 @@ class AuditConfig(Options):
     @property
     def tolerances(self) -> Tolerances:
         """What a fairer model may cost; what counts as performance is what suits the machine if nothing was said."""
-        is_weighted = getattr(self.machine, "class_weight", "none") not in ("none", "auto")
+        is_weighted = self.machine.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
         return Tolerances(self.metric, self.eps, self.max_performance_drop, performance)
@@ -152,6 +156,7 @@ AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "distinct": get_args(Distinctness),
     "search": get_args(Search),
     "metric": get_args(Gap),
+    "small_groups": get_args(SmallGroups),
 }
 AUDIT_WHOLE: Ranges = {
     "k": (1, math.inf),
@@ -180,6 +185,7 @@ class AuditOptions(ReadingOptions, total=False):
     coef0: float
     solver: str
     rows: bool
+    class_weight: ClassWeight
     machine: Machine
     reading: Reading
     k: int
@@ -203,5 +209,6 @@ class AuditOptions(ReadingOptions, total=False):
     sizes: Sequence[float]
     confidence: float
     min_group_size: int
+    small_groups: SmallGroups
     replications: int
     standardise: bool

@@ -7,6 +7,7 @@ from itertools import chain
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
+from fairenum.document.table import SensitiveColumn
 
 # Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
 NOTABLE_DIFFERENCE = 0.1
@@ -29,6 +30,8 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("exploratory")
     if document.guided and document.guided.obstacle and document.column is not None:
         yield Caution("guided_skipped")
+    if document.requested.class_weight == "auto" and document.config.machine.class_weight != "none":
+        yield Caution("class_weighted")
     if document.enumeration.ties:
         yield Caution("few_predictors")
     if document.enumeration.stopped == "solver":
@@ -79,20 +82,32 @@ def _of_groups(document: AuditDocument) -> Iterator[Caution]:
     if not columns:
         yield Caution("no_sensitive")
     for column in columns:
-        if any(group.is_small for group in column.groups):
-            yield Caution("small_group", column.column)
-        for part in ("selection", "holdout"):
-            if sum(group.rows(part) > 0 for group in column.groups) < 2:
-                yield Caution("single_group", column.column, part)
+        yield from _of_column(column)
+    if len(columns) > 1 and not any(column.is_intersection for column in columns):
+        yield Caution("no_intersection")
     if (limit := unseen_difference(document)) and limit > NOTABLE_DIFFERENCE:
         yield Caution("low_power", document.column)
+
+
+def _of_column(column: SensitiveColumn) -> Iterator[Caution]:
+    if column.regrouped.merged or column.regrouped.left_out:
+        yield Caution("regrouped", column.column)
+    if column.regrouped.alike:
+        yield Caution("alike_groups", column.column)
+    if column.aside:
+        yield Caution("set_aside", column.column)
+    if any(group.is_small for group in column.compared):
+        yield Caution("small_group", column.column)
+    for part in ("selection", "holdout"):
+        if sum(group.rows(part) > 0 for group in column.compared) < 2:
+            yield Caution("single_group", column.column, part)
 
 
 def unseen_difference(document: AuditDocument) -> float | None:
     """Return the difference in selection rate that the groups of the primary column can hide from model 1's table."""
     tables = [table for table in document.group_tables if table.rank == 1 and table.column == document.column]
-    limits = [group.detectable for table in tables for group in table.groups if group.detectable is not None]
-    return max(limits, default=None)
+    compared = [group for table in tables for group in table.groups if group.is_compared]
+    return max((group.detectable for group in compared if group.detectable is not None), default=None)
 
 
 def _of_models(document: AuditDocument) -> Iterator[Caution]:

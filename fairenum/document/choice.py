@@ -144,6 +144,8 @@ class GroupRow(Value, frozen=True):
         How many more of the group would be selected at the rate of the most selected one.
     detectable
         The smallest true difference to the reference group that a sample of this size usually shows.
+    is_compared
+        Whether the group has a part in gaps, search and choice.
     """
 
     group: str
@@ -156,6 +158,7 @@ class GroupRow(Value, frozen=True):
     shortfall: float | None
     detectable: float | None
     is_small: bool
+    is_compared: bool = True
 
 
 class GroupTable(Value, frozen=True):
@@ -164,7 +167,8 @@ class GroupTable(Value, frozen=True):
     Attributes
     ----------
     most_selected
-        The group that ratio and shortfall refer to: of the highest rate, small groups aside if others remain.
+        The group that ratio and shortfall refer to: of the highest rate among those compared, small ones aside
+        if others remain.
     is_weighted
         Whether rows count differently: n and selected are rows, rates and all that follows from them are weighted, and
         a shortfall is in rows of average weight.

@@ -10,6 +10,8 @@ from fairenum.checking import TINY, check_options, is_number, require
 from fairenum.document.performance import PerformanceMeasure, PerformanceText
 from fairenum.document.terms import Gap, KernelName
 
+ClassWeight = Literal["none", "balanced", "auto"] | tuple[float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -25,6 +27,10 @@ class Machine:
         Name of a solver plugin.
     rows
         Whether identical rows are examples of their own, instead of copies of one that are left out one by one.
+    class_weight
+        What a violated margin costs by label, as multiples of C: "none" for once C, "balanced" for scikit-learn's
+        ``n / (2 n_label)``, or two numbers, for favourable and unfavourable rows; "auto" where an audit is still to
+        choose between "none" and "balanced".
     """
 
     C: float | Literal["auto"] = 1.0
@@ -34,8 +40,11 @@ class Machine:
     coef0: float = 0.0
     solver: str = "path"
     rows: bool = False
+    class_weight: ClassWeight = "none"
 
     def __post_init__(self) -> None:
+        if isinstance(self.class_weight, list):
+            object.__setattr__(self, "class_weight", tuple(self.class_weight))
         words = {"kernel": get_args(KernelName)}
         check_options(self, words, {"degree": (1, math.inf)}, {"coef0": (0.0, math.inf)}, ("rows",))
         is_cost = self.C == "auto" or is_number(self.C, TINY, math.inf)
@@ -43,12 +52,25 @@ class Machine:
         is_gamma = self.gamma in ("scale", "auto") or is_number(self.gamma, TINY, math.inf)
         require(self, "gamma", is_gamma, "a positive number, scale or auto")
         require(self, "solver", isinstance(self.solver, str), "the name of a solver")
+        is_weight = self.class_weight in ("none", "balanced", "auto") or _is_pair(self.class_weight)
+        require(self, "class_weight", is_weight, f"none, balanced, auto or {PAIR}")
 
     @property
     def cost(self) -> float:
         """C as a number; refuse to go on where it has not been chosen yet."""
         require(self, "C", self.C != "auto", "a positive number")
         return float(self.C)
+
+    def require_class_weight(self) -> None:
+        """Refuse to go on where the weights of the classes have not been chosen yet."""
+        require(self, "class_weight", self.class_weight != "auto", f"none, balanced or {PAIR}")
+
+
+PAIR = "two positive numbers, for favourable and unfavourable rows"
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(is_number(one, TINY, math.inf) for one in value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def migrated(old: Json, kind: str) -> AnyDocument:
 
 def _audit(old: Json) -> Json:
     new = {name: old[name] for name in old if name not in ("schema_version", "attack")}
-    config = {**old["config"]}
+    config = {**old["config"], "small_groups": "keep"}  # all groups were compared
     new["requested"] = config.pop("requested")
     for name in ("label", "favourable", "sensitive"):
         del config[name]

@@ -9,20 +9,6 @@ from fairenum.document.value import Parts, Value
 Cell = float | str | None
 
 
-class TriedCost(Value, frozen=True):
-    """The accuracy of one C over folds of the training rows."""
-
-    C: float
-    accuracy: float
-
-
-class Tuning(Value, frozen=True):
-    """The choice of C by cross-validation."""
-
-    folds: int
-    grid: tuple[TriedCost, ...]
-
-
 class MarginTies(Value, frozen=True):
     """Why many supports can be few predictors: examples on the margin of the best model, and how many determine it.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypedDict, get_args
 
-from fairenum.checking import check_options, refuse_unknown
+from fairenum.checking import check_options, refuse_unknown, require
 from fairenum.document.options import make_tuples
 from fairenum.document.terms import Categorical, DecimalSign
 from fairenum.errors import ConfigError
@@ -42,6 +42,13 @@ class Reading:
         What stands between the cells of a CSV file; told from its first lines if not given.
     sheet
         The sheet of a spreadsheet; the first if not given.
+    merge
+        Groups to join, by the name they get: ``{"Other": ["a", "b"]}``, or ``{"race:Other": ["a", "b"]}`` to say the
+        sensitive column.
+    only, exclude
+        Groups whose rows alone are audited, and those whose rows are left out: ``"White"``, or ``"race:White"``.
+    tidy_groups
+        Join groups whose names differ by case or blanks only.
     split_column
         Column that says which part each row is of: train, selection and holdout, or train and test.
     time_column
@@ -61,16 +68,22 @@ class Reading:
     decimal: DecimalSign | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    merge: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    tidy_groups: bool = False
     split_column: str | None = None
     time_column: str | None = None
     group_column: str | None = None
     weight: str | None = None
 
     def __post_init__(self) -> None:
-        make_tuples(self, ("drop", "categorical_columns"))
+        make_tuples(self, ("drop", "categorical_columns", "only", "exclude"))
         words = {"categorical": get_args(Categorical), "decimal": get_args(DecimalSign)}
         whole = {"max_levels": (1, math.inf)}
-        check_options(self, words, whole, {}, ("use_sensitive",), optional=("decimal",))
+        check_options(self, words, whole, {}, ("use_sensitive", "tidy_groups"), optional=("decimal",))
+        _check_merge(self)
+        object.__setattr__(self, "merge", {name: tuple(members) for name, members in self.merge.items()})
         _refuse_two_splits(self)
 
     @property
@@ -103,6 +116,17 @@ def _refuse_two_splits(reading: Reading) -> None:
             )
 
 
+def _check_merge(reading: Reading) -> None:
+    """Refuse groups that are to be joined under two names, or under none."""
+    is_plan = isinstance(reading.merge, Mapping) and all(
+        name and isinstance(members, list | tuple) and members for name, members in reading.merge.items()
+    )
+    require(reading, "merge", is_plan, "names of new groups, each with a list of groups to join")
+    named = [(name.rpartition(":")[0], member) for name, members in reading.merge.items() for member in members]
+    if twice := [member for column, member in named if named.count((column, member)) > 1]:
+        raise ConfigError(f"group {twice[0]!r} is named twice in merge (--merge); join it under one name")
+
+
 class ReadingOptions(TypedDict, total=False):
     """The options of `Reading` by name, for those who give them one by one."""
 
@@ -115,6 +139,10 @@ class ReadingOptions(TypedDict, total=False):
     decimal: DecimalSign | None
     delimiter: str | None
     sheet: str | None
+    merge: Mapping[str, Sequence[str]]
+    only: Sequence[str]
+    exclude: Sequence[str]
+    tidy_groups: bool
     split_column: str | None
     time_column: str | None
     group_column: str | None

@@ -80,7 +80,7 @@ class SplitRows(Value, frozen=True):
         Two bits for each row of the table, in its order and four to a byte, the first in the lowest bits: 0 train,
         1 selection, 2 holdout, 3 none of them.
     rows
-        How many rows there are.
+        How many rows are told; those of the table that follow are in none.
     """
 
     packed: bytes
@@ -138,6 +138,8 @@ class GroupSizes(Value, frozen=True):
         Those of them whose label is favourable.
     is_small
         Whether selection or holdout has too few of its rows to say much.
+    is_compared
+        Whether it has a part in gaps, search and choice; a group that is set aside is only shown.
     holdout_weights
         What its rows in the holdout count; null where all count alike.
     """
@@ -149,6 +151,7 @@ class GroupSizes(Value, frozen=True):
     selection_positives: int
     holdout_positives: int
     is_small: bool
+    is_compared: bool = True
     holdout_weights: LabelWeights | None = None
 
     def rows(self, part: Part) -> int:
@@ -160,6 +163,24 @@ class GroupSizes(Value, frozen=True):
         return self.selection_positives if part == "selection" else self.holdout_positives
 
 
+class Regrouped(Value, frozen=True):
+    """What was made of the groups of a sensitive column before anything else.
+
+    Attributes
+    ----------
+    merged
+        Groups that were joined, by the name they were given.
+    left_out
+        Rows by group that have no part in the audit.
+    alike
+        Names that differ by case or blanks only, and are groups of their own.
+    """
+
+    merged: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    left_out: dict[str, int] = msgspec.field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
+
+
 class SensitiveColumn(Value, frozen=True):
     """A sensitive column, or the intersection of several.
 
@@ -169,6 +190,8 @@ class SensitiveColumn(Value, frozen=True):
         Whether models are selected by it.
     reference
         The group that others are compared with.
+    regrouped
+        What was joined or left out before the groups were these.
     """
 
     column: str
@@ -176,6 +199,17 @@ class SensitiveColumn(Value, frozen=True):
     is_intersection: bool
     reference: str
     groups: tuple[GroupSizes, ...]
+    regrouped: Regrouped = Regrouped()
+
+    @property
+    def compared(self) -> tuple[GroupSizes, ...]:
+        """The groups whose rates make the gaps."""
+        return tuple(group for group in self.groups if group.is_compared)
+
+    @property
+    def aside(self) -> tuple[GroupSizes, ...]:
+        """The groups that are shown but define no gap."""
+        return tuple(group for group in self.groups if not group.is_compared)
 
 
 class TableFacts(Value, frozen=True):

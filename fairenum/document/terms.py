@@ -18,6 +18,7 @@ Status = Literal["complete", "interrupted"]
 KernelName = Literal["linear", "rbf", "poly"]
 Distinctness = Literal["support", "predictions", "diverse"]
 Categorical = Literal["onehot", "ordinal"]
+SmallGroups = Literal["set-aside", "keep"]
 DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided"]
@@ -62,6 +63,7 @@ AuditCaution = Literal[
     "interrupted",
     "exploratory",
     "guided_skipped",
+    "class_weighted",
     "few_predictors",
     "solver_failed",
     "budget_spent",
@@ -79,8 +81,12 @@ AuditCaution = Literal[
     "related_rows",
     "uneven_weights",
     "no_sensitive",
+    "regrouped",
+    "alike_groups",
+    "set_aside",
     "small_group",
     "single_group",
+    "no_intersection",
     "low_power",
     "constant",
     "missed_rate",

@@ -120,6 +120,8 @@ class GuidedSearch:
         The rows and the gap that guide the search.
     bounds
         How far it may go.
+    root
+        The workspace's answer to the whole problem, if it is known already.
 
     Attributes
     ----------
@@ -130,6 +132,7 @@ class GuidedSearch:
     workspace: CertifiedWorkspace
     watched: Watched
     bounds: Bounds = field(default_factory=Bounds)
+    root: Solution | None = None
     stopped: Stop | None = None
     solves: int = 0
 
@@ -160,7 +163,7 @@ class GuidedSearch:
         return _front([node.found for node in self._nodes])
 
     def _search(self) -> Iterator[Found]:
-        root = self._scored(self.workspace.solve(self.problem.upper))
+        root = self._scored(self.root or self.workspace.solve(self.problem.upper))
         self.solves = 1
         ranking = Ranking(self.problem, self.watched, root.values)
         best = root.found.model.objective

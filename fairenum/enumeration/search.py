@@ -107,11 +107,14 @@ class Enumeration:
         When to stop.
     memory
         Bytes of solver states to keep; less costs time, never correctness.
+    root
+        The workspace's answer to the whole problem, if it is known already.
     """
 
     workspace: CertifiedWorkspace
     limits: Limits = field(default_factory=Limits)
     memory: int = MEMORY_LIMIT
+    root: Solution | None = None
     stopped: EnumerationEnd | None = None
     nodes: int = 0
 
@@ -142,7 +145,7 @@ class Enumeration:
     def _search(self) -> Generator[Model, None, None]:
         started = time.monotonic()
         problem = self.problem
-        root = self.workspace.solve(problem.upper)
+        root = self.root or self.workspace.solve(problem.upper)
         best = root.certificate.objective
         self._best, self._tie = best, max(TIE * abs(best), np.finfo(float).tiny)
         used, nothing = self._copies_used(root.alpha), np.zeros(problem.size, np.intp)

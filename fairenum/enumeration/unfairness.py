@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -34,6 +34,9 @@ class Watched:
     measure: PerformanceMeasure = ACCURACY
     point: OperatingPoint = SIGN
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", replace(self.rows, groups=self.rows.groups.folded()))
+
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return gap, performance and whether all rows are decided alike, for a model's decision values."""
         decisions = self.rows.decisions(values[None])
@@ -43,9 +46,9 @@ class Watched:
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
         """Return how ``gap - price * performance`` changes with each decision value, where decisions are smoothed.
 
-        A row counts as decided favourably to the degree ``1 / (1 + exp(-value / softness))``; of several groups the two
-        that lie farthest apart make the gap. Where a share of the rows is selected, a value that rises takes the cut
-        along, so that the degrees keep their sum.
+        A row counts as decided favourably to the degree ``1 / (1 + exp(-value / softness))``; of several compared
+        groups the two that lie farthest apart make the gap. Where a share of the rows is selected, a value that rises
+        takes the cut along, so that the degrees keep their sum.
         """
         degree, labels = expit(values / softness), self.rows.labels
         is_ranked = self.measure.name == "auc"
@@ -64,7 +67,7 @@ class Watched:
         counts = Confusion(cell_sums(everyone, decisions, counting), cell_sums(degree[None], decisions, counting))
         widest, slope = -1.0, np.zeros(counts.selected.shape[1:])
         for rate in GAP_RATES[self.metric]:
-            values = share(*FRACTIONS[rate](counts))[0]
+            values = np.where(decisions.groups.compared, share(*FRACTIONS[rate](counts))[0], np.nan)
             if np.isnan(values).all():
                 continue
             high, low = int(np.nanargmax(values)), int(np.nanargmin(values))

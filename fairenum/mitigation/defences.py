@@ -15,7 +15,7 @@ from fairenum.document.machine import Machine, Tolerances
 from fairenum.enumeration.model import Model
 from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC
-from fairenum.experiment import EncodedRows, pose
+from fairenum.experiment import EncodedRows, label_weights, pose
 from fairenum.mitigation.methods import MITIGATIONS, Mitigation, MitigationTask
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring.counts import BoolArray
@@ -92,8 +92,9 @@ def nearest_rows(X: FloatArray, row: int) -> IntArray:
 
 def loss_removal(after: Aftermath) -> BoolArray:
     """Leave out the rows of largest loss, as many as were flipped, and train."""
-    values = after.models[0].decision_function(after.train.X)
-    losses = np.round(np.maximum(0.0, 1.0 - after.train.y * values), ROUNDING_DIGITS)  # ties are no matter of noise
+    X, y = after.train.X, after.train.y
+    losses = label_weights(after.machine, y) * np.maximum(0.0, 1.0 - y * after.models[0].decision_function(X))
+    losses = np.round(losses, ROUNDING_DIGITS)  # ties are no matter of noise
     kept = np.sort(np.argsort(-losses, kind="stable")[after.flips :])
     return after.refit(kept, after.train.y)
 

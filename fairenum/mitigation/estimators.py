@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from fairenum.dataset import merge_identical
 from fairenum.document.machine import Machine
 from fairenum.enumeration.model import Model, model_of
 from fairenum.experiment import pose
@@ -24,7 +25,8 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     Parameters
     ----------
     machine
-        What to train; its C is a number.
+        What to train; its C is a number. Identical rows are always one example, as the sum of their weights is all
+        that counts.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -38,8 +40,10 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.classes_ = np.array([0, 1])
         self.only_ = int(labels[used][0]) if len(np.unique(labels[used])) < 2 else None
         if self.only_ is None:
-            signs = np.where(labels[used] == 1, 1.0, -1.0)
-            problem = pose(table[used], signs, self.machine, weights=weights[used]).problem
+            rows, signs = table[used], np.where(labels[used] == 1, 1.0, -1.0)
+            merged = merge_identical(rows, signs)
+            sums = np.bincount(merged.inverse, weights[used]).astype(np.float64)
+            problem = pose(merged.X, signs[merged.first], replace(self.machine, rows=True), weights=sums).problem
             solution = open_workspace(self.machine.solver, problem).solve()
             self.model_ = model_of(problem, solution, 1, solution.certificate.objective)
         return self

@@ -18,7 +18,7 @@ from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.terms import Gap
 from fairenum.enumeration.model import Model
 from fairenum.errors import DataError, FairenumError
-from fairenum.experiment import EncodedRows, kernel_for
+from fairenum.experiment import EncodedRows, class_weights, kernel_for
 from fairenum.mitigation.estimators import MixedSvm, TrainedSvm, WeightedSvm
 from fairenum.problem import FloatArray
 from fairenum.scoring.operating import SIGN, Decides, Operating, OperatingPoint
@@ -26,7 +26,7 @@ from fairenum.selection import standing
 
 if TYPE_CHECKING:
     from fairlearn.postprocessing import ThresholdOptimizer
-    from fairlearn.reductions import ExponentiatedGradient
+    from fairlearn.reductions import ErrorRate, ExponentiatedGradient
 
 GRID_SIZE = 20  # multipliers that GridSearch tries
 
@@ -90,11 +90,27 @@ class MitigationTask:
 
     @property
     def svm(self) -> WeightedSvm:
-        """The machine, not trained yet: its gamma is that of all training rows, whichever of them get a weight.
+        """The machine, not trained yet: gamma and class weights are those of all training rows, whatever they weigh."""
+        gamma = kernel_for(self.machine, self.train.X).gamma
+        return WeightedSvm(replace(self.machine, gamma=gamma, class_weight=self.class_weights))
 
-        Identical rows are always one example, as its weight is all that counts.
-        """
-        return WeightedSvm(replace(self.machine, gamma=kernel_for(self.machine, self.train.X).gamma, rows=False))
+    @property
+    def class_weights(self) -> tuple[float, float]:
+        """What a violated margin costs by label, favourable and unfavourable."""
+        return class_weights(self.machine, self.train.y)
+
+    @property
+    def reduced(self) -> WeightedSvm:
+        """The machine for a reduction, which has the class weights among its own weights, and other labels."""
+        return WeightedSvm(replace(self.svm.machine, class_weight="none"))
+
+    @property
+    def error(self) -> ErrorRate:
+        """The error that a reduction keeps low: a wrong decision costs what the machine pays for its label."""
+        from fairlearn.reductions import ErrorRate
+
+        favourable, unfavourable = self.class_weights
+        return ErrorRate(costs={"fp": unfavourable, "fn": favourable})
 
     @property
     def constraint(self) -> Constraint:
@@ -166,7 +182,9 @@ def grid_search(task: MitigationTask) -> Decided:
     """Train under a grid of multipliers of the constraint, and choose on the selection split as models are chosen."""
     from fairlearn import reductions
 
-    grid = reductions.GridSearch(task.svm, getattr(reductions, task.constraint.reduction)(), grid_size=GRID_SIZE)
+    constraint = getattr(reductions, task.constraint.reduction)()
+    constraint.default_objective = lambda: task.error  # the search takes no other objective
+    grid = reductions.GridSearch(task.reduced, constraint, grid_size=GRID_SIZE)
     grid.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
     candidates = [task.first, *grid.predictors_]
     values = np.array([task.operating.values(candidate, task.selection.X) for candidate in candidates])
@@ -178,7 +196,8 @@ def exponentiated_gradient(task: MitigationTask) -> Decided:
     """Mix machines under a constraint on the gap; at a rate or threshold, their mean decision value is cut."""
     from fairlearn import reductions
 
-    fairer = reductions.ExponentiatedGradient(task.svm, getattr(reductions, task.constraint.reduction)())
+    constraint = getattr(reductions, task.constraint.reduction)()
+    fairer = reductions.ExponentiatedGradient(task.reduced, constraint, objective=task.error)
     fairer.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
     if not task.point.is_sign:
         weights = fairer.weights_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import GroupRow, GroupTable
@@ -16,10 +17,13 @@ from fairenum.rendering.text import shortened
 from fairenum.report.wording import GROUP_WIDTH
 from fairenum.report.wording import audit as wording
 
+Group = TypeVar("Group")
+
 MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
 SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
 FOUR_FIFTHS = 0.8
 SHORT_NAME = 14  # a longer one stands above its bar
+MOST_SHOWN = 100  # groups of a column; the run holds all
 
 
 def selected_groups(document: AuditDocument, ranks: Sequence[int] = ()) -> Section:
@@ -34,18 +38,21 @@ def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Blo
         tables = [table for table in document.group_tables if table.column == column.column]
         tables = [table for table in tables if not ranks or table.rank in ranks]
         if tables:
-            yield Figure((group_rates(tables),), wording.impact_caption(column.column, tables[-1].rank))
+            yield Figure(
+                (group_rates([*map(_largest, tables)]),), wording.impact_caption(column.column, tables[-1].rank)
+            )
             yield from map(whole_impact, tables)
 
 
 def impact(table: GroupTable) -> Table:
     """Show how one model selects from the groups of one column."""
+    shown = _largest(table)
     return Table(
         title=f"Who is selected by model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
         rows=tuple(
             (_group_name(group), f"{group.selected}/{group.n}", share(group.rate.value), *_compared(group, table))
-            for group in table.groups
+            for group in shown.groups
         ),
         notes=tuple(_impact_notes(table)),
     )
@@ -53,6 +60,7 @@ def impact(table: GroupTable) -> Table:
 
 def whole_impact(table: GroupTable, run: str = "") -> Table:
     """Show the same with all that an adverse-impact table has; `run` names the run where there are several."""
+    shown = _largest(table)
     return Table(
         title=f"{run}, model {table.rank}" if run else f"Model {table.rank}",
         headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
@@ -61,14 +69,30 @@ def whole_impact(table: GroupTable, run: str = "") -> Table:
                 *(_group_name(group), str(group.n), str(group.selected), estimate(group.rate)),
                 *(*_compared(group, table), share(group.detectable)),
             )
-            for group in table.groups
+            for group in shown.groups
         ),
         notes=tuple(_impact_notes(table)),
     )
 
 
+def _largest(table: GroupTable) -> GroupTable:
+    """Return the table with as many groups as a page has room for, the largest ones in their order."""
+    return table.but(groups=_foremost(table.groups, [group.n for group in table.groups]))
+
+
+def _foremost(groups: Sequence[Group], sizes: Sequence[int]) -> tuple[Group, ...]:
+    largest = sorted(range(len(groups)), key=lambda place: -sizes[place])[:MOST_SHOWN]
+    return tuple(groups[place] for place in sorted(largest))
+
+
+def _hidden(groups: Sequence[Group]) -> Iterator[str]:
+    if len(groups) > MOST_SHOWN:
+        yield f"not shown: {len(groups) - MOST_SHOWN} smaller groups, which the run holds"
+
+
 def _group_name(group: GroupRow) -> str:
-    return shortened(group.group, GROUP_WIDTH) + (" (small)" if group.is_small else "")
+    mark = " (small)" if group.is_small else ""
+    return shortened(group.group, GROUP_WIDTH) + (mark if group.is_compared else " (set aside)")
 
 
 def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
@@ -82,14 +106,18 @@ def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
 
 
 def _impact_notes(table: GroupTable) -> Iterator[str]:
+    compared = [group for group in table.groups if group.is_compared]
     yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
     if table.most_selected is not None:
-        among = " of those that are not small" if {group.is_small for group in table.groups} == {True, False} else ""
+        among = " of those that are not small" if {group.is_small for group in compared} == {True, False} else ""
         yield f"ratio and shortfall: against {shortened(table.most_selected, GROUP_WIDTH)}, the most selected{among}"
     if table.is_weighted:
         yield "n and selected are rows; rates are weighted, and a shortfall is in rows of average weight"
-    if any(group.is_small for group in table.groups):
+    if any(group.is_small for group in compared):
         yield "small: too few rows to say much"
+    if len(compared) < len(table.groups):
+        yield "set aside: too few rows, or no value; no part in gaps, search and choice"
+    yield from _hidden(table.groups)
 
 
 def impact_ratios(table: GroupTable) -> Table:
@@ -101,11 +129,12 @@ def impact_ratios(table: GroupTable) -> Table:
     return Table(
         title=f"Model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
-        rows=tuple(_category(group, best, is_counted=group in known) for group in table.groups),
+        rows=tuple(_category(group, best, is_counted=group in known) for group in _largest(table).groups),
         notes=(
             "impact ratio: selection rate as a share of that of the most selected category",
             f"unknown category: {counted(unknown, 'row')}, not used for ratios",
             f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either",
+            *_hidden(table.groups),
         ),
     )
 
@@ -184,8 +213,9 @@ def _disagreement_table(column: str, groups: Sequence[GroupDisagreement]) -> Tab
                 *map(percent, (group.ambiguity, group.discrepancy, group.disagreement)),
                 *map(_four_decimals, (group.viable_range, group.capacity)),
             )
-            for group in groups
+            for group in _foremost(groups, [group.rows for group in groups])
         ),
+        notes=tuple(_hidden(groups)),
     )
 
 

@@ -2,7 +2,8 @@
 
 A rule holds if the whole interval keeps the limit, and is violated if none of it does. It is open if the interval
 straddles the limit, if there is no interval to judge by, if the run has no holdout of its own, or, for a metric that
-compares groups, if a group is too small to say much about. An open rule is neither a pass nor a fail.
+compares groups, if a compared group is too small to say much about. An open rule is neither a pass nor a fail. Groups
+that are set aside are not judged, and the reason says so.
 """
 
 from __future__ import annotations
@@ -109,6 +110,8 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.WITHOUT_LIMITS}")
     if rule.measure in GROUP_MEASURES and (lack := _lack_of_groups(document)):
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
+    if rule.measure in GROUP_MEASURES and document.dataset.primary and document.dataset.primary.aside:
+        found += wording.not_judged(document.dataset.primary)
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.STRADDLES}")
@@ -116,10 +119,10 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
 
 
 def _lack_of_groups(document: AuditDocument) -> str:
-    """Say which groups of the primary column are too small to judge by, or that there is only one; else nothing."""
+    """Say which compared groups of the primary column are too small to judge by, or that there is only one."""
     column = document.dataset.primary
     if column is None:
         return ""
-    if small := [group for group in column.groups if group.is_small]:
+    if small := [group for group in column.compared if group.is_small]:
         return wording.small_groups(column, small)
-    return wording.single_group(column) if sum(group.holdout > 0 for group in column.groups) < 2 else ""
+    return wording.single_group(column) if sum(group.holdout > 0 for group in column.compared) < 2 else ""

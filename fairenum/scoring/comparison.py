@@ -8,8 +8,8 @@ the widest in model m or in model 1,
     G(m) - G(1) <= max_ab min( upper(d_ab), upper(c_ab(m)) - L(1) )
     G(m) - G(1) >= min_ab max( lower(d_ab), L(m) - upper(c_ab(1)) )
 
-where the limits of c(m) are those of c(1) and d together. A model is fairer if the upper bound is below 0; so
-a gap of model 1 itself must be shown first.
+where the limits of c(m) are those of c(1) and d together; and no gap changes by more than 1. A model is fairer if
+the upper bound is below 0; so a gap of model 1 itself must be shown first.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,15 +58,15 @@ class Comparison:
     gap_change
         Gap of the model minus gap of model 1, shape (models,); limits hold for all models together.
     difference_change
-        The same for the signed differences against the reference group, shape (models, rates, groups).
+        The same for the signed differences against the reference group, shape (models, rates, compared groups).
     critical
         How many standard errors it takes for all limits to hold together.
     is_identical
-        Models that decide every row as model 1 does.
+        Models that decide every row of a compared group as model 1 does.
     is_constant
-        Models that decide all rows alike.
+        Models that decide all those rows alike.
     is_small
-        Groups with too few rows to say much about.
+        Compared groups with too few rows to say much about.
     """
 
     gap: Gap
@@ -97,7 +97,7 @@ def compare(
     Parameters
     ----------
     decisions
-        Of all models, model 1 first.
+        Of all models, model 1 first. Rows of groups that are set aside change nothing.
     gap
         One of the four differences.
     rng
@@ -109,12 +109,13 @@ def compare(
     replications
         Bootstrap replications.
     minimum_size
-        Groups with fewer rows are marked, not dropped: what they leave open stays open.
+        Compared groups with fewer rows are marked, not dropped: what they leave open stays open.
 
     Returns
     -------
     Comparison
     """
+    decisions = decisions.compared()
     groups, rates, scores = decisions.groups, GAP_RATES[gap], score(decisions)
     present = groups.sizes > 0
     noise = _noise(decisions, rates, replications, rng)
@@ -277,7 +278,7 @@ def _gap_change_limits(first: Interval, changes: Interval) -> tuple[FloatArray, 
     least_gaps = (first.lower + changes.lower).max(pairs, keepdims=True)
     upper = np.minimum(changes.upper, first.upper + changes.upper - least_gap).max(pairs)
     lower = np.maximum(changes.lower, least_gaps - first.upper).min(pairs)
-    return lower, upper
+    return np.maximum(lower, -1), np.minimum(upper, 1)
 
 
 def _change_verdict(lower: float, upper: float, is_constant: bool) -> Verdict:

@@ -62,13 +62,27 @@ class Decisions:
 
     @property
     def is_constant(self) -> BoolArray:
-        """Mark the models that decide all rows alike: no gap, and no use."""
-        return np.asarray((self.predictions == self.predictions[:, :1]).all(1))
+        """Mark the models that decide all rows of the compared groups alike: no gap, and no use."""
+        predictions = self.compared().predictions
+        return np.asarray((predictions == predictions[:, :1]).all(1))
 
     @property
     def is_identical(self) -> BoolArray:
         """Mark the models that decide every row as the first one does."""
         return np.asarray((self.predictions == self.predictions[0]).all(1))
+
+    def compared(self) -> Self:
+        """Keep the rows of the groups that are compared, and no others."""
+        groups = self.groups
+        if not groups.aside:
+            return self
+        rows = np.flatnonzero(groups.compared[groups.codes])
+        kept = self._taken(rows)
+        return replace(kept, groups=kept.groups.narrowed(groups.compared))
+
+    def folded(self) -> Self:
+        """Count the groups that are set aside as one."""
+        return replace(self, groups=self.groups.folded())
 
     def shared(self) -> Self:
         """Let each model select only what the first one selects, too."""
@@ -81,12 +95,20 @@ class Decisions:
         keys = np.ascontiguousarray(np.hstack(parts))
         kinds = keys.view(np.dtype((np.void, keys.shape[1]))).ravel()
         _, rows, place, copies = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
-        groups = Groups(codes[rows], self.groups.names, self.groups.column)
-        kept = type(self)(self.predictions[:, rows], self.labels[rows], groups)
+        kept = replace(self._taken(rows), weights=None)
         if self.weights is None:
             return kept, copies.astype(np.float64), copies.astype(np.float64)
         sums, squares = (np.bincount(place, one).astype(np.float64) for one in (self.weights, self.weights**2))
         return kept, sums, squares
+
+    def _taken(self, rows: IntArray) -> Self:
+        return replace(
+            self,
+            predictions=self.predictions[:, rows],
+            labels=self.labels[rows],
+            groups=self.groups.take(rows),
+            weights=None if self.weights is None else self.weights[rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +134,11 @@ class Confusion:
 
     def __post_init__(self) -> None:
         freeze(self)
+
+    def of_groups(self, kept: BoolArray) -> Self:
+        """Keep some of the groups."""
+        squares = self.squares.of_groups(kept) if self.squares else None
+        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares)
 
     def overall(self) -> Self:
         """Put all rows together; the group axis goes away."""
@@ -172,10 +199,12 @@ def cell_sums(values: NDArray[np.generic], decisions: Decisions, weights: FloatA
     FloatArray
         Shape (models, groups, 2) or (weightings, models, groups, 2).
     """
-    groups = decisions.groups
+    groups, labels = decisions.groups, decisions.labels
     sums = np.zeros((*weights.shape[:-1], len(values), len(groups.names), 2))
-    for group, label in np.ndindex(len(groups.names), 2):
-        rows = np.flatnonzero((groups.codes == group) & (decisions.labels == label))
+    cells = 2 * groups.codes + labels
+    order = np.argsort(cells, kind="stable")  # once for all cells, of which a column of codes has thousands
+    for rows in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
+        group, label = groups.codes[rows[0]], labels[rows[0]]
         for models in blocks(len(values), len(rows)):
             cell = values[models][:, rows].astype(np.float64)
             sums[..., models, group, label] = weights[..., rows] @ cell.T

@@ -77,7 +77,8 @@ def signed_differences(
 def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95) -> Interval:
     """Bound the gap of each model, one by one.
 
-    If every signed difference lies between l and u, the gap lies between max(0, max l) and max u.
+    If every signed difference lies between l and u, the gap lies between max(0, max l) and max u. Groups that are set
+    aside have no part in it.
 
     Parameters
     ----------
@@ -93,11 +94,11 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95) -> Interva
     Interval
         Shape (models,).
     """
-    present = scores.by_group.count > 0
-    rates = GAP_RATES[gap]
+    present = (scores.by_group.count > 0) & scores.groups.compared
+    counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
     # two rates share the error probability between them
     critical = tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
-    pairs = [pairwise(wilson(*effective(FRACTIONS[rate], scores.counts), critical), present) for rate in rates]
+    pairs = [pairwise(wilson(*effective(FRACTIONS[rate], counts), critical), present[present]) for rate in rates]
     lower = np.max([pair.lower for pair in pairs], axis=(0, 2, 3))
     upper = np.max([pair.upper for pair in pairs], axis=(0, 2, 3))
     return Interval(getattr(scores.gaps, gap), lower, upper)

@@ -1,9 +1,10 @@
 """Rates of all models in all groups at once, and the gaps between the groups.
 
 A rate with nothing to divide by (the true positive rate of a group without positives) is undefined, and NaN
-says so, where fairlearn says 0. A gap spans the groups that have a rate; :func:`undefined_groups` names the
-others. The gap is NaN where fewer than two of several groups have a rate, and 0 where there is but one group.
-A ratio is NaN when all rates are 0. Wherever every rate is defined, the gaps are fairlearn's.
+says so, where fairlearn says 0. A gap spans the compared groups that have a rate; :func:`undefined_groups` names
+those that have none, and groups that are set aside have no part in it. The gap is NaN where fewer than two of
+several groups have a rate, and 0 where there is but one group. A ratio is NaN when all rates are 0. Wherever every
+rate is defined, the gaps are fairlearn's on the rows of the compared groups.
 """
 
 from collections.abc import Callable, Mapping
@@ -146,7 +147,9 @@ def score(
     losses = None if decision_values is None else _hinge_losses(decision_values, decisions, row_weights)
     by_group = _rates(counts, losses)
     overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))
-    return Scores(decisions.groups, counts, by_group, overall, _gaps(by_group), decisions.is_constant)
+    return Scores(
+        decisions.groups, counts, by_group, overall, _gaps(by_group, decisions.groups.compared), decisions.is_constant
+    )
 
 
 def undefined_groups(rates: Rates, gap: Gap) -> BoolArray:
@@ -174,7 +177,7 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
     Parameters
     ----------
     decisions
-        Of these models.
+        Of these models. Rows of groups that are set aside are not shown to fairlearn.
 
     Returns
     -------
@@ -185,6 +188,7 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
     from sklearn.metrics import precision_score
 
     precision_gap = metrics.make_derived_metric(metric=precision_score, transform="difference")
+    decisions = decisions.compared()
     by_group = score(decisions).by_group
     features = {"group": decisions.groups.codes}  # a bare array of a single row would be refused
     counting = {} if decisions.weights is None else {"sample_weight": decisions.weights}
@@ -254,15 +258,15 @@ def _hinge_losses(decision_values: ArrayLike, decisions: Decisions, weights: Flo
     return sums
 
 
-def _gaps(rates: Rates) -> Gaps:
-    present = int(np.count_nonzero(rates.count))
-    parity = _spread(rates.selection_rate, present)
-    opportunity = _spread(rates.true_positive_rate, present)
-    alarm = _spread(rates.false_positive_rate, present)
+def _gaps(rates: Rates, compared: BoolArray) -> Gaps:
+    present = int(np.count_nonzero(rates.count[compared]))
+    parity = _spread(rates.selection_rate[:, compared], present)
+    opportunity = _spread(rates.true_positive_rate[:, compared], present)
+    alarm = _spread(rates.false_positive_rate[:, compared], present)
     odds = np.maximum(opportunity[0], alarm[0])
     # a rate of 0 in all groups has no ratio, and is no disparity either
     odds_ratio = np.where(np.isnan(odds), np.nan, np.fmin(opportunity[1], alarm[1]))
-    return Gaps(*parity, *opportunity, odds, odds_ratio, _spread(rates.precision, present)[0])
+    return Gaps(*parity, *opportunity, odds, odds_ratio, _spread(rates.precision[:, compared], present)[0])
 
 
 def _spread(rate: FloatArray, present: int) -> tuple[FloatArray, FloatArray]:

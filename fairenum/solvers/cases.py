@@ -30,7 +30,7 @@ SETTINGS: tuple[tuple[Kernel, float], ...] = (
 
 
 # Discrete columns tie examples by the dozen; in larger boxes the rounding of alpha hides which answer is canonical.
-HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4}
+HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4, "weights": 2e4}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,16 +61,17 @@ def conformance_cases(sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: b
 def _cases(sizes: tuple[int, ...], seed: int, thorough: bool) -> Iterator[Case]:
     for round_, size in enumerate(sizes):
         for place, (kind, draw) in enumerate(KINDS.items()):
-            X, y, copies = draw(np.random.default_rng([seed, size, place]), size)
+            X, y, copies, shares = draw(np.random.default_rng([seed, size, place]), size)
             first = round_ + 2 * place  # so that no kind meets the same settings at every size
             for number in range(len(SETTINGS)) if thorough else (first, first + 1):
                 kernel, cost = SETTINGS[number % len(SETTINGS)]
                 cost = min(cost, HIGHEST_COST.get(kind, cost))
-                problem = SvmProblem(X, y, cost, copies, kernel)
+                problem = SvmProblem(X, y, cost * shares, copies, kernel)
                 yield Case(f"{kind}-{size}-{kernel.name}-{cost:g}", problem, seed)
 
 
-Drawn = tuple[FloatArray, FloatArray, IntArray | None]  # features, labels, copies
+# Features, labels, copies, and the share of the cost that a copy of each example has: 1 at most.
+Drawn = tuple[FloatArray, FloatArray, IntArray | None, FloatArray]
 
 
 def _labels(score: FloatArray) -> FloatArray:
@@ -83,37 +84,37 @@ def _labels(score: FloatArray) -> FloatArray:
 
 def _random(rng: np.random.Generator, n: int) -> Drawn:
     X = rng.normal(size=(n, 5))
-    return X, _labels(X @ rng.normal(size=5) + rng.normal(size=n)), None
+    return X, _labels(X @ rng.normal(size=5) + rng.normal(size=n)), None, np.ones(n)
 
 
 def _separable(rng: np.random.Generator, n: int) -> Drawn:
     X = rng.normal(size=(n, 5))
     y = _labels(X[:, 0])
     X[:, 0] += 0.5 * y
-    return X, y, None
+    return X, y, None, np.ones(n)
 
 
 def _duplicates(rng: np.random.Generator, n: int) -> Drawn:
     X = rng.integers(0, 3, size=(n, 3)).astype(float)
-    return X, _labels(X[:, 0] - X[:, 1] + rng.normal(size=n)), None
+    return X, _labels(X[:, 0] - X[:, 1] + rng.normal(size=n)), None, np.ones(n)
 
 
 def _hypercube(rng: np.random.Generator, n: int) -> Drawn:
     X = rng.integers(0, 2, size=(n, 8)).astype(float)
-    return X, _labels(X.sum(axis=1) - 4.0 + rng.normal(size=n)), None
+    return X, _labels(X.sum(axis=1) - 4.0 + rng.normal(size=n)), None, np.ones(n)
 
 
 def _constant_columns(rng: np.random.Generator, n: int) -> Drawn:
     X = rng.normal(size=(n, 6))
     X[:, 2], X[:, 4] = 3.0, 0.0
-    return X, _labels(X[:, 0] + rng.normal(size=n)), None
+    return X, _labels(X[:, 0] + rng.normal(size=n)), None, np.ones(n)
 
 
 def _imbalanced(rng: np.random.Generator, n: int) -> Drawn:
     X = rng.normal(size=(n, 4))
     score = X[:, 0] + rng.normal(size=n)
     few = max(1, n // 20)
-    return X, _labels(score - np.sort(score)[-few] + 1e-9), None
+    return X, _labels(score - np.sort(score)[-few] + 1e-9), None, np.ones(n)
 
 
 def _counts_and_copies(rng: np.random.Generator, n: int) -> Drawn:
@@ -121,7 +122,20 @@ def _counts_and_copies(rng: np.random.Generator, n: int) -> Drawn:
     counts = rng.poisson(3.0, size=n) * rng.integers(1, 5, size=n)
     X = np.column_stack([counts, rng.integers(0, 2, size=(n, 6))]).astype(float)
     copies = rng.integers(1, 13, size=n).astype(np.intp)
-    return X, _labels(counts - 6.0 + 4.0 * rng.normal(size=n)), copies
+    return X, _labels(counts - 6.0 + 4.0 * rng.normal(size=n)), copies, np.ones(n)
+
+
+def _class_weights(rng: np.random.Generator, n: int) -> Drawn:
+    """A rare label whose few examples cost as much as all others together: a box per class."""
+    X, y, copies, _ = _imbalanced(rng, n)
+    counts = np.array([(y < 0).sum(), (y > 0).sum()])
+    return X, y, copies, counts.min() / counts[(y > 0).astype(np.intp)]
+
+
+def _row_weights(rng: np.random.Generator, n: int) -> Drawn:
+    """Copies of tied records that count differently, as in a survey: a box per example."""
+    X, y, copies, _ = _counts_and_copies(rng, n)
+    return X, y, copies, rng.choice([0.1, 0.25, 0.5, 1.0], size=n)
 
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
@@ -132,4 +146,6 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "constant": _constant_columns,
     "imbalanced": _imbalanced,
     "copies": _counts_and_copies,
+    "classes": _class_weights,
+    "weights": _row_weights,
 }

@@ -19,7 +19,7 @@ def flipped(row):
 
 def test_without_paths_a_flip_is_trained_anew():
     one = scene(3)
-    svm = FlippableSvm(replace(one, machine=Machine(solver="libsvm")))
+    svm = FlippableSvm(replace(one, machine=Machine(solver="libsvm", class_weight=(4.0, 0.5))))
     first = svm.solve(NOTHING)
     for row in range(0, 24, 5):
         assert svm.flip(first, row).alpha.tobytes() == svm.solve(flipped(row)).alpha.tobytes()
@@ -35,6 +35,15 @@ def test_a_flip_whose_paths_are_not_proven_is_trained_anew(monkeypatch, method):
 
     monkeypatch.setattr(svm._workspace, method, refused)
     assert svm.flip(first, 4).alpha.tobytes() == anew.alpha.tobytes()
+
+
+def test_a_flipped_row_costs_what_its_new_label_costs():
+    one = scene(3, class_weight=(4.0, 0.5))
+    svm, y = FlippableSvm(one), one.train.y
+    np.testing.assert_array_equal(svm.problem.cost, np.where(np.r_[y, -y] > 0, 4.0, 0.5))
+    balanced = FlippableSvm(scene(3, class_weight="balanced"))
+    totals = [balanced.problem.cost[:24][y == sign].sum() for sign in (1.0, -1.0)]
+    assert totals == pytest.approx([12.0, 12.0])  # of the labels before any flip
 
 
 def test_a_flip_stands_in_the_box_of_the_flipped_table():

@@ -23,6 +23,7 @@ def holes(rows: int = 300) -> pd.DataFrame:
     frame["town"] = frame["town"].where(rng.random(rows) > 0.1, None)
     frame.loc[7, "town"] = "island"
     frame["grade"] = rng.integers(1, 4, rows)
+    frame["branch"] = np.where(np.arange(rows) == 9, "new", "old")  # varies in no training row
     return frame
 
 
@@ -63,6 +64,7 @@ def test_decisions_about_the_holdout_are_those_that_were_scored(run):
 
 def test_every_feature_has_the_columns_of_the_matrix(run):
     document = run.document
+    assert document.dataset.dropped == ("branch",)
     widths = [feature.width for feature in document.anatomy.features]
     assert sum(widths) == len(document.dataset.encoded)
     for name, place in spans(document.anatomy.features).items():

@@ -10,7 +10,7 @@ from fairenum.dataset import split
 from fairenum.document.files import to_json
 from fairenum.errors import ColumnMissing, DataError
 
-STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "score", "disagree", "range", "choose"]
+STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "screen", "score", "disagree", "range", "choose"]
 STAGES += ["explain", "weigh"]
 
 
@@ -117,7 +117,7 @@ def test_models_that_reject_everybody_are_never_selected():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"x": rng.normal(size=200), "g": rng.choice(["a", "b"], 200), "y": 0})
     frame.loc[rng.choice(200, 12, replace=False), "y"] = 1
-    result = audit(frame, "y", 1, "g", k=5, C=0.01, distinct="support", replications=50)
+    result = audit(frame, "y", 1, "g", k=5, C=0.01, distinct="support", replications=50, class_weight="none")
     document = checked(result)
     assert all(model.is_constant for model in document.models)
     scores = document.first.scores.holdout

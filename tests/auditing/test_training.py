@@ -7,8 +7,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
-from fairenum.auditing.training import FEWEST_NODES, WORK, load, posed, tune
+from fairenum.auditing.training import FEWEST_NODES, WORK, load, trained, tune
 from fairenum.document.machine import Machine
+from fairenum.document.training import ClassWeights
 from fairenum.errors import ConfigError
 from fairenum.experiment import GRID, divide
 from fairenum.progress import silent
@@ -35,34 +36,48 @@ def test_c_is_chosen_by_cross_validation():
         audit_people(rare, C="auto", sizes=(20, 20, 20))
 
 
-def test_costs_fare_as_scikit_learn_says(division):
-    machine, tuning = tune(division.train, AuditConfig(seed=3).but(C="auto"), silent)
+@pytest.mark.parametrize(
+    ("class_weight", "given", "scoring"),
+    [
+        ("none", None, "accuracy"),
+        ("balanced", "balanced", "balanced_accuracy"),
+        ((9.0, 1.0), {1: 9.0, -1: 1.0}, "balanced_accuracy"),
+    ],
+)
+def test_costs_fare_as_scikit_learn_says(division, class_weight, given, scoring):
+    config = AuditConfig(seed=3).but(C="auto", class_weight=class_weight)
+    machine, tuning = tune(division.train, config, silent)
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    X, y = division.train.X, division.train.y
     for tried in tuning.grid[:3]:
-        svc = SVC(C=tried.C, kernel="linear")
-        expected = cross_val_score(svc, division.train.X, division.train.y, cv=folds).mean()
+        svc = SVC(C=tried.C, kernel="linear", class_weight=given)
+        expected = cross_val_score(svc, X, y, cv=folds, scoring=scoring).mean()
         assert tried.accuracy == pytest.approx(expected)
     assert machine.C in GRID
 
 
 def test_a_given_cost_is_not_tried(division):
-    machine, tuning = tune(division.train, AuditConfig().but(C=3.0, gamma="auto"), silent)
+    machine, tuning = tune(division.train, AuditConfig(Machine()).but(C=3.0, gamma="auto"), silent)
     assert (machine, tuning) == (Machine(3.0, gamma=0.25), None)
 
 
 def test_the_machine_is_posed_on_rows_of_the_table(division):
-    training = posed(division, Machine(2.0), AuditConfig(max_nodes=7))
+    training = trained(division, Machine(2.0), AuditConfig(max_nodes=7))
     assert training.max_nodes == 7
     np.testing.assert_array_equal(np.sort(np.concatenate(training.records)), division.split.train)
     for example, records in enumerate(training.records):
         assert (division.dataset.signs[records] == training.problem.y[example]).all()
     np.testing.assert_array_equal(training.problem.cost, 2.0)
+    assert training.best.certificate.relative_gap <= 1e-9
+    weighted = trained(division, Machine(2.0, class_weight=(3.0, 0.5)), AuditConfig())
+    np.testing.assert_array_equal(weighted.problem.cost, np.where(weighted.problem.y > 0, 6.0, 1.0))
+    assert weighted.class_weights == ClassWeights(3.0, 0.5)
 
 
 def test_the_work_of_an_enumeration_is_bounded_unless_asked_otherwise(division):
-    automatic = posed(division, Machine(), AuditConfig())
+    automatic = trained(division, Machine(), AuditConfig())
     assert automatic.max_nodes == automatic.problem.affordable(WORK, FEWEST_NODES) >= FEWEST_NODES
-    assert posed(division, Machine(), AuditConfig(max_nodes=None)).max_nodes is None
+    assert trained(division, Machine(), AuditConfig(max_nodes=None)).max_nodes is None
 
 
 def test_a_dataset_is_taken_as_it_is():

@@ -146,3 +146,18 @@ def test_what_was_noticed_about_the_table_is_said(fairenum, loans, folder):
     ended = fairenum("attack", loans, *SMALL, "--flips", "4", "--trials", "1")
     assert ended.code == 0, ended.err
     assert "empty columns were left out (1 in all): 'fax'" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(("typed", "words"), [("balanced", "class weights balanced"), ("2:1", "class weights 2 to 1")])
+def test_an_attack_on_weighted_classes(fairenum, loans, folder, typed, words):
+    strategies = ["--strategy", "paper", "--strategy", "alfa", "--defence", "loss_removal"]
+    ended = fairenum("attack", loans, *SMALL, "--flips", "4", *strategies, "--class-weight", typed)
+    assert ended.code == 0, ended.err
+    assert words in " ".join(ended.out.split())
+    assert not load_as(AttackDocument, folder / "fairenum-attack-loans.json").attack.failures
+
+
+def test_an_attack_takes_no_class_weights_that_are_still_to_be_chosen(fairenum, loans):
+    ended = fairenum("attack", loans, *SMALL, "--class-weight", "auto")
+    assert ended.code == 2
+    assert "'auto' is neither none nor balanced nor two weights" in " ".join(ended.err.split())

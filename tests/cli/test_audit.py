@@ -130,6 +130,39 @@ def test_options_reach_the_configuration(fairenum, loans):
     assert (table.label, table.favourable, table.sensitive_columns) == ("approved", "no", ["income"])
 
 
+def test_groups_are_joined_kept_and_left_out(fairenum, loans, folder):
+    frame = pd.read_csv(loans)
+    frame["town"] = frame["town"].where(frame.index % 9 != 0, "ayr ").where(frame.index % 50 != 0, "Deal, Kent")
+    frame.to_csv(loans, index=False)
+    options = ["--label", "approved", "--favourable", "yes", "-k", "2", "--replications", "20", "--search", "exact"]
+    options += ["--sensitive", "sex", "--sensitive", "town", "--json", "-", "--small-groups", "keep"]
+    ended = fairenum(
+        *("audit", loans, *options, "--tidy-groups", "--merge", 'far=Bath,"Deal, Kent"', "--only", "far,town:Ayr"),
+        *("--exclude", "Cork", "--only", "woman", "--only", "man"),
+    )
+    document = printed(ended)
+    reading = document.config.reading
+    assert reading.merge == {"far": ("Bath", "Deal, Kent")}
+    assert (reading.only, reading.exclude) == (("far", "town:Ayr", "woman", "man"), ("Cork",))
+    assert (reading.tidy_groups, document.config.small_groups) == (True, "keep")
+    town = document.dataset.sensitive[1]
+    sizes = {group.name: group.train + group.selection + group.holdout for group in town.groups}
+    assert sizes == {
+        "Ayr": frame["town"].isin(["Ayr", "ayr "]).sum(),
+        "far": frame["town"].isin(["Bath", "Deal, Kent"]).sum(),
+    }
+    assert town.regrouped.left_out == {"Cork": (frame["town"] == "Cork").sum()}
+    (folder / "fairenum.toml").write_text('only = ["Ayr", "Bath"]\nmerge = ["A=Ayr"]\nexclude = []\n')
+    refused = fairenum("audit", loans, *options)
+    assert refused.code == 2
+    assert "no group is called 'Ayr', named in only (--only)" in refused.err
+    (folder / "fairenum.toml").write_text('only = ["A", "Bath"]\nmerge = ["A=Ayr,ayr"]\n')
+    assert [group.name for group in printed(fairenum("audit", loans, *options)).dataset.sensitive[1].groups] == [
+        "A",
+        "Bath",
+    ]
+
+
 def test_a_table_may_say_itself_how_it_is_divided(fairenum, loans):
     ended = fairenum(
         "audit", loans, *OPTIONS, "-k", "2", "--search", "exact", "--split-by-time", "income", "--json", "-"
@@ -160,7 +193,9 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
 
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     document = printed(fairenum("audit", loans, *OPTIONS, "-k", "1", "--C", "auto", "--json", "-"))
-    assert document.requested == Requested(C="auto", gamma="scale", max_nodes="auto", performance="auto")
+    assert document.requested == Requested(
+        C="auto", gamma="scale", max_nodes="auto", performance="auto", class_weight="auto"
+    )
     assert document.config.machine.C in [tried.C for tried in document.tuning.grid]
 
 
@@ -241,6 +276,12 @@ def test_the_run_can_be_loaded(saved_run):
         (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),
+        (["--merge", "Other"], "'Other' is not a new group and those that it joins, such as Other=a,b"),
+        (["--merge", "=man"], "'=man' is not a new group and those that it joins"),
+        (["--merge", "a=man", "--merge", "a=woman"], "a new group is named twice; list all that it joins in one"),
+        (["--only", "wman,man"], "no group is called 'wman', named in only (--only); did you mean 'woman'?"),
+        (["--exclude", "man"], "leave one group, 'woman', of sensitive column 'sex', and parity compares two groups"),
+        (["--small-groups", "drop"], "'drop' is not one of 'set-aside', 'keep'"),
         (["--metric", "parity"], "'parity' is not one of"),
         (["-k", "0"], "option 'k' must be a whole number of at least 1, not 0"),
         (["--confidence", "2"], "option 'confidence' must be"),
@@ -316,3 +357,27 @@ def test_columns_that_should_not_be_there_are_named_with_the_option_that_removes
     again = parse(asked.out.encode(), "run").dataset
     assert {feature.name: feature.kind for feature in again.features}["day"] == "categorical"
     assert "case" not in {remark.column for remark in again.remarks}
+
+
+@pytest.mark.parametrize(
+    ("typed", "resolved"), [("none", "none"), ("balanced", "balanced"), ("1:4.5", (1.0, 4.5)), ("auto", "none")]
+)
+def test_class_weights_are_a_word_or_two_numbers(fairenum, loans, typed, resolved):
+    document = printed(fairenum("audit", loans, *OPTIONS, "--class-weight", typed, "--json", "-"))
+    assert document.config.machine.class_weight == resolved
+    assert document.requested.class_weight == ("auto" if typed == "auto" else resolved)
+    assert AuditConfig().machine.class_weight == "auto"
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("even", "'even' is neither auto nor none nor balanced nor two weights such as 1:4"),
+        ("1:2:3", "nor two weights such as 1:4"),
+        ("1:0", "option 'class_weight' must be none, balanced, auto or two positive numbers"),
+    ],
+)
+def test_other_class_weights_are_refused(fairenum, loans, typed, message):
+    ended = fairenum("audit", loans, *OPTIONS, "--class-weight", typed)
+    assert ended.code == 2
+    assert message in " ".join(ended.err.split())

@@ -11,7 +11,7 @@ from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
-from fairenum.document.table import SplitOrigin, WeightFacts
+from fairenum.document.table import Regrouped, SplitOrigin, WeightFacts
 from fairenum.document.terms import CautionCode, RemarkKind, Verdict
 from fairenum.document.value import Estimate, Parts
 
@@ -54,6 +54,12 @@ def with_group(place: int, **changes: object) -> AuditDocument:
     """Change the first group of a sensitive column."""
     first, *others = calm().dataset.sensitive[place].groups
     return with_column(place, groups=(first.but(**changes), *others))
+
+
+def with_third_group(**changes: object) -> AuditDocument:
+    """Add a group to the primary column."""
+    groups = calm().dataset.sensitive[0].groups
+    return with_column(0, groups=(*groups, groups[0].but(name="other", **changes)))
 
 
 def with_table(**changes: object) -> AuditDocument:
@@ -109,10 +115,16 @@ def missed_rate(share: float, tied: int) -> AuditDocument:
     return document.but(models=tuple(models))
 
 
+def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
+    document = with_part("requested", class_weight=asked)
+    return document.but(config=document.config.but(class_weight=resolved))
+
+
 CHANGES = {
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
+    Caution("class_weighted"): class_weighted("auto"),
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
     Caution("solver_failed"): with_part("enumeration", stopped="solver"),
     Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
@@ -130,8 +142,12 @@ CHANGES = {
     Caution("related_rows", "firm"): with_table(origin=torn(members=calm().dataset.rows - 1)),
     Caution("uneven_weights", "w"): with_table(weights=WeightFacts("w", 0, 10.0, 10.0, 10.0)),
     Caution("no_sensitive"): without_sensitive(),
+    Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
+    Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),
+    Caution("set_aside", COLUMN): with_third_group(is_small=True, is_compared=False),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0),
+    Caution("no_intersection"): with_table(sensitive=calm().dataset.sensitive[:2]),
     Caution("low_power", COLUMN): low_power(),
     Caution("constant"): with_model(3, is_constant=True),
     Caution("missed_rate", rank=6): missed_rate(0.02, tied=1),
@@ -173,12 +189,15 @@ def test_one_change_calls_for_one_caution(caution):
         screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
+        class_weighted("balanced"),  # as was asked for
+        class_weighted("auto", "none"),
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    assert not found & {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power", "leak", "proxy"}
+    absent = {"interrupted", "guided_skipped", "undetermined", "other_column", "low_power"}
+    assert not found & (absent | {"leak", "proxy", "class_weighted"})
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,13 @@ HUGE = 10**400
         ({"degree": 0}, "'degree' must be a whole number of at least 1, not 0"),
         ({"coef0": -1}, "'coef0' must be a number of at least 0, not -1"),
         ({"solver": None}, "'solver' must be the name of a solver, not None"),
+        (
+            {"class_weight": "even"},
+            "'class_weight' must be none, balanced, auto or two positive .* not 'even'",
+        ),
+        ({"class_weight": (1.0, 0.0)}, r"'class_weight' must be none, .* not \(1.0, 0.0\)"),
+        ({"class_weight": (1, 2, 3)}, r"'class_weight' must be none, .* not \(1, 2, 3\)"),
+        ({"class_weight": None}, "'class_weight' must be none, .* not None"),
         ({"kernel": "cubic"}, "'kernel' must be one of linear, rbf, poly, not 'cubic'"),
         ({"metric": "gap"}, "'metric' must be one of demographic_parity_difference, .*, not 'gap'"),
         ({"distinct": "any"}, "'distinct' must be one of support, predictions, diverse, not 'any'"),
@@ -62,7 +69,7 @@ HUGE = 10**400
         ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
         (
             {"zzz": 1},
-            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, sheet, .*, k, .*",
+            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, tidy_groups, .*, k, .*",
         ),
     ],
 )
@@ -81,6 +88,7 @@ def test_bad_options_of_an_audit_are_refused_by_name(options, message):
         ({"sizes": (10, 10, 0)}, "'sizes' must be three numbers, of which the holdout is not 0"),
         ({"confidence": 0.4}, "'confidence' must be a number of at least 0.5"),
         ({"C": "auto"}, "'C' must be a positive number, not 'auto'"),
+        ({"class_weight": "auto"}, "'class_weight' must be none, balanced or two positive numbers, .* not 'auto'"),
         ({"machine": Machine("auto")}, "'C' must be a positive number, not 'auto'"),
         ({"machine": None}, "'machine' must be a Machine, not None"),
         ({"strategy": "paper"}, "an attack has no option 'strategy'; did you mean 'strategies'"),
@@ -89,6 +97,12 @@ def test_bad_options_of_an_audit_are_refused_by_name(options, message):
 def test_bad_options_of_an_attack_are_refused_by_name(options, message):
     with pytest.raises(ConfigError, match=message):
         AttackConfig().but(**options)
+
+
+def test_an_audit_chooses_the_weights_of_classes_unless_asked_otherwise():
+    assert AuditConfig().machine == Machine(class_weight="auto")
+    assert AttackConfig().machine == Machine() == Machine(class_weight="none")
+    assert Machine(class_weight=[2, 1]) == Machine(class_weight=(2, 1))
 
 
 def test_a_cost_that_is_not_chosen_yet_is_no_number():
@@ -114,8 +128,9 @@ def test_bad_tolerances_are_refused(options, message):
 @pytest.mark.parametrize("config", [AuditConfig(), AttackConfig()])
 def test_options_of_the_machine_are_changed_like_all_others(config):
     changed = config.but(C=3.0, kernel="rbf", k=7)
-    assert changed == replace(config, machine=Machine(3.0, "rbf"), k=7)
-    assert changed.but(rows=True).machine == Machine(3.0, "rbf", rows=True)
+    weight = config.machine.class_weight
+    assert changed == replace(config, machine=Machine(3.0, "rbf", class_weight=weight), k=7)
+    assert changed.but(rows=True).machine == Machine(3.0, "rbf", rows=True, class_weight=weight)
     assert changed.but(machine=Machine(5.0), gamma=0.5).machine == Machine(5.0, gamma=0.5)
     assert config.but() == config
 
@@ -139,7 +154,8 @@ def test_options_given_one_by_one_are_those_of_the_configuration():
     given = get_type_hints(AuditOptions)
     assert given.pop("max_accuracy_drop") == given["max_performance_drop"]  # another name of it
     wider = {name for name, kind in given.items() if kind != declared[name]}
-    assert wider == {"sizes", "drop", "categorical_columns"}  # any sequence will do; the configuration keeps a tuple
+    # any sequence will do; the configuration keeps a tuple
+    assert wider == {"sizes", "drop", "categorical_columns", "only", "exclude"}
     for value in (["town"], ("town",)):
         assert AuditConfig().but(drop=value, sizes=[0.5, 0.25, 0.25]) == AuditConfig(
             reading=Reading(drop=("town",)), sizes=(0.5, 0.25, 0.25)

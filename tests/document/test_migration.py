@@ -9,6 +9,7 @@ from versions import KINDS, kept, read
 
 from fairenum.document.files import parse, to_json
 from fairenum.document.reading import Reading
+from fairenum.document.training import ClassWeights
 from fairenum.errors import ResultError
 
 
@@ -64,8 +65,11 @@ def test_the_options_of_an_audit_have_moved():
     assert options.pop("max_performance_drop") == old["config"]["max_accuracy_drop"]
     assert new.selection.tolerances.max_performance_drop == old["selection"]["tolerances"]["max_accuracy_drop"]
     assert all(one.scores.holdout.performance == one.scores.holdout.accuracy for one in new.models)
-    for name in ("categorical_columns", "max_levels", "decimal", "sheet"):
+    for name in ("categorical_columns", "max_levels", "decimal", "sheet", "merge", "only", "exclude", "tidy_groups"):
         assert options.pop(name) == getattr(Reading(), name)
+    assert options.pop("class_weight") == new.requested.class_weight == "none"  # there were none yet
+    assert new.class_weights == ClassWeights(1.0, 1.0)
+    assert options.pop("small_groups") == "keep"  # all groups were compared
     assert options == {name: old["config"][name] for name in options}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")

@@ -58,6 +58,44 @@ def test_one_label_that_has_weight_is_the_answer():
         assert (np.sign(fitted.decision_function(X)) == 2 * label - 1).all()
 
 
+@pytest.mark.parametrize("class_weight", ["balanced", (5.0, 0.5)])
+def test_weights_of_rows_and_classes_multiply(class_weight):
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(90, 3)), rng.uniform(0.2, 3.0, 90)
+    y = (X[:, 0] + rng.normal(size=90) > 0.8).astype(int)
+    ours = WeightedSvm(Machine(0.7, class_weight=class_weight)).fit(X, y, weights).decision_function(X)
+    total = [weights[y == label].sum() for label in (1, 0)]
+    pair = [sum(total) / (2 * one) for one in total] if class_weight == "balanced" else class_weight
+    svc = SVC(kernel="linear", C=0.7, tol=1e-8, class_weight={1: pair[0], 0: pair[1]}).fit(X, y, weights)
+    np.testing.assert_allclose(ours, svc.decision_function(X), atol=1e-4)
+
+
+def test_a_reduction_has_the_class_weights_in_its_error_alone():
+    """It gives rows other labels, so the machine must not weight them; a missed favourable row costs its own weight."""
+    task = make_task(machine=Machine(class_weight=(4.0, 0.5)))
+    assert task.svm.machine.class_weight == (4.0, 0.5)
+    assert task.reduced.machine.class_weight == "none"
+    error = task.error
+    error.load_data(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
+    signed = error.signed_weights().to_numpy()
+    np.testing.assert_allclose(signed, np.where(task.train.labels == 1, 4.0, -0.5))
+    outcomes = {outcome.name: outcome for outcome in try_mitigations(task)}
+    assert not [outcome.error for outcome in outcomes.values() if outcome.error]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_reductions_of_a_weighted_machine_select_more_where_missing_costs_more():
+    rates = []
+    for class_weight in ((1.0, 6.0), "none", (6.0, 1.0)):
+        task = make_task(machine=Machine(class_weight=class_weight))
+        by_name = {outcome.name: outcome.chances.mean() for outcome in try_mitigations(task)}
+        rates.append([by_name["grid_search"], by_name["exponentiated_gradient"], by_name["reweighing"]])
+    few, plain, many = np.array(rates)
+    assert (few <= plain).all()
+    assert (plain <= many).all()
+    assert (few < many).all()
+
+
 def test_gamma_is_that_of_all_training_rows():
     task = make_task(machine=Machine(kernel="rbf", gamma="scale"))
     some = np.zeros(len(task.train))

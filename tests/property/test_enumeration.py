@@ -57,6 +57,44 @@ def test_merged_copies_equal_brute_force_over_numbers_of_copies(problem):
     assert_equals(models, models_by_copies(problem), used)
 
 
+@settings(max_examples=60)
+@given(problems(max_size=6, boxes=True))
+def test_a_box_per_class_or_example_equals_brute_force(problem):
+    models = enumerated(problem)
+    assert_equals(models, BruteForce(problem).models(), [tuple(model.support.tolist()) for model in models])
+
+
+@settings(max_examples=25)
+@given(problems(max_size=4, copies=True, boxes=True))
+def test_copies_in_a_box_per_class_or_example_equal_brute_force_over_numbers_of_copies(problem):
+    models = enumerated(problem)
+    used = [tuple(np.ceil(m.alpha / problem.cost - 1e-9).astype(int).tolist()) for m in models]
+    assert_equals(models, models_by_copies(problem), used)
+
+
+@settings(max_examples=40)
+@given(problems(max_size=6, copies=True, boxes=True))
+def test_what_models_lose_is_their_loss_on_all_rows_at_their_own_prices(problem):
+    """Against the primal objective, written out with the slack of every example and minimised over the bias."""
+    enumeration = Enumeration(open_workspace("path", problem), Limits(models=4))
+    models = list(enumeration)
+    for model in models:
+        centred = model.decision_function(problem.X) - model.intercept
+        weights = problem.y * model.alpha
+        norm = float(weights @ problem.kernel(problem.X, problem.X) @ weights)
+        biases = problem.y - centred  # the loss is piecewise linear in the bias, and bends where a margin is met
+        hinges = np.maximum(0.0, 1.0 - problem.y * (centred + biases[:, None]))
+        inside = np.array([problem.copies[i] - model.left_out.get(i, 0) for i in range(problem.size)]) * problem.cost
+        bias = biases[(hinges @ inside).argmin()]
+        slack = np.maximum(0.0, 1.0 - problem.y * (centred + bias))
+        least = 0.5 * norm + float(inside @ slack)
+        assert model.objective == pytest.approx(least, rel=1e-8, abs=1e-10)
+        whole = 0.5 * norm + float(problem.upper @ slack)
+        low, high = model.bias_interval
+        if high - low < 1e-12:  # else another bias may be as good for the model and not for the rows it left out
+            assert (1.0 + model.loss_ratio) * models[0].objective == pytest.approx(whole, rel=1e-6)
+
+
 @settings(max_examples=15)
 @given(problems(max_size=5, kinds=("continuous", "grid")))
 def test_a_solver_without_paths_finds_the_same_models(problem):

@@ -16,9 +16,10 @@ KINDS = ("continuous", "hypercube", "grid", "rounded")
     cost=st.sampled_from((0.01, 0.1, 1.0, 10.0)),
     kernel=st.sampled_from(("linear", "rbf")),
     n=st.integers(6, 24),
+    weights=st.sampled_from(("none", (3.0, 1.0), (0.2, 5.0))),
 )
-def test_a_flip_by_path_is_the_flip_by_training_anew(seed, kind, cost, kernel, n):
-    one = scene(seed, n=n, kind=kind, C=cost, kernel=kernel)
+def test_a_flip_by_path_is_the_flip_by_training_anew(seed, kind, cost, kernel, n, weights):
+    one = scene(seed, n=n, kind=kind, C=cost, kernel=kernel, class_weight=weights)
     svm, rng = FlippableSvm(one), np.random.default_rng(seed)
     flipped = rng.random(n) < 0.2
     solution = svm.solve(flipped)

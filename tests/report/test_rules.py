@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from samples import METRIC, audit, gap, near, scored
+from samples import METRIC, audit, gap, near, scored, with_third_group
 
 from fairenum.document.scores import ChangedEstimate, SplitScores
 from fairenum.document.terms import Gap, Performance, Ratio
@@ -87,6 +87,19 @@ def test_a_small_group_leaves_gaps_open_and_nothing_else():
     assert judgement.outcome is RuleOutcome.OPEN
     assert "1 group of age too small: > 25 (20 rows); --min-group-size" in judgement.reason
     assert judge(document, parse_rule("accuracy>=0.1")).outcome is RuleOutcome.HOLDS
+
+
+def test_groups_that_are_set_aside_are_not_judged_and_the_reason_says_so():
+    document = with_third_group(audit(), name="unclear", holdout=4, is_small=True, is_compared=False)
+    for rule, outcome in (("<=0.9", RuleOutcome.HOLDS), ("<=0.1", RuleOutcome.VIOLATED), ("<=0.15", RuleOutcome.OPEN)):
+        judgement = judge(document, parse_rule(f"demographic_parity_difference{rule}"))
+        assert judgement.outcome is outcome
+        assert "on the holdout (not judged: unclear (4 rows))" in judgement.reason
+    assert "not judged" not in judge(document, parse_rule("accuracy>=0.1")).reason
+    for name in ("b", "c", "d"):
+        document = with_third_group(document, name=name, holdout=1, is_small=True, is_compared=False)
+    judgement = judge(document, parse_rule("demographic_parity_difference<=0.9"))
+    assert "(not judged: unclear (4 rows), b (1 row), c (1 row) and 1 more)" in judgement.reason
 
 
 def test_rows_that_chose_the_model_judge_nothing():

@@ -3,15 +3,18 @@
 from typing import get_args
 
 import pytest
-from samples import METRIC, audit, gap, saved, scored, with_model, with_small_group
+from samples import METRIC, audit, gap, saved, scored, with_model, with_small_group, with_third_group
 
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
 from fairenum.document.remark import Remark
+from fairenum.document.table import Regrouped
 from fairenum.document.terms import CautionCode, ListingEnd, Obstacle, RemarkKind, Verdict
+from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
 from fairenum.report.wording import OBSTACLES, STOPPED
 from fairenum.report.wording.cautions import MESSAGES, warnings
+from fairenum.report.wording.method import steps
 from fairenum.report.wording.remarks import warnings as noticed
 
 
@@ -51,6 +54,18 @@ def test_every_code_has_words():
 )
 def test_what_the_code_says(code, message):
     assert told(audit(verdict="not distinguishable"), code) == message
+
+
+def test_weighted_classes_are_told_with_the_reason_and_the_way_back():
+    weights = ClassWeights(0.556, 5.0, plain_selection_rate=0.975)
+    assert told(audit().but(class_weights=weights), "class_weighted") == (
+        "without class weights the machine selects 97.5 % of the selection split, so the balanced one was audited: a "
+        "violated margin costs 0.556 times C for a favourable row and 5 times for an unfavourable one; "
+        "class_weight='none' (--class-weight none) keeps the machine without weights"
+    )
+    first, *_ = [step for step in steps(audit().but(class_weights=weights)) if "Support vector machines" in step]
+    assert "C = 1, times 0.556 for favourable and 5 for unfavourable rows, were enumerated" in first
+    assert not [step for step in steps(audit()) if "unfavourable rows" in step]
 
 
 @pytest.mark.parametrize(("stopped", "option"), [("nodes", "max_nodes"), ("time", "max_seconds")])
@@ -175,12 +190,42 @@ def test_rare_values_are_counted_with_their_limit():
 
 def test_groups_are_named():
     document = with_small_group(audit())
-    assert told(document, "small_group", "age") == "age: groups with fewer than 30 rows in a split: '> 25'"
+    few = "age: groups with fewer than 30 rows in a split: '> 25'"
+    assert told(document, "small_group", "age") == (
+        f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
+    )
+    assert told(with_third_group(document), "small_group", "age") == few
     assert told(document, "single_group", "age", "holdout") == (
         "age: the holdout holds one group only, so its gaps say nothing"
     )
     assert told(saved("german"), "low_power", "age") == (
         "age: with these group sizes a difference in selection rate below 0.20 can go unseen"
+    )
+
+
+def test_what_becomes_of_groups_is_told():
+    document = with_third_group(audit(), name="unclear", is_small=True, is_compared=False)
+    assert told(document, "set_aside", "age") == (
+        "age: shown, but set aside from gaps, search and choice: fewer than 30 rows in a split: 'unclear'; "
+        "small_groups='keep' (--small-groups keep) brings them back, merge (--merge) joins them"
+    )
+    document = with_third_group(document, name="(missing)", is_compared=False)
+    assert "'unclear'; without a value: '(missing)'; small_groups" in told(document, "set_aside", "age")
+    made = Regrouped({"Other": ("a", "b")}, {"x": 3, "y": 1}, (("F", "f"), ("M", "m")))
+    column = document.dataset.sensitive[0].but(regrouped=made, is_intersection=True)
+    document = document.but(dataset=document.dataset.but(sensitive=(column,)))
+    assert told(document, "regrouped", "age") == (
+        "age: 'Other' joins 'a', 'b'; rows left out of the audit: 3 of 'x', 1 of 'y'"
+    )
+    assert told(document, "alike_groups", "age") == (
+        "age: groups that differ by case or blanks only: 'F', 'f'; 'M', 'm'; tidy_groups=True (--tidy-groups) joins "
+        "them"
+    )
+    assert told(document, "set_aside", "age").endswith("(--small-groups keep) brings them back")
+    columns = tuple(column.but(column=name, is_intersection=False) for name in ("sex", "age"))
+    two = document.but(dataset=document.dataset.but(sensitive=columns))
+    assert told(two, "no_intersection") == (
+        "sex & age: too many groups to compare, so they are not shown; primary (--primary 'sex & age') says more"
     )
 
 

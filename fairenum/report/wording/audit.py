@@ -13,6 +13,7 @@ from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, sh
 from fairenum.rendering.text import capitalised, sentence_list, shortened
 from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, performance_of, short
 from fairenum.report.wording.method import operating_point
+from fairenum.report.wording.remedies import remedies
 
 SELECTED_BY = (
     "Models are found on the training rows, chosen on the selection split and judged on the holdout, which had no part "
@@ -98,6 +99,7 @@ def findings(document: AuditDocument) -> Iterator[str]:
     if selection.verdict is None and selection.column is not None:
         yield _gap_sentence(document, selection.column)
     yield capitalised(shortened(reason(document), LONGEST)) + "."
+    yield from remedies(document)
     if selection.verdict is not None and document.selected:
         yield _change_sentence(document, document.selected)
     if document.explanation:

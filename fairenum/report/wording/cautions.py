@@ -43,6 +43,16 @@ def _guided_skipped(document: AuditDocument, _caution: Caution) -> str:
     return "there was no guided search" + (f": {OBSTACLES[obstacle]}" if obstacle else "")
 
 
+def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
+    weights = document.class_weights
+    return (
+        f"without class weights the machine selects {percent(weights.plain_selection_rate)} of the selection split, so "
+        f"the balanced one was audited: a violated margin costs {weights.favourable:.3g} times C for a favourable row "
+        f"and {weights.unfavourable:.3g} times for an unfavourable one; class_weight='none' (--class-weight none) "
+        "keeps the machine without weights"
+    )
+
+
 def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
     found, ties = document.enumeration, document.enumeration.ties or MarginTies(0, 0)
     reason = (
@@ -161,13 +171,49 @@ def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
     return next(column for column in document.dataset.sensitive if column.column == caution.column)
 
 
+def _regrouped(document: AuditDocument, caution: Caution) -> str:
+    made = _column(document, caution).regrouped
+    joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
+    left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
+    rows = [f"rows left out of the audit: {', '.join(left)}"] if left else []
+    return f"{caution.column}: {'; '.join([*joined, *rows])}"
+
+
+def _alike_groups(document: AuditDocument, caution: Caution) -> str:
+    alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
+    joins = "tidy_groups=True (--tidy-groups) joins them"
+    return f"{caution.column}: groups that differ by case or blanks only: {alike}; {joins}"
+
+
+def _set_aside(document: AuditDocument, caution: Caution) -> str:
+    column = _column(document, caution)
+    few = quoted(group.name for group in column.aside if group.is_small)
+    unknown = quoted(group.name for group in column.aside if not group.is_small)
+    reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
+    reasons += [f"without a value: {unknown}"] if unknown else []
+    joins = "" if column.is_intersection else ", merge (--merge) joins them"
+    return (
+        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}; "
+        f"small_groups='keep' (--small-groups keep) brings them back{joins}"
+    )
+
+
 def _small_group(document: AuditDocument, caution: Caution) -> str:
-    names = quoted(group.name for group in _column(document, caution).groups if group.is_small)
-    return f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    column = _column(document, caution)
+    names = quoted(group.name for group in column.compared if group.is_small)
+    few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    if sum(not group.is_small for group in column.compared) >= 2:
+        return few
+    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
 
 
 def _single_group(_document: AuditDocument, caution: Caution) -> str:
     return f"{caution.column}: the {caution.part} holds one group only, so its gaps say nothing"
+
+
+def _no_intersection(document: AuditDocument, _caution: Caution) -> str:
+    columns = " & ".join(document.dataset.sensitive_columns)
+    return f"{columns}: too many groups to compare, so they are not shown; primary (--primary {columns!r}) says more"
 
 
 def _low_power(document: AuditDocument, caution: Caution) -> str:
@@ -233,6 +279,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "interrupted": _interrupted,
     "exploratory": _exploratory,
     "guided_skipped": _guided_skipped,
+    "class_weighted": _class_weighted,
     "few_predictors": _few_predictors,
     "solver_failed": _solver_failed,
     "budget_spent": _budget_spent,
@@ -250,8 +297,12 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "related_rows": _related_rows,
     "uneven_weights": _uneven_weights,
     "no_sensitive": _no_sensitive,
+    "regrouped": _regrouped,
+    "alike_groups": _alike_groups,
+    "set_aside": _set_aside,
     "small_group": _small_group,
     "single_group": _single_group,
+    "no_intersection": _no_intersection,
     "low_power": _low_power,
     "constant": _constant,
     "missed_rate": _missed_rate,

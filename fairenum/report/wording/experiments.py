@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fairenum.document.attack import Attack, AttackDocument, AttackPoint, TrialFailure
 from fairenum.document.bench import PAPER_ALGORITHM, BenchDocument, GrowthSeries, RaceResult
+from fairenum.document.machine import Machine
 from fairenum.document.mitigation import CaseSummary, MitigationDocument
 from fairenum.document.terms import Basis, GrowthAxis
 from fairenum.document.value import Estimate
@@ -108,10 +109,18 @@ def attack_findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterat
     parts = f"{train} training rows, " + (f"{selection} to select by, " if selection else "") + f"{holdout} held out"
     yield (
         f"{counted(attack.clean.trials, 'draw')} of {parts}; aimed at {short(str(config.primary))} = "
-        f"{short(str(config.group))}; {config.machine.kernel} kernel, C = {config.machine.cost:g}; intervals "
+        f"{short(str(config.group))}; {_machine(config.machine)}; intervals "
         f"({100 * config.confidence:g} %) are over draws."
     )
     yield from (f"{strategy}, {counted(worst.flips, 'flip')}: {text}" for text in _of_point(worst, config.k))
+
+
+def _machine(machine: Machine) -> str:
+    plain, weights = f"{machine.kernel} kernel, C = {machine.cost:g}", machine.class_weight
+    if weights == "none":
+        return plain
+    named = weights if isinstance(weights, str) else f"{weights[0]:g} to {weights[1]:g}"
+    return f"{plain}, class weights {named}"
 
 
 def _of_point(point: AttackPoint, k: int) -> Iterator[str]:

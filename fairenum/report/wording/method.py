@@ -57,7 +57,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
     metric = GAPS[document.selection.tolerances.metric]
     yield _division(document)
     if weights := document.dataset.weights:
-        yield _weights(weights)
+        yield _row_weights(weights)
     if cut := operating_point(document):
         yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
     yield _enumeration(document)
@@ -111,7 +111,7 @@ def _origin(document: AuditDocument) -> str:
     return f"in the order of {column}" + (f" ({starts})" if starts else "")
 
 
-def _weights(weights: WeightFacts) -> str:
+def _row_weights(weights: WeightFacts) -> str:
     """Say what rows count."""
     dropped = f" {counted(weights.left_out, 'row')} of weight 0 took no part." if weights.left_out else ""
     return (
@@ -124,11 +124,19 @@ def _weights(weights: WeightFacts) -> str:
 def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
-        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g} were enumerated best first "
-        f"by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs from the best one in the "
-        f"training examples it is not shown. The search saw {counted(found.supports, 'model')} with distinct supports, "
-        f"lists {found.models}, and ended at {STOPPED[found.stopped]}. Every objective is proven by weak duality."
+        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_weights(document)} were "
+        f"enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
+        f"from the best one in the training examples it is not shown. The search saw "
+        f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
+        f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
     )
+
+
+def _weights(document: AuditDocument) -> str:
+    weights = document.class_weights
+    if weights.favourable == weights.unfavourable == 1.0:
+        return ""
+    return f", times {weights.favourable:.3g} for favourable and {weights.unfavourable:.3g} for unfavourable rows,"
 
 
 def limits(document: AuditDocument) -> Iterator[str]:
@@ -163,9 +171,18 @@ def judged_by(numbers: Estimate) -> str:
 
 def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
     """Say which groups are too small to judge a rule by."""
-    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in small[:NAMED])
-    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {named}"
+    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {_sized(small)}"
     return f", but {few}; --min-group-size sets the minimum"
+
+
+def not_judged(column: SensitiveColumn) -> str:
+    """Say which groups a rule is not judged by."""
+    return f" (not judged: {_sized(column.aside)})"
+
+
+def _sized(groups: Sequence[GroupSizes]) -> str:
+    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in groups[:NAMED])
+    return named + (f" and {len(groups) - NAMED} more" if len(groups) > NAMED else "")
 
 
 def single_group(column: SensitiveColumn) -> str:
