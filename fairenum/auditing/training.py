@@ -125,7 +125,7 @@ def _accuracy_by_cost(
     from fairenum.estimator import by_label
 
     weights = by_label(machine.class_weight)
-    scorer = accuracy_score if weights is None else balanced_accuracy_score
+    measure = accuracy_score if weights is None else balanced_accuracy_score
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     kernel = {"kernel": machine.kernel, "gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
     accuracy: dict[float, float] = {}
@@ -134,17 +134,19 @@ def _accuracy_by_cost(
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
             svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
-            shares = [_fold_score(svc, scorer, train, *fold) for fold in parts.split(train.X, train.y)]
+            shares = [_fold_share(svc, train, measure, *fold) for fold in parts.split(train.X, train.y)]
             accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
-def _fold_score(svc: SVC, scorer: Callable[..., float], train: EncodedRows, learnt: IntArray, tried: IntArray) -> float:
-    """Train on some rows, and score on others; rows count as they do in the audit."""
+def _fold_share(
+    svc: SVC, train: EncodedRows, measure: Callable[..., float], learnt: IntArray, tried: IntArray
+) -> float:
+    """Train on some rows, and measure on others what is decided rightly; rows count as they do in the audit."""
     ours, others = train.take(learnt), train.take(tried)
     decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
-    return float(scorer(others.y, decided, sample_weight=others.weights))
+    return float(measure(others.y, decided, sample_weight=others.weights))
 
 
 def trained(division: Division, machine: Machine, config: AuditConfig) -> Training:

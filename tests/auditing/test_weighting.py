@@ -12,8 +12,7 @@ from sklearn.svm import SVC
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
 from fairenum.auditing.weighting import neglects_a_label, train_machine
-from fairenum.dataset import Groups
-from fairenum.experiment import EncodedRows, divide
+from fairenum.experiment import divide
 from fairenum.progress import silent
 from fairenum.rendering.html import to_html
 from fairenum.rendering.markdown import to_markdown
@@ -33,10 +32,6 @@ def labels(favourable: float) -> np.ndarray:
     return np.where(np.arange(1000) < 1000 * favourable, 1.0, -1.0)
 
 
-def rows_of(y: np.ndarray, weights: np.ndarray | None = None) -> EncodedRows:
-    return EncodedRows(np.zeros((len(y), 1)), y, Groups.everyone(len(y)), weights)
-
-
 @pytest.mark.parametrize(
     ("rate", "favourable", "neglects"),
     [
@@ -53,14 +48,14 @@ def rows_of(y: np.ndarray, weights: np.ndarray | None = None) -> EncodedRows:
     ],
 )
 def test_the_rule(rate, favourable, neglects):
-    assert neglects_a_label(rate, rows_of(labels(favourable))) is neglects
+    assert neglects_a_label(rate, labels(favourable)) is neglects
 
 
 def test_the_rule_counts_rows_by_their_weights():
     y, weights = np.where(np.arange(10) < 9, 1.0, -1.0), np.where(np.arange(10) < 9, 1.0, 91.0)
-    assert neglects_a_label(0.99, rows_of(y))
-    assert neglects_a_label(0.01, rows_of(y, weights)) is (0.01 < 0.5 * 0.09)
-    assert not neglects_a_label(0.05, rows_of(y, weights))
+    assert neglects_a_label(0.99, y)
+    assert neglects_a_label(0.01, y, weights) is (0.01 < 0.5 * 0.09)
+    assert not neglects_a_label(0.05, y, weights)
 
 
 @pytest.mark.parametrize("name", ["compas", "german", "ionosphere", "sonar"])
