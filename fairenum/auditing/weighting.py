@@ -18,6 +18,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.training import Tuning
 from fairenum.enumeration.model import model_of
 from fairenum.experiment import Division
+from fairenum.problem import FloatArray
 from fairenum.progress import Progress
 from fairenum.selection import ROUNDING_DIGITS
 

@@ -125,8 +125,8 @@ def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
         f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_class_weights(document)} "
-        f"were enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
-        f"from the best one in the training examples it is not shown. The search saw "
+        f"were enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each "
+        f"differs from the best one in the training examples it is not shown. The search saw "
         f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
         f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
     )
