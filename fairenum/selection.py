@@ -189,7 +189,8 @@ def expected_optimism(
         Mean of (change on the rows - change on the drawn rows): what to expect the gap to be worse by elsewhere.
     """
     is_ranked = tolerances.measure.name == "auc"
-    kinds, copies, counting = _drawable(decisions.folded(), by_row=is_ranked)
+    whole = decisions.folded()
+    kinds, copies, counting = _drawable(whole, by_row=is_ranked)
     performs = _ranking(values, decisions) if is_ranked else _deciding(tolerances.measure)
     total = int(copies.sum())
     change = _changes(standing(decisions, values, objective_ratio, tolerances).gap)
@@ -197,7 +198,7 @@ def expected_optimism(
     for block in blocks(replications, len(copies)):
         drawn = rng.multinomial(total, copies / total, size=len(range(replications)[block])).astype(np.float64)
         counts = confusion(kinds, drawn * counting)
-        gaps = _gap(counts.of_groups(kinds.groups.compared), tolerances.metric)
+        gaps = _gap(counts.of_groups(whole.groups.compared), tolerances.metric)
         draws = Standing(objective_ratio, performs(counts, drawn), gaps, decisions.is_constant)
         chosen = draws.fairest(tolerances)
         seen = np.take_along_axis(_changes(draws.gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0]

@@ -145,10 +145,10 @@ def _label_weights(groups: Groups, division: Division) -> list[LabelWeights | No
 
 
 def _split_rows(division: Division) -> SplitRows:
-    dataset, split = division.dataset, division.split
-    owners = np.full(int(dataset.numbered(np.arange(len(dataset))).max()) + 1, LEFT_OUT, dtype=np.uint8)
+    split, numbered = division.split, division.dataset.numbered
+    owners = np.full(int(numbered(np.arange(len(division.dataset))).max()) + 1, LEFT_OUT, dtype=np.uint8)
     for part, rows in ((TRAIN, split.train), (SELECTION, split.selection), (HOLDOUT, split.holdout)):
-        owners[dataset.numbered(rows)] = part
+        owners[numbered(rows)] = part
     return SplitRows.of(owners.tobytes())
 
 

@@ -103,7 +103,7 @@ def tune(train: EncodedRows, config: AuditConfig, progress: Progress) -> tuple[M
 
     Where classes are weighted, balanced accuracy counts: accuracy would have the weights do nothing.
     """
-    machine = replace(config.machine, gamma=kernel_for(config.machine, train.X).gamma)
+    machine = replace(config.machine, gamma=kernel_for(config.machine, train.X, train.weights).gamma)
     if machine.C != "auto":
         return machine, None
     folds = min(FOLDS, int(np.unique(train.y, return_counts=True)[1].min()))
@@ -125,7 +125,7 @@ def _accuracy_by_cost(
     from fairenum.estimator import by_label
 
     weights = by_label(machine.class_weight)
-    scorer = accuracy_score if weights is None else balanced_accuracy_score
+    measure = accuracy_score if weights is None else balanced_accuracy_score
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     kernel = {"kernel": machine.kernel, "gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
     accuracy: dict[float, float] = {}
@@ -134,17 +134,19 @@ def _accuracy_by_cost(
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
             svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
-            shares = [_fold_score(svc, scorer, train, *fold) for fold in parts.split(train.X, train.y)]
+            shares = [_fold_share(svc, train, measure, *fold) for fold in parts.split(train.X, train.y)]
             accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy
 
 
-def _fold_score(svc: SVC, scorer: Callable[..., float], train: EncodedRows, learnt: IntArray, tried: IntArray) -> float:
-    """Train on some rows, and score on others; rows count as they do in the audit."""
+def _fold_share(
+    svc: SVC, train: EncodedRows, measure: Callable[..., float], learnt: IntArray, tried: IntArray
+) -> float:
+    """Train on some rows, and measure on others what is decided rightly; rows count as they do in the audit."""
     ours, others = train.take(learnt), train.take(tried)
     decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
-    return float(scorer(others.y, decided, sample_weight=others.weights))
+    return float(measure(others.y, decided, sample_weight=others.weights))
 
 
 def trained(division: Division, machine: Machine, config: AuditConfig) -> Training:
@@ -153,6 +155,6 @@ def trained(division: Division, machine: Machine, config: AuditConfig) -> Traini
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes
-    weights = ClassWeights(*class_weights(machine, division.train.y))
+    weights = ClassWeights(*class_weights(machine, division.train.y, division.train.weights))
     workspace = open_workspace(machine.solver, found.problem)
     return Training(found.problem, records, machine, weights, nodes, workspace, workspace.solve())

@@ -36,7 +36,7 @@ def train_machine(division: Division, config: AuditConfig, progress: Progress) -
         return _tuned(division, config, progress)
     training, tuning = _tuned(division, config.but(class_weight="none"), progress)
     rate = _selection_rate(training, division)
-    if neglects_a_label(rate, division.train.y):
+    if neglects_a_label(rate, division.train.y, division.train.weights):
         training, tuning = _tuned(division, config.but(class_weight="balanced"), progress)
     return replace(training, class_weights=training.class_weights.but(plain_selection_rate=rate)), tuning
 
@@ -50,14 +50,15 @@ def _selection_rate(training: Training, division: Division) -> float:
     """Return the share of the selection split that the trained machine selects."""
     best = training.best
     model = model_of(training.problem, best, 1, best.certificate.objective)
-    return float((model.decision_function(division.selection.X) >= 0.0).mean())
+    decided = model.decision_function(division.selection.X) >= 0.0
+    return float(np.average(decided, weights=division.selection.weights))
 
 
-def neglects_a_label(rate: float, y: FloatArray) -> bool:
+def neglects_a_label(rate: float, y: FloatArray, weights: FloatArray | None = None) -> bool:
     """Tell by the rule whether a machine neglects a label, given the share that it selects and the training labels.
 
     Labels that are equally frequent are balanced as they are: no weight would help.
     """
-    favourable = float(np.mean(y > 0.0))
+    favourable = float(np.average(y > 0.0, weights=weights))
     given, label = (rate, favourable) if rate <= 0.5 else (1.0 - rate, 1.0 - favourable)
     return round(given, ROUNDING_DIGITS) <= FEW and given < NEGLECTED * label and favourable != 0.5

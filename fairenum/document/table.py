@@ -80,7 +80,7 @@ class SplitRows(Value, frozen=True):
         Two bits for each row of the table, in its order and four to a byte, the first in the lowest bits: 0 train,
         1 selection, 2 holdout, 3 none of them.
     rows
-        How many rows there are.
+        How many rows are told; those of the table that follow are in none.
     """
 
     packed: bytes

@@ -77,13 +77,8 @@ class Decisions:
         if not groups.aside:
             return self
         rows = np.flatnonzero(groups.compared[groups.codes])
-        return replace(
-            self,
-            predictions=self.predictions[:, rows],
-            labels=self.labels[rows],
-            groups=groups.take(rows).narrowed(groups.compared),
-            weights=None if self.weights is None else self.weights[rows],
-        )
+        kept = self._taken(rows)
+        return replace(kept, groups=kept.groups.narrowed(groups.compared))
 
     def folded(self) -> Self:
         """Count the groups that are set aside as one."""
@@ -100,11 +95,20 @@ class Decisions:
         keys = np.ascontiguousarray(np.hstack(parts))
         kinds = keys.view(np.dtype((np.void, keys.shape[1]))).ravel()
         _, rows, place, copies = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
-        kept = type(self)(self.predictions[:, rows], self.labels[rows], self.groups.take(rows))
+        kept = replace(self._taken(rows), weights=None)
         if self.weights is None:
             return kept, copies.astype(np.float64), copies.astype(np.float64)
         sums, squares = (np.bincount(place, one).astype(np.float64) for one in (self.weights, self.weights**2))
         return kept, sums, squares
+
+    def _taken(self, rows: IntArray) -> Self:
+        return replace(
+            self,
+            predictions=self.predictions[:, rows],
+            labels=self.labels[rows],
+            groups=self.groups.take(rows),
+            weights=None if self.weights is None else self.weights[rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,3 +171,10 @@ def test_times_at_which_parts_start_are_told():
     assert document.dataset.origin.starts == ("2008", "2014")
     assert "in the order of year (selection starts at 2008, holdout starts at 2014)" in next(iter(steps(document)))
     assert document.dataset.splits == SplitSizes(180, 60, 60)
+
+
+def test_rows_keep_their_numbers_where_groups_are_left_out():
+    frame = people()
+    document = checked(audit_people(frame, k=2, search="exact", exclude=["race:c"], small_groups="keep"))
+    told = [row for part in SPLITS for row in document.dataset.split_rows.of_split(part)]
+    assert sorted(told) == np.flatnonzero(frame["race"] != "c").tolist()

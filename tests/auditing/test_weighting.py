@@ -51,6 +51,13 @@ def test_the_rule(rate, favourable, neglects):
     assert neglects_a_label(rate, labels(favourable)) is neglects
 
 
+def test_the_rule_counts_rows_by_their_weights():
+    y, weights = np.where(np.arange(10) < 9, 1.0, -1.0), np.where(np.arange(10) < 9, 1.0, 91.0)
+    assert neglects_a_label(0.99, y)
+    assert neglects_a_label(0.01, y, weights) is (0.01 < 0.5 * 0.09)
+    assert not neglects_a_label(0.05, y, weights)
+
+
 @pytest.mark.parametrize("name", ["compas", "german", "ionosphere", "sonar"])
 def test_the_papers_tables_keep_the_plain_machine(name):
     division = divide(load_dataset(name))

@@ -69,7 +69,7 @@ HUGE = 10**400
         ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
         (
             {"zzz": 1},
-            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, sheet, .*, k, .*",
+            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, tidy_groups, .*, k, .*",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 
 import pytest
 from versions import KINDS, kept, read
@@ -65,7 +66,7 @@ def test_the_options_of_an_audit_have_moved():
     assert options.pop("max_performance_drop") == old["config"]["max_accuracy_drop"]
     assert new.selection.tolerances.max_performance_drop == old["selection"]["tolerances"]["max_accuracy_drop"]
     assert all(one.scores.holdout.performance == one.scores.holdout.accuracy for one in new.models)
-    for name in ("categorical_columns", "max_levels", "decimal", "sheet", "merge", "only", "exclude", "tidy_groups"):
+    for name in {option.name for option in fields(Reading)} - old["config"].keys():
         assert options.pop(name) == getattr(Reading(), name)
     assert options.pop("class_weight") == new.requested.class_weight == "none"  # there were none yet
     assert new.class_weights == ClassWeights(1.0, 1.0)

@@ -10,6 +10,7 @@ from samples import audit, saved
 
 from fairenum.dataset.groups import intersect, read_groups
 from fairenum.document.choice import GroupTable
+from fairenum.document.value import Estimate
 from fairenum.rendering.html import to_html
 from fairenum.report import page
 from fairenum.report.audit import PROFILES
@@ -70,7 +71,8 @@ def test_anchors_are_all_different(profile):
 
 
 def group(name: str, n: int, selected: int):
-    return saved("german").group_tables[0].groups[0].but(group=name, n=n, selected=selected)
+    rate = Estimate(selected / n if n else None)
+    return saved("german").group_tables[0].groups[0].but(group=name, n=n, selected=selected, rate=rate)
 
 
 def ratios_of(groups):

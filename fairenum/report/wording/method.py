@@ -57,7 +57,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
     metric = GAPS[document.selection.tolerances.metric]
     yield _division(document)
     if weights := document.dataset.weights:
-        yield _weights(weights)
+        yield _row_weights(weights)
     if cut := operating_point(document):
         yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
     yield _enumeration(document)
@@ -111,7 +111,7 @@ def _origin(document: AuditDocument) -> str:
     return f"in the order of {column}" + (f" ({starts})" if starts else "")
 
 
-def _weights(weights: WeightFacts) -> str:
+def _row_weights(weights: WeightFacts) -> str:
     """Say what rows count."""
     dropped = f" {counted(weights.left_out, 'row')} of weight 0 took no part." if weights.left_out else ""
     return (
@@ -124,9 +124,9 @@ def _weights(weights: WeightFacts) -> str:
 def _enumeration(document: AuditDocument) -> str:
     machine, found = document.config.machine, document.enumeration
     return (
-        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_class_weights(document)} were "
-        f"enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each differs "
-        f"from the best one in the training examples it is not shown. The search saw "
+        f"Support vector machines with a {machine.kernel} kernel and C = {machine.cost:g}{_class_weights(document)} "
+        f"were enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(machine.solver)}: each "
+        f"differs from the best one in the training examples it is not shown. The search saw "
         f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
         f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
     )
