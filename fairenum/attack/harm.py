@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairenum.dataset import merge_identical
-from fairenum.document.attack import RecoveryRanks, TrialDetection
+from fairenum.document.trial import RecoveryRanks, TrialDetection
 from fairenum.enumeration.model import Model
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray, IntArray

@@ -13,10 +13,11 @@ from fairenum.attack.trial import Trial, failed, run_trial
 from fairenum.dataset import Dataset, Groups
 from fairenum.dataset.groups import named_groups
 from fairenum.dataset.splitting import row_counts
-from fairenum.document.attack import Attack, AttackDocument, DrawnTable, TrialRecord
+from fairenum.document.attack import Attack, AttackDocument, DrawnTable
 from fairenum.document.attack_config import AttackConfig, budget
 from fairenum.document.environment import environment
 from fairenum.document.reading import spelled
+from fairenum.document.trial import TrialRecord
 from fairenum.errors import AttackError, ConfigError
 from fairenum.mitigation.defences import DEFENCES
 from fairenum.parallel import collected, mapped

@@ -13,18 +13,15 @@ import numpy as np
 from fairenum.document.attack import (
     Attack,
     AttackCurve,
-    Attacked,
     AttackPoint,
     DefenceSummary,
     Detection,
     Levels,
-    Measured,
     Recovery,
-    TrialDetection,
     TrialFailure,
-    TrialRecord,
 )
 from fairenum.document.attack_config import AttackConfig, budget
+from fairenum.document.trial import Attacked, Measured, TrialDetection, TrialRecord
 from fairenum.problem import FloatArray
 from fairenum.scoring.trials import mean, mean_change, quantiles, share
 

@@ -17,10 +17,10 @@ from fairenum.attack.scene import Scene
 from fairenum.attack.strategies import STRATEGIES, rows_to_flip
 from fairenum.dataset import Dataset
 from fairenum.dataset.groups import named_groups
-from fairenum.document.attack import Attacked, Defended, Failure, Measured, TrialRecord
 from fairenum.document.attack_config import AttackConfig, budget
 from fairenum.document.machine import Tolerances
 from fairenum.document.terms import Gap
+from fairenum.document.trial import Attacked, Defended, Failure, Measured, TrialRecord
 from fairenum.enumeration.model import Model
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairenum.auditing.calibration import calibrate
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import plain
 from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.experiment import Division
 from fairenum.problem import FloatArray
 from fairenum.scoring import decision_multiplicity, score_multiplicity
+from fairenum.scoring.calibration import calibrate
 
 
 def disagreement(division: Division, listing: Listing) -> Multiplicity:

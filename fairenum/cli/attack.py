@@ -14,8 +14,6 @@ from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
     Bands,
-    Budgets,
-    Sizes,
     check_jobs,
     complete_data,
     model_options,
@@ -25,6 +23,7 @@ from fairenum.cli.options import (
 )
 from fairenum.cli.outputs import output_options
 from fairenum.cli.progress import shown_progress
+from fairenum.cli.values import Budgets, Sizes
 
 HELP = """Flip labels in many draws of DATA, a bundled name or a file, and see how the gap between groups fares.
 

@@ -15,9 +15,6 @@ from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
     Bands,
-    Budgets,
-    NumberOr,
-    Sizes,
     check_jobs,
     complete_data,
     model,
@@ -30,6 +27,7 @@ from fairenum.cli.options import (
 )
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
+from fairenum.cli.values import Budgets, NumberOr, Sizes
 from fairenum.errors import FairenumError
 
 if TYPE_CHECKING:

@@ -184,23 +184,16 @@ class Dataset:
         frame = _with_plain_names(frame)
         if label is None:
             raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
-        sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
-        _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
-        _refuse_unknown(frame, categorical_columns=reading.categorical_columns)
-        _refuse_unknown(frame, **{spelled(part): [column] for part, column in reading.aside.items()})
-        _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
-        _refuse_two_parts(reading.aside, [label, *sensitive])
-        groups = [read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
+        sensitive, withhold = listed(sensitive), listed(withhold)
+        _refuse_parts(frame, label, sensitive, withhold, reading)
+        groups = [read_groups(frame[c], reading.bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
         regrouping = regroup(groups, reading)
         if regrouping.rows is not None:
             frame = frame.iloc[regrouping.rows]
         outcome = read_label(frame[label], favourable)
-        hidden = {label, *drop, *reading.aside.values()} | (set() if reading.use_sensitive else {*sensitive, *withhold})
-        features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
-        if not features:
-            raise _nothing_left(sorted(hidden), remarks)
-        if reading.categorical == "ordinal":
-            features = tuple(column.ranked() for column in features)
+        hidden = {label, *reading.drop, *reading.aside.values()}
+        hidden |= set() if reading.use_sensitive else {*sensitive, *withhold}
+        features, remarks = _features(frame, hidden, reading)
         return cls(
             name=name,
             features=features,
@@ -222,6 +215,28 @@ def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
     names = [str(name).strip() for name in frame.columns]
     refuse_repeated(names)
     return frame.set_axis(names, axis="columns")
+
+
+def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
+    """Read the columns that models learn from."""
+    features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
+    if not features:
+        raise _nothing_left(sorted(hidden), remarks)
+    if reading.categorical == "ordinal":
+        features = tuple(column.ranked() for column in features)
+    return features, remarks
+
+
+def _refuse_parts(
+    frame: pd.DataFrame, label: str, sensitive: Sequence[str], withhold: Sequence[str], reading: Reading
+) -> None:
+    """Refuse columns that the table does not have, and columns that are to play two parts."""
+    drop, bands, aside = reading.drop, reading.bands, reading.aside
+    _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+    _refuse_unknown(frame, categorical_columns=reading.categorical_columns)
+    _refuse_unknown(frame, **{spelled(part): [column] for part, column in aside.items()})
+    _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
+    _refuse_two_parts(aside, [label, *sensitive])
 
 
 def _refuse_unknown(frame: pd.DataFrame, **parts: Iterable[str]) -> None:

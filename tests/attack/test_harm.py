@@ -6,7 +6,7 @@ import numpy as np
 
 from fairenum.attack.harm import detection, recovery
 from fairenum.dataset import Groups
-from fairenum.document.attack import RecoveryRanks, TrialDetection
+from fairenum.document.trial import RecoveryRanks, TrialDetection
 from fairenum.experiment import EncodedRows
 
 

@@ -7,15 +7,13 @@ from typing import cast, get_args
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import SHARES
-from fairenum.document.cautions import unseen_difference
 from fairenum.document.choice import Caution
 from fairenum.document.models import MarginTies
-from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import CautionCode, RemarkKind
 from fairenum.phrases import option, quoted, without
 from fairenum.rendering.numbers import percent, share
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES, features, remarks
+from fairenum.report.wording import LONGEST, OBSTACLES, features, groups, remarks
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -167,60 +165,6 @@ def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
     return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
 
 
-def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
-    return next(column for column in document.dataset.sensitive if column.column == caution.column)
-
-
-def _regrouped(document: AuditDocument, caution: Caution) -> str:
-    made = _column(document, caution).regrouped
-    joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
-    left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
-    rows = [f"rows left out of the audit: {', '.join(left)}"] if left else []
-    return f"{caution.column}: {'; '.join([*joined, *rows])}"
-
-
-def _alike_groups(document: AuditDocument, caution: Caution) -> str:
-    alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
-    joins = "tidy_groups=True (--tidy-groups) joins them"
-    return f"{caution.column}: groups that differ by case or blanks only: {alike}; {joins}"
-
-
-def _set_aside(document: AuditDocument, caution: Caution) -> str:
-    column = _column(document, caution)
-    few = quoted(group.name for group in column.aside if group.is_small)
-    unknown = quoted(group.name for group in column.aside if not group.is_small)
-    reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
-    reasons += [f"without a value: {unknown}"] if unknown else []
-    joins = "" if column.is_intersection else ", merge (--merge) joins them"
-    return (
-        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}; "
-        f"small_groups='keep' (--small-groups keep) brings them back{joins}"
-    )
-
-
-def _small_group(document: AuditDocument, caution: Caution) -> str:
-    column = _column(document, caution)
-    names = quoted(group.name for group in column.compared if group.is_small)
-    few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
-    if sum(not group.is_small for group in column.compared) >= 2:
-        return few
-    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
-
-
-def _single_group(_document: AuditDocument, caution: Caution) -> str:
-    return f"{caution.column}: the {caution.part} holds one group only, so its gaps say nothing"
-
-
-def _no_intersection(document: AuditDocument, _caution: Caution) -> str:
-    columns = " & ".join(document.dataset.sensitive_columns)
-    return f"{columns}: too many groups to compare, so they are not shown; primary (--primary {columns!r}) says more"
-
-
-def _low_power(document: AuditDocument, caution: Caution) -> str:
-    limit = unseen_difference(document) or 0.0
-    return f"{caution.column}: with these group sizes a difference in selection rate below {limit:.2f} can go unseen"
-
-
 def _constant(document: AuditDocument, _caution: Caution) -> str:
     ranks = [model.rank for model in document.models if model.is_constant]
     these = f"model {ranks[0]} decides" if len(ranks) == 1 else f"{len(ranks)} models decide"
@@ -297,13 +241,13 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "related_rows": _related_rows,
     "uneven_weights": _uneven_weights,
     "no_sensitive": _no_sensitive,
-    "regrouped": _regrouped,
-    "alike_groups": _alike_groups,
-    "set_aside": _set_aside,
-    "small_group": _small_group,
-    "single_group": _single_group,
-    "no_intersection": _no_intersection,
-    "low_power": _low_power,
+    "regrouped": groups.regrouped,
+    "alike_groups": groups.alike_groups,
+    "set_aside": groups.set_aside,
+    "small_group": groups.small_group,
+    "single_group": groups.single_group,
+    "no_intersection": groups.no_intersection,
+    "low_power": groups.low_power,
     "constant": _constant,
     "missed_rate": _missed_rate,
     "undetermined": _undetermined,

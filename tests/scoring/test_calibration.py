@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from fairenum.auditing.calibration import calibrate
+from fairenum.scoring.calibration import calibrate
 
 
 def test_calibration_maximises_the_likelihood():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from fairenum.problem import FloatArray
+from fairenum.scoring.counts import FloatArray
 
 MOST_STEPS = 100
 SMALL_STEP = 1e-10

@@ -1,0 +1,70 @@
+"""What to beware of about groups, in words."""
+
+from __future__ import annotations
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.cautions import unseen_difference
+from fairenum.document.choice import Caution
+from fairenum.document.table import SensitiveColumn
+from fairenum.phrases import quoted
+
+
+def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
+    return next(column for column in document.dataset.sensitive if column.column == caution.column)
+
+
+def regrouped(document: AuditDocument, caution: Caution) -> str:
+    """Say which groups were joined, and whose rows were left out."""
+    made = _column(document, caution).regrouped
+    joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
+    left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
+    rows = [f"rows left out of the audit: {', '.join(left)}"] if left else []
+    return f"{caution.column}: {'; '.join([*joined, *rows])}"
+
+
+def alike_groups(document: AuditDocument, caution: Caution) -> str:
+    """Name groups that may be one."""
+    alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
+    joins = "tidy_groups=True (--tidy-groups) joins them"
+    return f"{caution.column}: groups that differ by case or blanks only: {alike}; {joins}"
+
+
+def set_aside(document: AuditDocument, caution: Caution) -> str:
+    """Name the groups that are shown alone, and why."""
+    column = _column(document, caution)
+    few = quoted(group.name for group in column.aside if group.is_small)
+    unknown = quoted(group.name for group in column.aside if not group.is_small)
+    reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
+    reasons += [f"without a value: {unknown}"] if unknown else []
+    joins = "" if column.is_intersection else ", merge (--merge) joins them"
+    return (
+        f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}; "
+        f"small_groups='keep' (--small-groups keep) brings them back{joins}"
+    )
+
+
+def small_group(document: AuditDocument, caution: Caution) -> str:
+    """Name compared groups of few rows."""
+    column = _column(document, caution)
+    names = quoted(group.name for group in column.compared if group.is_small)
+    few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
+    if sum(not group.is_small for group in column.compared) >= 2:
+        return few
+    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
+
+
+def single_group(_document: AuditDocument, caution: Caution) -> str:
+    """Say that there is nothing to compare."""
+    return f"{caution.column}: the {caution.part} holds one group only, so its gaps say nothing"
+
+
+def no_intersection(document: AuditDocument, _caution: Caution) -> str:
+    """Say that an intersection is not shown."""
+    columns = " & ".join(document.dataset.sensitive_columns)
+    return f"{columns}: too many groups to compare, so they are not shown; primary (--primary {columns!r}) says more"
+
+
+def low_power(document: AuditDocument, caution: Caution) -> str:
+    """Say how large a difference may go unseen."""
+    limit = unseen_difference(document) or 0.0
+    return f"{caution.column}: with these group sizes a difference in selection rate below {limit:.2f} can go unseen"
