@@ -36,7 +36,7 @@ def possible_range(
     try:
         best = open_workspace(training.machine.solver, training.problem).solve()
         solves = training.problem.affordable(WORK, *SOLVES)
-        found = reach(training.problem, best, first, second, eps, training.machine.solver, solves)
+        found = reach(training.problem, best, first, second, eps, solves)
     except SolverError:
         return None
     models = (
