@@ -103,7 +103,9 @@ def mypy(script: Path) -> list[tuple[int, str]]:
 
 
 def pyright(script: Path) -> list[tuple[int, str]]:
-    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", script.name]
+    # basedpyright is pyright in one package; pyright's own downloads the checker when it is first called
+    (script.parent / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
+    command = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable, "--outputjson", script.name]
     done = subprocess.run(command, check=False, cwd=script.parent, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     messages = json.loads(done.stdout)["generalDiagnostics"]

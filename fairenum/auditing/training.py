@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from fairenum.dataset.naming import Names, listed
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
 from fairenum.document.models import TriedCost, Tuning
+from fairenum.document.reading import Reading
 from fairenum.errors import ConfigError
 from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, kernel_for, pose
 from fairenum.phrases import quoted
@@ -28,7 +29,6 @@ MOST_ITERATIONS = 20_000
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
 WORK = 2.5e8
 FEWEST_NODES = 100
-READING = ("drop", "bands", "use_sensitive", "categorical", "delimiter")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,32 +65,13 @@ def load(
         _refuse_reading_options(config, label, favourable, sensitive)
         return data
     if isinstance(data, str | Path):
-        return load_dataset(
-            data,
-            label,
-            favourable,
-            sensitive,
-            drop=config.drop,
-            bands=dict(config.bands),
-            use_sensitive=config.use_sensitive,
-            categorical=config.categorical,
-            delimiter=config.delimiter,
-        )
-    return Dataset.from_frame(
-        data,
-        label,
-        favourable,
-        listed(sensitive or ()),
-        drop=config.drop,
-        bands=dict(config.bands),
-        use_sensitive=config.use_sensitive,
-        categorical=config.categorical,
-    )
+        return load_dataset(data, label, favourable, sensitive, reading=config.reading)
+    return Dataset.from_frame(data, label, favourable, listed(sensitive or ()), reading=config.reading)
 
 
 def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
-    plain = AuditConfig()
-    changed = [name for name in READING if getattr(config, name) != getattr(plain, name)]
+    plain, asked = Reading(), config.reading
+    changed = [option.name for option in fields(plain) if getattr(asked, option.name) != getattr(plain, option.name)]
     changed += [
         name for name, part in zip(("label", "favourable", "sensitive"), parts, strict=True) if part is not None
     ]

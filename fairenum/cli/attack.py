@@ -18,10 +18,10 @@ from fairenum.cli.options import (
     Sizes,
     check_jobs,
     complete_data,
-    merged_bands,
     model_options,
     read_defences,
     table_options,
+    taken_reading,
 )
 from fairenum.cli.outputs import output_options
 from fairenum.cli.progress import shown_progress
@@ -35,7 +35,6 @@ fairenum attack loans.csv --label approved --favourable yes --sensitive sex \\
 
 Each draw has its clean model, its models under attack, whether those make up for it, and which rows they leave out.
 """
-READING = ("drop", "use_sensitive", "categorical", "delimiter")
 
 
 def complete_strategy(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -109,11 +108,10 @@ def attack(
     from fairenum.dataset import load_dataset
     from fairenum.document.attack_config import AttackConfig
 
-    reading = {name: options.pop(name) for name in READING}
+    reading = taken_reading(options, bands)
     config = AttackConfig().but(**options)
     check_names(config)
-    groups = {"sensitive": sensitive or None, "bands": merged_bands(bands)}
-    dataset = load_dataset(data, label, favourable, **groups, **reading)  # type: ignore[arg-type]  # click converted them
+    dataset = load_dataset(data, label, favourable, sensitive or None, reading=reading)
     started = time.perf_counter()
     with shown_progress(delivery.quiet) as progress:
         simulation = simulate(dataset, config, jobs=jobs, cluster=cluster, progress=progress)

@@ -20,13 +20,13 @@ from fairenum.cli.options import (
     Sizes,
     check_jobs,
     complete_data,
-    merged_bands,
     model,
     model_options,
     read_defences,
     read_limit,
     table,
     table_options,
+    taken_reading,
 )
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
@@ -135,7 +135,7 @@ def audit(
     from fairenum.api import audit as run_audit
     from fairenum.document.audit_config import AuditConfig
 
-    config = AuditConfig().but(bands=merged_bands(bands), **options)
+    config = AuditConfig().but(reading=taken_reading(options, bands), **options)
     with shown_progress(delivery.quiet) as progress:
         result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
     document, failure = result.document, None

@@ -73,11 +73,7 @@ def facts(card: Card) -> dict[str, list[str]]:
         card.name: [card.title],
         "size": [f"{card.rows} rows, {card.columns} columns with the label"],
         "label": [f"{card.label}, favourable: {card.favourable}"],
-        "sensitive": [
-            f"{column} (bands end at {', '.join(map(str, card.bands[column]))})" if column in card.bands else column
-            for column in card.sensitive
-        ]
-        or ["none"],
+        "sensitive": [_sensitive(card, column) for column in card.sensitive] or ["none"],
         "also kept out": list(card.also_sensitive),
         "left out": list(card.drop),
         "types": [f"{kind}: {', '.join(columns)}" for kind, columns in card.types.items()],
@@ -94,3 +90,9 @@ def facts(card: Card) -> dict[str, list[str]]:
         "file": [card.file],
         "sha256": [card.sha256],
     }
+
+
+def _sensitive(card: Card, column: str) -> str:
+    if column not in card.bands:
+        return column
+    return f"{column} (bands end at {', '.join(f'{end:g}' for end in card.bands[column])})"

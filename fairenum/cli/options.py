@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import rich_click as click
 from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from fairenum.document.reading import Reading
 
 Command = TypeVar("Command", bound=Callable[..., object])
 Bands = tuple[tuple[str, list[float]], ...]
@@ -99,6 +103,14 @@ def merged_bands(bands: Bands) -> dict[str, list[float]]:
     for column, ends in bands:
         merged[column] = sorted({*merged.get(column, []), *ends})
     return merged
+
+
+def taken_reading(options: dict[str, object], bands: Bands) -> Reading:
+    """Take the options that say how a table is read from those of a command."""
+    from fairenum.document.reading import Reading
+
+    names = [option.name for option in fields(Reading) if option.name in options]
+    return Reading(bands=merged_bands(bands), **{name: options.pop(name) for name in names})  # type: ignore[arg-type]
 
 
 def read_limit(_context: click.Context, _parameter: click.Parameter, limit: float | str) -> float | str | None:

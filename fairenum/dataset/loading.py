@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from fairenum.dataset.card import Card, list_datasets
 from fairenum.dataset.files import read_table
 from fairenum.dataset.naming import Names, listed
-from fairenum.dataset.table import Categorical, Dataset
+from fairenum.dataset.table import Dataset
+from fairenum.document.reading import Reading, ReadingOptions, reading_of
 from fairenum.errors import DatasetChanged
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ def load_dataset(
     favourable: object = None,
     sensitive: Names | None = None,
     *,
-    drop: Names = (),
-    bands: Mapping[str, Sequence[float]] | None = None,
-    use_sensitive: bool = False,
-    categorical: Categorical = "onehot",
-    delimiter: str | None = None,
+    reading: Reading | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Dataset:
     """Load a bundled dataset by name, or a file.
 
@@ -39,20 +36,22 @@ def load_dataset(
     label, favourable, sensitive
         As in `Dataset.from_frame`. A bundled dataset has them on its card, and what is given here wins; a
         file needs the first two.
-    drop
-        Columns to leave out, besides those that the card leaves out.
-    bands, use_sensitive, categorical
-        As in `Dataset.from_frame`.
-    delimiter
-        What stands between the cells of a CSV file.
+    reading
+        What else is to be made of the table. The card of a bundled dataset leaves out columns and names bands, too.
+    **options
+        Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
     """
-    build = partial(Dataset.from_frame, use_sensitive=use_sensitive, categorical=categorical)
-    drop = listed(drop)
+    reading = reading_of(reading, options)
     cards = {card.name: card for card in list_datasets()}
     if str(source) not in cards:
-        frame, name = read_table(source, delimiter), Path(source).name.partition(".")[0]
-        return build(frame, label, favourable, sensitive or (), drop=drop, bands=bands, name=name)
-    card = cards[str(source)]
+        frame, name = read_table(source, reading.delimiter), Path(source).name.partition(".")[0]
+        return Dataset.from_frame(frame, label, favourable, sensitive or (), name=name, reading=reading)
+    return _from_card(cards[str(source)], label, favourable, sensitive, reading)
+
+
+def _from_card(card: Card, label: str | None, favourable: object, sensitive: Names | None, reading: Reading) -> Dataset:
+    """Build a bundled dataset; what is given wins over its card."""
+    drop = reading.drop
     label = label or card.label
     if favourable is None and label == card.label:
         favourable = card.favourable
@@ -61,16 +60,15 @@ def load_dataset(
     sensitive = listed(sensitive)
     card_drop = [column for column in card.drop if column not in (label, *sensitive, *drop)]
     card_bands = {column: ends for column, ends in card.bands.items() if column in sensitive}
-    return build(
+    return Dataset.from_frame(
         read_bundled(card),
         label,
         favourable,
         sensitive,
-        drop=[*drop, *card_drop],
         withhold=card.sensitive + card.also_sensitive,
-        bands={**card_bands, **(bands or {})},
         meanings=card.values,
         name=card.name,
+        reading=replace(reading, drop=(*drop, *card_drop), bands={**card_bands, **reading.bands}),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,12 @@ from fairenum.dataset.columns import Column, FloatArray, IntArray, read_feature,
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
+from fairenum.document.reading import Reading, ReadingOptions, reading_of
 from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, LabelError
 from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Categorical = Literal["onehot", "ordinal"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,13 +104,11 @@ class Dataset:
         favourable: object,
         sensitive: Names = (),
         *,
-        drop: Names = (),
         withhold: Names = (),
-        bands: Mapping[str, Sequence[float]] | None = None,
         meanings: Mapping[str, Mapping[str, str]] | None = None,
-        use_sensitive: bool = False,
-        categorical: Categorical = "onehot",
         name: str = "table",
+        reading: Reading | None = None,
+        **options: Unpack[ReadingOptions],
     ) -> Dataset:
         """Check a pandas frame and copy it into a dataset.
 
@@ -125,37 +122,33 @@ class Dataset:
             The label's favourable value, or its text.
         sensitive
             Columns whose groups are compared; kept out of the features unless ``use_sensitive``.
-        drop
-            Columns to leave out altogether.
         withhold
             Further columns that count as sensitive but are not compared: features only if ``use_sensitive``.
-        bands
-            For numeric sensitive columns, the upper ends of the bands that are the groups: ``{"age": [25]}``.
         meanings
             For sensitive columns, names to show for values that are codes.
-        use_sensitive
-            Let the model learn from the sensitive columns, too.
-        categorical
-            "ordinal" replaces each text by its rank in the sorted texts of the whole column, as benchmarks on
-            coded tables do; "onehot" leaves texts to the encoding.
         name
             What reports call the table.
+        reading
+            What else is to be made of the table.
+        **options
+            Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
         """
+        reading = reading_of(reading, options)
         frame = _with_plain_names(frame)
         if label is None:
             raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
-        sensitive, drop, withhold, bands = listed(sensitive), listed(drop), listed(withhold), bands or {}
+        sensitive, withhold, drop, bands = listed(sensitive), listed(withhold), reading.drop, reading.bands
         _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
         _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
         outcome = read_label(frame[label], favourable)
         groups = tuple(read_groups(frame[c], bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive)
-        hidden = {label, *drop} | (set() if use_sensitive else {*sensitive, *withhold})
+        hidden = {label, *drop} | (set() if reading.use_sensitive else {*sensitive, *withhold})
         features = tuple(read_feature(frame[c]) for c in frame.columns if c not in hidden)
         if not features:
             raise ColumnConflict(
                 f"no column is left to learn from besides {quoted(sorted(hidden))}; a table needs features"
             )
-        if categorical == "ordinal":
+        if reading.categorical == "ordinal":
             features = tuple(column.ranked() for column in features)
         return cls(name, features, outcome, groups)
 

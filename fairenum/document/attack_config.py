@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_number, is_whole, require
-from fairenum.document.machine import Machine, Options, Sizes, make_tuples, require_machine, require_three_sizes
+from fairenum.document.machine import Machine
+from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.terms import Direction, Distinctness, Gap, Sight
 
 # A draw of a table whose sizes are not given: small enough for hundreds of trials.
@@ -77,7 +78,7 @@ class AttackConfig(Options):
     standardise: bool = True
 
     def __post_init__(self) -> None:
-        require_machine(self.machine)
+        require_part(self.machine, "machine", Machine)
         make_tuples(self, ("strategies", "flips", "defences", *(("sizes",) if self.sizes is not None else ())))
         check_options(self, ATTACK_WORDS, ATTACK_WHOLE, ATTACK_NUMBERS, ("standardise",), optional=("direction",))
         require(self.machine, "C", self.machine.C != "auto", "a positive number")

@@ -5,19 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypedDict, get_args
+from typing import ClassVar, Literal, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
-from fairenum.document.machine import (
-    Machine,
-    Options,
-    Sizes,
-    Tolerances,
-    make_tuples,
-    require_machine,
-    require_three_sizes,
-)
-from fairenum.document.terms import Categorical, Distinctness, Gap, KernelName, Search
+from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
+from fairenum.document.reading import Reading, ReadingOptions
+from fairenum.document.terms import Distinctness, Gap, KernelName, Search
 
 SHARES = (0.6, 0.2, 0.2)
 
@@ -30,6 +24,8 @@ class AuditConfig(Options):
     ----------
     machine
         The support vector machine whose near-optimal models are listed.
+    reading
+        How the table is read.
     k
         How many models to list.
     distinct
@@ -73,13 +69,12 @@ class AuditConfig(Options):
         Of the bootstrap.
     standardise
         Scale numbers to mean 0 and variance 1.
-    use_sensitive, drop, bands, categorical, delimiter
-        How the table is read; see `load_dataset`.
     """
 
     subject: ClassVar[str] = "an audit"
 
     machine: Machine = field(default_factory=Machine)
+    reading: Reading = field(default_factory=Reading)
     k: int = 50
     distinct: Distinctness = "predictions"
     min_difference: float = 0.01
@@ -100,16 +95,12 @@ class AuditConfig(Options):
     min_group_size: int = 30
     replications: int = 1000
     standardise: bool = True
-    use_sensitive: bool = False
-    drop: tuple[str, ...] = ()
-    bands: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    categorical: Categorical = "onehot"
-    delimiter: str | None = None
 
     def __post_init__(self) -> None:
-        require_machine(self.machine)
-        make_tuples(self, ("drop", "sizes"))
-        flags = ("baselines", "standardise", "use_sensitive")
+        require_part(self.machine, "machine", Machine)
+        require_part(self.reading, "reading", Reading)
+        make_tuples(self, ("sizes",))
+        flags = ("baselines", "standardise")
         check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=("max_seconds",))
         is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
         require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
@@ -125,7 +116,6 @@ AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "distinct": get_args(Distinctness),
     "search": get_args(Search),
     "metric": get_args(Gap),
-    "categorical": get_args(Categorical),
 }
 AUDIT_WHOLE: Ranges = {
     "k": (1, math.inf),
@@ -144,8 +134,8 @@ AUDIT_NUMBERS: Ranges = {
 }
 
 
-class AuditOptions(TypedDict, total=False):
-    """Every option of an audit and of its machine by name, for those who give them one by one."""
+class AuditOptions(ReadingOptions, total=False):
+    """Every option of an audit, of its machine and of its reading by name, for those who give them one by one."""
 
     C: float | Literal["auto"]
     kernel: KernelName
@@ -155,6 +145,7 @@ class AuditOptions(TypedDict, total=False):
     solver: str
     rows: bool
     machine: Machine
+    reading: Reading
     k: int
     distinct: Distinctness
     min_difference: float
@@ -175,8 +166,3 @@ class AuditOptions(TypedDict, total=False):
     min_group_size: int
     replications: int
     standardise: bool
-    use_sensitive: bool
-    drop: Sequence[str]
-    bands: Mapping[str, Sequence[float]]
-    categorical: Categorical
-    delimiter: str | None

@@ -47,7 +47,7 @@ def _of_table(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("unseen")
     if not document.config.standardise:
         yield Caution("unscaled")
-    if document.config.use_sensitive:
+    if document.config.reading.use_sensitive:
         yield Caution("sensitive_features")
 
 

@@ -1,17 +1,13 @@
-"""What audits and attacks train, what a fairer model may cost, and how their options are changed by name."""
+"""What audits and attacks train, and what a fairer model may cost."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from fairenum.checking import TINY, check_options, is_number, refuse_unknown, require
+from fairenum.checking import TINY, check_options, is_number, require
 from fairenum.document.terms import Gap, KernelName
-from fairenum.errors import ConfigError
-
-Sizes = tuple[int | float, int | float, int | float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,49 +71,3 @@ class Tolerances:
     def __post_init__(self) -> None:
         limits = {"eps": (0.0, 1.0), "max_accuracy_drop": (0.0, 1.0)}
         check_options(self, {"metric": get_args(Gap)}, {}, limits, ())
-
-
-class Options:
-    """What both configurations do alike: options are changed by name, those of the machine too."""
-
-    __slots__ = ()
-    subject: ClassVar[str]
-    machine: Machine
-
-    def but(self, **options: object) -> Self:
-        """Return the configuration with some options changed, those of its machine among them; refuse unknown ones."""
-        own = [option.name for option in fields(self)]  # type: ignore[arg-type]
-        of_machine = [option.name for option in fields(Machine)]
-        refuse_unknown(self.subject, options, [*own, *of_machine])
-        machine = require_machine(options.pop("machine", self.machine))
-        changes = {name: options.pop(name) for name in of_machine if name in options}
-        machine = replace(machine, **changes)  # type: ignore[arg-type]  # checked when it is built
-        return replace(self, machine=machine, **options)  # type: ignore[type-var]
-
-    @property
-    def options(self) -> dict[str, object]:
-        """Every option by its name, those of the machine among them."""
-        own = {option.name: getattr(self, option.name) for option in fields(self)}  # type: ignore[arg-type]
-        machine = own.pop("machine")
-        return {option.name: getattr(machine, option.name) for option in fields(machine)} | own
-
-
-def require_machine(machine: object) -> Machine:
-    """Refuse a machine that is none, and return one that is."""
-    if not isinstance(machine, Machine):
-        raise ConfigError(f"option 'machine' must be a Machine, not {machine!r}")
-    return machine
-
-
-def make_tuples(config: object, names: Iterable[str]) -> None:
-    """Take single values and lists for tuples."""
-    for name in names:
-        value = getattr(config, name)
-        is_single = isinstance(value, str) or not isinstance(value, Iterable)
-        object.__setattr__(config, name, (value,) if is_single else tuple(value))
-
-
-def require_three_sizes(config: object, sizes: Sequence[float]) -> None:
-    """Refuse sizes of splits that are not three numbers."""
-    is_three = len(sizes) == 3 and all(is_number(size, 0, math.inf) for size in sizes)
-    require(config, "sizes", is_three, "three numbers: train, selection and holdout")

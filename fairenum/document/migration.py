@@ -12,10 +12,11 @@ from fairenum.document.cautions import cautions
 from fairenum.document.choice import reason_for
 from fairenum.document.kinds import AnyDocument, converted
 from fairenum.document.machine import Machine
+from fairenum.document.reading import Reading
 
 Json = dict[str, Any]  # the one untyped value: a document that was read and is not yet understood
 
-MACHINE = tuple(option.name for option in fields(Machine))
+PARTS = {"machine": Machine, "reading": Reading}  # of a configuration; version 0.1 had all options in one list
 PACKAGES = ("fairenum", "numpy", "scipy", "pandas", "scikit_learn", "fairlearn")
 TIES = re.compile(r": (\d+) examples lie on the margin of the best model where (\d+) determine it")
 OBSTACLES = {
@@ -54,7 +55,7 @@ def _audit(old: Json) -> Json:
     new["requested"] = config.pop("requested")
     for name in ("label", "favourable", "sensitive"):
         del config[name]
-    new["config"] = _with_machine(config)
+    new["config"] = _with_parts(config, "machine", "reading")
     new["environment"] = _environment(old["environment"])
     new["dataset"] = {**old["dataset"], "fingerprint": old["environment"]["fingerprint"]}
     new["enumeration"] = _enumeration(old["enumeration"])
@@ -102,7 +103,7 @@ def _attack(old: Json) -> Json:
 
 
 def _simulation(old: Json) -> Json:
-    return {**old, "config": _with_machine(old["config"])}
+    return {**old, "config": _with_parts(old["config"], "machine")}
 
 
 def _bench(old: Json) -> Json:
@@ -132,9 +133,12 @@ def _case_summary(old: Json) -> Json:
     return {**_without(old, "title", *case), "case": case, "methods": methods}
 
 
-def _with_machine(config: Json) -> Json:
-    machine = {name: config[name] for name in MACHINE}
-    return {"machine": machine, **_without(config, *MACHINE)}
+def _with_parts(config: Json, *parts: str) -> Json:
+    new = {**config}
+    for part in parts:
+        names = [option.name for option in fields(PARTS[part]) if option.name in config]
+        new[part] = {name: new.pop(name) for name in names}
+    return new
 
 
 def _environment(old: Json) -> Json:

@@ -19,9 +19,8 @@ from fairenum.document.header import Document
 from fairenum.document.terms import Gap, Measure, Performance, Ratio
 from fairenum.errors import ConfigError
 from fairenum.phrases import did_you_mean
-from fairenum.rendering.numbers import counted, estimate
 from fairenum.rendering.page import Check
-from fairenum.report.wording import short
+from fairenum.report.wording import method as wording
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -32,7 +31,6 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 GROUP_MEASURES: tuple[Measure, ...] = (*get_args(Gap), *get_args(Ratio))
 RULED: tuple[Measure, ...] = (*get_args(Performance), *sorted(GROUP_MEASURES))
 PATTERN = re.compile(r"\s*([A-Za-z_]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
-NAMED = 3  # small groups that a message names
 
 
 class RuleOutcome(StrEnum):
@@ -102,20 +100,18 @@ def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
     """Judge one rule by the holdout scores of the selected model."""
     if document.selected is None:
-        return Judgement(rule, RuleOutcome.OPEN, "no model was selected")
+        return Judgement(rule, RuleOutcome.OPEN, wording.NO_MODEL)
     numbers = document.selected.scores.holdout.measure(rule.measure)
-    found = f"{estimate(numbers)} on the holdout"
+    found = wording.judged_by(numbers)
     if document.is_exploratory:
-        return Judgement(
-            rule, RuleOutcome.OPEN, f"{found}, but these rows also chose the model; give --split a holdout"
-        )
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.NOT_SEPARATE}")
     if numbers.value is None or numbers.low is None or numbers.high is None:
-        return Judgement(rule, RuleOutcome.OPEN, f"{found} has no limits to judge by")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.WITHOUT_LIMITS}")
     if rule.measure in GROUP_MEASURES and (lack := _lack_of_groups(document)):
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}, but {lack}")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
-        return Judgement(rule, RuleOutcome.OPEN, f"{found} straddles the limit")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.STRADDLES}")
     return Judgement(rule, RuleOutcome.HOLDS if kept == {True} else RuleOutcome.VIOLATED, found)
 
 
@@ -125,9 +121,5 @@ def _lack_of_groups(document: AuditDocument) -> str:
     if column is None:
         return ""
     if small := [group for group in column.groups if group.is_small]:
-        named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in small[:NAMED])
-        few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {named}"
-        return f"{few}; --min-group-size sets the minimum"
-    if sum(group.holdout > 0 for group in column.groups) < 2:
-        return f"the holdout holds one group of {short(column.column)} only"
-    return ""
+        return wording.small_groups(column, small)
+    return wording.single_group(column) if sum(group.holdout > 0 for group in column.groups) < 2 else ""

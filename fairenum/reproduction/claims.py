@@ -34,8 +34,8 @@ SEVERAL = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Claim(Generic[Line]):
-    """A claim: where it is counted, and when it is true of one split or draw.
+class PaperClaim(Generic[Line]):
+    """A claim of the paper: where it is counted, and when it is true of one split or draw.
 
     Attributes
     ----------
@@ -60,21 +60,21 @@ def _is_raised(draw: DrawLine) -> bool:
     return draw.clean_gap is not None and draw.gap is not None and draw.clean_gap < draw.gap
 
 
-SPLIT_CLAIMS: tuple[Claim[SplitLine], ...] = (
-    Claim("german_spread", ("german",), lambda split: split.spread <= GERMAN_SPREAD),
-    Claim("lower_loss", TABLES, lambda split: split.lower > 0),
-    Claim("linear_time", TABLES, _grows_linearly, is_timed=True),
+SPLIT_CLAIMS: tuple[PaperClaim[SplitLine], ...] = (
+    PaperClaim("german_spread", ("german",), lambda split: split.spread <= GERMAN_SPREAD),
+    PaperClaim("lower_loss", TABLES, lambda split: split.lower > 0),
+    PaperClaim("linear_time", TABLES, _grows_linearly, is_timed=True),
 )
-DRAW_CLAIMS: tuple[Claim[DrawLine], ...] = (
-    Claim("raised", (INJECTED,), _is_raised),
-    Claim("tied", (INJECTED,), lambda draw: draw.shortfall <= TIED),
-    Claim(
+DRAW_CLAIMS: tuple[PaperClaim[DrawLine], ...] = (
+    PaperClaim("raised", (INJECTED,), _is_raised),
+    PaperClaim("tied", (INJECTED,), lambda draw: draw.shortfall <= TIED),
+    PaperClaim(
         "tied_but_different",
         (INJECTED,),
         lambda draw: draw.tied_predictors > 1,
         among=lambda draw: draw.tied > 1,
     ),
-    Claim("fairer", (INJECTED,), lambda draw: draw.fairer >= SEVERAL),
+    PaperClaim("fairer", (INJECTED,), lambda draw: draw.fairer >= SEVERAL),
 )
 
 
@@ -91,7 +91,7 @@ def claims(tables: Mapping[str, TableExperiment], injection: InjectionExperiment
     )
 
 
-def _judged(claim: Claim[Line], lines: Lines[Line]) -> JudgedClaim:
+def _judged(claim: PaperClaim[Line], lines: Lines[Line]) -> JudgedClaim:
     present = {name: lines[name] for name in claim.experiments if name in lines}
     total = _counted(claim, [line for variants in present.values() for line in next(iter(variants.values()))])
     return JudgedClaim(
@@ -99,24 +99,24 @@ def _judged(claim: Claim[Line], lines: Lines[Line]) -> JudgedClaim:
         true=total.true,
         share=total.share,
         name=claim.name,
-        verdict=_verdict(total.share.value),
+        verdict=_claim_verdict(total.share.value),
         parts=tuple(part for name, variants in present.items() for part in _parts(claim, name, variants)),
     )
 
 
-def _parts(claim: Claim[Line], experiment: str, variants: Mapping[str, Sequence[Line]]) -> Iterator[ClaimPart]:
+def _parts(claim: PaperClaim[Line], experiment: str, variants: Mapping[str, Sequence[Line]]) -> Iterator[ClaimPart]:
     """Count a claim in each variant of an experiment; one about time in the main variant alone."""
     for variant, lines in islice(variants.items(), 1 if claim.is_timed else None):
         count = _counted(claim, lines)
         yield ClaimPart(count.trials, count.true, count.share, experiment, variant)
 
 
-def _counted(claim: Claim[Line], lines: Sequence[Line]) -> Count:
+def _counted(claim: PaperClaim[Line], lines: Sequence[Line]) -> Count:
     marks = [claim.is_true(line) for line in lines if claim.among(line)]
     return Count(len(marks), sum(marks), share(marks, LEVEL))
 
 
-def _verdict(value: float | None) -> ClaimVerdict:
+def _claim_verdict(value: float | None) -> ClaimVerdict:
     if value is None:
         return "not tried"
     if value >= NEARLY_ALWAYS:

@@ -8,7 +8,8 @@ from fairenum.bench.algorithm_one import TOL, AlgorithmOne
 from fairenum.document.paper import MODELS
 from fairenum.enumeration.search import Limits
 from fairenum.experiment import EncodedRows
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.problem import FloatArray, IntArray
+from fairenum.reproduction.tuning import plain_problem
 from fairenum.scoring.counts import BoolArray
 
 SECONDS = 20.0  # for one draw
@@ -36,7 +37,7 @@ def printed_values(
         The objectives of the listed models; and decision values on the test rows of the clean model, of the one
         trained on the untouched rows, and of the listed models.
     """
-    fits = list(AlgorithmOne(SvmProblem(train.X, y, cost=cost), Limits(models=MODELS, seconds=SECONDS)))
+    fits = list(AlgorithmOne(plain_problem(train.X, y, cost), Limits(models=MODELS, seconds=SECONDS)))
     everybody = np.arange(len(y))
     values = [_decide(train.X, train.y, everybody, cost, test)]
     values.append(_decide(train.X, y, np.flatnonzero(untouched), cost, test))

@@ -19,8 +19,8 @@ from fairenum.enumeration.search import Limits
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import Division, EncodedRows, divide
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.reproduction.tuning import choose_cost, path_solver
+from fairenum.problem import FloatArray
+from fairenum.reproduction.tuning import choose_cost, path_solver, plain_problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +144,7 @@ def run_printed(name: str, seed: int, seconds: float) -> PrintedRecord:
     """Run the paper's own algorithm on one standardised split for some time, beside the proven models."""
     train = divided(name, seed, standardise=True).train
     cost = choose_cost(train.X, train.y, seed)
-    problem, limits = SvmProblem(train.X, train.y, cost=cost), Limits(models=TIMED, seconds=seconds)
+    problem, limits = plain_problem(train.X, train.y, cost), Limits(models=TIMED, seconds=seconds)
     run = enumerate_timed(paper_contestant(), problem, limits)
     proven = islice(_proven(train, cost), len(run.supports))
     in_place = sum(model.support.tobytes() == theirs for model, theirs in zip(proven, run.supports, strict=True))

@@ -114,7 +114,7 @@ def compare(
     gaps = getattr(scores.gaps, gap)
     return Comparison(
         gap=gap,
-        verdicts=tuple(map(_verdict, lower, upper, decisions.is_constant)),
+        verdicts=tuple(map(_change_verdict, lower, upper, decisions.is_constant)),
         gap_change=Interval(gaps - gaps[0], lower, upper).where(~decisions.is_identical),
         difference_change=changes[..., groups.reference(reference)],
         critical=critical,
@@ -237,7 +237,7 @@ def _gap_change_limits(first: Interval, changes: Interval) -> tuple[FloatArray, 
     return lower, upper
 
 
-def _verdict(lower: float, upper: float, is_constant: bool) -> Verdict:
+def _change_verdict(lower: float, upper: float, is_constant: bool) -> Verdict:
     if lower > 0 or (upper < 0 and is_constant):
         return Verdict.NOT_FAIRER
     return Verdict.FAIRER if upper < 0 else Verdict.NOT_DISTINGUISHABLE

@@ -7,8 +7,8 @@ import pytest
 from scenes import scene
 
 from fairenum.attack.flipping import FlippableSvm
+from fairenum.document.machine import Machine
 from fairenum.errors import AnswerRefused
-from fairenum.estimator import EnumSVC
 
 NOTHING = np.zeros(24, dtype=bool)
 
@@ -19,7 +19,7 @@ def flipped(row):
 
 def test_without_paths_a_flip_is_trained_anew():
     one = scene(3)
-    svm = FlippableSvm(replace(one, machine=EnumSVC(solver="libsvm")))
+    svm = FlippableSvm(replace(one, machine=Machine(solver="libsvm")))
     first = svm.solve(NOTHING)
     for row in range(0, 24, 5):
         assert svm.flip(first, row).alpha.tobytes() == svm.solve(flipped(row)).alpha.tobytes()

@@ -180,9 +180,9 @@ def test_a_single_group_in_a_split_says_so():
 
 
 def test_options_win_over_the_configuration():
-    config = AuditConfig(k=7, drop="town", replications=50).but(C=0.5)
+    config = AuditConfig(k=7, replications=50).but(C=0.5, drop="town")
     document = audit(people(120), **PLAN, config=config, k=2, kernel="rbf").document
-    assert (document.config.k, document.config.drop) == (2, ("town",))
+    assert (document.config.k, document.config.reading.drop) == (2, ("town",))
     assert (document.config.machine.C, document.config.machine.kernel) == (0.5, "rbf")
     assert [feature.name for feature in document.dataset.features] == ["skill", "proxy"]
 

@@ -76,10 +76,10 @@ def test_a_dataset_is_taken_as_it_is():
 
 def test_options_of_reading_reach_the_reader(tmp_path):
     people().to_csv(tmp_path / "people.csv", sep=";", index=False)
-    config = AuditConfig(drop="town", use_sensitive=True, delimiter=";", bands={"skill": (0.0,)})
+    config = AuditConfig().but(drop="town", use_sensitive=True, delimiter=";", bands={"skill": (0.0,)})
     for data in (people(), tmp_path / "people.csv"):
         dataset = load(data, "hired", "yes", ["sex", "skill"], config)
         assert [column.name for column in dataset.features] == ["skill", "proxy", "sex", "race"]
         assert [len(groups.names) for groups in dataset.sensitive] == [2, 2]
-    bundled = load("german", None, None, None, AuditConfig(categorical="ordinal"))
+    bundled = load("german", None, None, None, AuditConfig().but(categorical="ordinal"))
     assert bundled.fingerprint == load_dataset("german", categorical="ordinal").fingerprint

@@ -106,7 +106,7 @@ BROKEN = {
     "cut off": (cut(OLD.read_text()), "is no JSON"),
     "deep": ("[" * 100_000, "is no JSON"),
     "not a number": ('{"kind": NaN}', "is no JSON"),
-    "a list": ("[]", "is no document of fairenum, but a list"),
+    "a list": ("[]", "is no document of fairenum: it is no JSON object; make one with: fairenum audit DATA"),
     "empty": ("{}", "it does not say of which kind it is; make one with: fairenum audit DATA"),
     "another kind": ('{"kind": "zebra", "version": "2.0"}', "is no valid document: Invalid value 'zebra'"),
     "the future": ('{"kind": "audit", "version": "9.0"}', "has version '9.0', this fairenum reads '2.0'"),

@@ -8,6 +8,7 @@ import pytest
 from fairenum.document.attack_config import AttackConfig, budget
 from fairenum.document.audit_config import AuditConfig, AuditOptions
 from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.reading import Reading
 from fairenum.document.reproduction import Plan
 from fairenum.errors import ConfigError
 
@@ -48,7 +49,10 @@ HUGE = 10**400
         ({"machine": "svm"}, "'machine' must be a Machine, not 'svm'"),
         ({"max_accuracy_drops": 0.1}, "an audit has no option 'max_accuracy_drops'; did you mean 'max_accuracy_drop'"),
         ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
-        ({"zzz": 1}, "an audit has no option 'zzz'; there are machine, k, .*, delimiter, C, kernel, .*, rows"),
+        (
+            {"zzz": 1},
+            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, delimiter, k, .*",
+        ),
     ],
 )
 def test_bad_options_of_an_audit_are_refused_by_name(options, message):
@@ -113,20 +117,20 @@ def test_every_option_has_one_name():
 
 
 def test_options_given_one_by_one_are_those_of_the_configuration():
-    assert AuditOptions.__annotations__.keys() == AuditConfig().options.keys() | {"machine"}
+    assert AuditOptions.__annotations__.keys() == AuditConfig().options.keys() | {"machine", "reading"}
     assert not AuditOptions.__required_keys__
-    declared = {**get_type_hints(Machine), **get_type_hints(AuditConfig)}
+    declared = {**get_type_hints(Machine), **get_type_hints(Reading), **get_type_hints(AuditConfig)}
     given = get_type_hints(AuditOptions)
     wider = {name for name, kind in given.items() if kind != declared[name]}
     assert wider == {"sizes", "drop"}  # any sequence will do; the configuration keeps a tuple
     for value in (["town"], ("town",)):
         assert AuditConfig().but(drop=value, sizes=[0.5, 0.25, 0.25]) == AuditConfig(
-            drop=("town",), sizes=(0.5, 0.25, 0.25)
+            reading=Reading(drop=("town",)), sizes=(0.5, 0.25, 0.25)
         )
 
 
 def test_a_single_value_stands_for_a_list_of_one():
-    assert AuditConfig(drop="town").drop == ("town",)
+    assert Reading(drop="town").drop == ("town",)
     assert AttackConfig(strategies="alfa", flips=5, defences="loss_removal") == AttackConfig(
         strategies=("alfa",), flips=(5,), defences=("loss_removal",)
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from strategies import posed
 
+from fairenum.document.models import MarginTies
 from fairenum.enumeration.distinct import DistinctModels, margin_ties
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import ProblemError
@@ -122,7 +123,7 @@ def test_many_supports_of_one_predictor_are_collapsed_and_explained():
     assert sum(distinct.sizes) == 36
     assert distinct.ties is not None
     assert distinct.ties.examples == 12 > distinct.ties.independent
-    assert margin_ties(models[0]) == (12, 2)
+    assert margin_ties(models[0]) == distinct.ties == MarginTies(12, 2)
 
 
 def test_patience_ends_a_search_among_equals():

@@ -62,7 +62,7 @@ def test_the_reproduction_is_shown_as_it_would_be_today(paper):
 @pytest.mark.parametrize("name", AUDITS)
 def test_audits_are_of_the_bundled_tables(name):
     document = load_as(AuditDocument, REPORTS / f"{name}.json")
-    bundled = load_dataset(name, use_sensitive=document.config.use_sensitive)
+    bundled = load_dataset(name, use_sensitive=document.config.reading.use_sensitive)
     assert document.dataset.fingerprint == bundled.fingerprint
 
 

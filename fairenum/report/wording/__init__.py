@@ -1,4 +1,4 @@
-"""Every word of a report: sentences, captions and titles, made of the codes and numbers of a document.
+"""Every sentence of a report, made of the codes and numbers of a document; headings stand with their tables and plots.
 
 Here is what things are called: measures, methods, verdicts, and the reasons why something ended.
 """

@@ -1,11 +1,13 @@
-"""How the result of an audit came about, what it cannot say, whom it is arranged for, and what its copy holds."""
+"""How the result of an audit came about, why it leaves a rule open, whom it is arranged for, what its copy holds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from fairenum.document.audit import AuditDocument
-from fairenum.rendering.numbers import counted
+from fairenum.document.table import GroupSizes, SensitiveColumn
+from fairenum.document.value import Estimate
+from fairenum.rendering.numbers import counted, estimate
 from fairenum.report.wording import GAPS, STOPPED, short
 
 NO_ADVICE = "It reports measurements and is no legal advice."
@@ -16,6 +18,12 @@ SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
     "selected model; "
 )
+# What leaves a rule open: the ends of a sentence that begins with what was measured.
+NO_MODEL = "no model was selected"
+NOT_SEPARATE = ", but these rows also chose the model; give --split a holdout"
+WITHOUT_LIMITS = " has no limits to judge by"
+STRADDLES = " straddles the limit"
+NAMED = 3  # small groups that a sentence names
 
 
 def steps(document: AuditDocument) -> Iterator[str]:
@@ -87,3 +95,20 @@ def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
         f"Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {models}timings are left "
         f"out. `--json` saves the whole run, which `fairenum report` reads.{more}"
     )
+
+
+def judged_by(numbers: Estimate) -> str:
+    """Say what a rule is judged by."""
+    return f"{estimate(numbers)} on the holdout"
+
+
+def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
+    """Say which groups are too small to judge a rule by."""
+    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in small[:NAMED])
+    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {named}"
+    return f", but {few}; --min-group-size sets the minimum"
+
+
+def single_group(column: SensitiveColumn) -> str:
+    """Say that there is only one group to judge a rule by."""
+    return f", but the holdout holds one group of {short(column.column)} only"
