@@ -13,7 +13,7 @@ from fairenum.errors import SolverError
 from fairenum.experiment import Division
 from fairenum.solvers.registry import open_workspace
 
-SOLVES, WORK = (2, 16), 1e7
+SOLVES, WORK = (4, 16), 2e7
 
 
 def possible_range(

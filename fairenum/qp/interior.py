@@ -16,7 +16,7 @@ from fairenum.compiling import entry, inner
 from fairenum.problem import FloatArray
 from fairenum.qp.gram import Gram, Nonzeros
 
-MAX_ITERATIONS = 80
+MAX_ITERATIONS = 150
 START = 100.0
 SHORTEST = 1e-10  # a step below this gets nowhere
 # Below this complementarity, relative to the objective, further steps only move rounding errors about.
