@@ -24,7 +24,7 @@ from fairenum.problem import BLOCK_ROWS, FloatArray, Solution, SvmProblem
 from fairenum.qp.gram import open_gram
 from fairenum.qp.interior import interior_point
 
-CLOSE = 1e-3  # of the distance from the best plane's value: the bound and what is attained are then as good as equal
+CLOSE = 5e-4  # of the distance from the best plane's value: the bound and what is attained are then as good as equal
 MOST_SOLVES = 16
 LEAST_STEP, STEP = 1.5, 50.0  # by which the price grows until the loss is too large
 FAR = 10.0  # times the allowed rise of the loss: a tangent there says little
@@ -147,7 +147,8 @@ def _next_price(inside: _Tried, outside: _Tried | None, least: float, most: floa
         return last.price * min(max(factor, least_factor), STEP)
     if rise > FAR * allowed:
         before = max(inside.loss - least, math.ulp(least))
-        price = inside.price * (outside.price / inside.price) ** (math.log(allowed / before) / math.log(rise / before))
+        share = math.log(allowed / before) / math.log(rise / before)
+        price = inside.price * math.pow(outside.price / inside.price, share)
     else:
         price = (outside.loss - inside.loss) / max(inside.difference - outside.difference, math.ulp(0.0))
     return min(max(price, inside.price * (1.0 + APART)), outside.price * (1.0 - APART))

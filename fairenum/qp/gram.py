@@ -1,7 +1,7 @@
 """Access to ``Q`` for algorithms that touch it again and again: from the features, or as a matrix.
 
-A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers. Where most of them
-are 0, as in the columns of categories, what goes through all rows goes through the others alone.
+A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers. Where most of
+them are 0, as in the columns of categories, products skip them.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class LinearGram:
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        plain: FloatArray = (self.table if self._sparse is None else self._sparse) @ self._plane(alpha)
+        plain = np.asarray((self.table if self._sparse is None else self._sparse) @ self._plane(alpha))
         return plain + self.ridge * alpha if self.ridge else plain
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:

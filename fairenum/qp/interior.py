@@ -74,7 +74,8 @@ def spread(programme: Programme, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
     values, columns, starts = programme.nonzeros
     if len(starts) == 0:
-        return np.dot(programme.table, plane)
+        dense: FloatArray = np.dot(programme.table, plane)
+        return dense
     result = np.empty(len(starts) - 1)
     for i in range(len(result)):
         total = 0.0
@@ -89,7 +90,8 @@ def gathered(programme: Programme, weights: FloatArray) -> FloatArray:
     """Return the sum of the rows of the table, weighted."""
     values, columns, starts = programme.nonzeros
     if len(starts) == 0:
-        return np.dot(weights, programme.table)
+        dense: FloatArray = np.dot(weights, programme.table)
+        return dense
     result = np.zeros(programme.table.shape[1])
     for i in range(len(weights)):
         for k in range(starts[i], starts[i + 1]):
@@ -102,7 +104,8 @@ def squared(programme: Programme, weights: FloatArray) -> FloatArray:
     """Return ``table' diag(weights) table``, of a sparse table the lower triangle only."""
     values, columns, starts = programme.nonzeros
     if len(starts) == 0:
-        return np.dot(programme.table.T, programme.table * weights.reshape((-1, 1)))
+        dense: FloatArray = np.dot(programme.table.T, programme.table * weights.reshape((-1, 1)))
+        return dense
     result = np.zeros((programme.table.shape[1], programme.table.shape[1]))
     for i in range(len(weights)):
         for k in range(starts[i], starts[i + 1]):
@@ -116,7 +119,7 @@ def squared(programme: Programme, weights: FloatArray) -> FloatArray:
 def product(programme: Programme, a: FloatArray) -> FloatArray:
     """Return ``Q a``."""
     if programme.is_matrix:
-        return np.dot(programme.table, a)
+        return spread(programme, a)
     return spread(programme, gathered(programme, a)) + programme.ridge * a
 
 

@@ -125,7 +125,8 @@ def spread(data: Data, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
     values, columns, starts = data.nonzeros
     if len(starts) == 0:
-        return np.dot(data.table, plane)
+        dense: FloatArray = np.dot(data.table, plane)
+        return dense
     result = np.empty(len(starts) - 1)
     for i in range(len(result)):
         total = 0.0
