@@ -12,7 +12,7 @@ from fairenum.enumeration.reach import End, reach
 from fairenum.errors import SolverError
 from fairenum.experiment import Division
 
-SOLVES, WORK = (2, 16), 1e7
+SOLVES, WORK = (4, 16), 2e7
 
 
 def possible_range(
@@ -35,7 +35,7 @@ def possible_range(
     eps = max(config.eps, *(model.loss_ratio for model in listing.models))
     try:
         solves = training.problem.affordable(WORK, *SOLVES)
-        found = reach(training.problem, training.best, first, second, eps, training.machine.solver, solves)
+        found = reach(training.problem, training.best, first, second, eps, solves)
     except SolverError:
         return None
     models = (

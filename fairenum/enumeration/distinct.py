@@ -6,6 +6,7 @@ left out. Printing fifty of them tells a user nothing, so they are collapsed, co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -16,7 +17,7 @@ from fairenum.document.terms import Distinctness, EnumerationEnd
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration
 from fairenum.errors import ProblemError
-from fairenum.problem import FloatArray
+from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.scoring.operating import Operating
 
 
@@ -126,8 +127,18 @@ def margin_ties(model: Model) -> MarginTies:
     margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())
     if len(margin) == 0:
         return MarginTies(0, 0)
-    rows = problem.X[margin]
-    kernel = problem.kernel(rows, rows) + problem.ridge * np.eye(len(margin))
-    scale = max(float(kernel.diagonal().mean()), np.finfo(float).tiny)
-    rank = np.linalg.matrix_rank(kernel + scale, tol=1e-9 * scale * len(margin), hermitian=True)
-    return MarginTies(len(margin), int(rank))
+    return MarginTies(len(margin), _affine_rank(problem, margin))
+
+
+def _affine_rank(problem: SvmProblem, examples: IntArray) -> int:
+    """Return how many examples are affinely independent; a linear kernel of many examples tells in d dimensions."""
+    rows, ridge = problem.X[examples], problem.ridge
+    if problem.kernel.name == "linear" and not ridge and rows.shape[1] < len(rows):
+        scale = max(float(np.einsum("ij,ij->i", rows, rows).mean()), np.finfo(float).tiny)
+        features = np.column_stack([rows, np.full(len(rows), math.sqrt(scale))])
+        matrix = features.T @ features
+    else:
+        kernel = problem.kernel(rows, rows) + ridge * np.eye(len(rows))
+        scale = max(float(kernel.diagonal().mean()), np.finfo(float).tiny)
+        matrix = kernel + scale
+    return int(np.linalg.matrix_rank(matrix, tol=1e-9 * scale * len(rows), hermitian=True))

@@ -6,27 +6,31 @@ most L has, for each price v > 0 of the stand-in, the lower bound::
 
     ( D(v) - v^2 |d|^2 / 2 - L ) / v,    D(v) = max p'alpha - 1/2 alpha'Q alpha,   p_i = 1 + v y_i x_i'd
 
-which is the dual of the same machine with another linear term, so any solver plugin gives it; by weak duality every
-feasible alpha proves a bound. The plane ``w = sum_i alpha_i y_i x_i - v d``, drawn back towards the best one until its
-loss is L, attains a value. A search over v brings the two together. The largest value is the least for ``-d``.
+which is the dual of the same machine with another linear term. By weak duality every feasible alpha proves a bound, so
+an interior point is as good as an exact answer, and found much sooner. The plane ``w = sum_i alpha_i y_i x_i - v d``,
+drawn back towards a better one until its loss is L, attains a value. A search over v for the plane whose loss is L
+brings the two together. The largest value is the least for ``-d``.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from fairenum.errors import SolverError
 from fairenum.problem import BLOCK_ROWS, FloatArray, Solution, SvmProblem
-from fairenum.solvers.protocol import SolverPlugin
-from fairenum.solvers.registry import open_workspace
+from fairenum.qp.gram import open_gram
+from fairenum.qp.interior import interior_point
 
-CLOSE = 1e-3  # of the distance from the best plane's value: the bound and what is attained are then as good as equal
+CLOSE = 5e-4  # of the distance from the best plane's value: the bound and what is attained are then as good as equal
 MOST_SOLVES = 16
-STEP = 4.0  # by which the price grows until the loss is too large
-BISECTIONS = 60
+LEAST_STEP, STEP = 1.5, 50.0  # by which the price grows until the loss is too large
+FAR = 10.0  # times the allowed rise of the loss: a tangent there says little
+APART = 1e-4  # the least share by which a new price differs from those before
+BISECTIONS = 40
+ACCURACY = 1e-9  # of the objective, to which an interior point is computed: far below what is close
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +60,33 @@ class _Plane:
     product: FloatArray  # Q alpha
 
 
+class _Tried(NamedTuple):
+    """A plane with its loss P and its difference z."""
+
+    plane: _Plane
+    loss: float
+    difference: float
+
+    @property
+    def price(self) -> float:
+        """The price that it was found for."""
+        return self.plane.price
+
+
 class _Direction:
     """The stand-in for one direction d, on one problem."""
 
     def __init__(self, problem: SvmProblem, along: FloatArray, square: float) -> None:
         self.problem, self.along, self.square = problem, problem.y * along, square
+        self._gram = open_gram(problem)
+
+    def plane(self, alpha: FloatArray, price: float) -> _Plane:
+        """Return the plane of an answer; as seen through the Gram, which moves nothing but its bias."""
+        return _Plane(alpha, price, self._gram.product(alpha))
+
+    def tried(self, plane: _Plane) -> _Tried:
+        """Return the plane with what it costs and gives."""
+        return _Tried(plane, self.loss(plane), self.difference(plane))
 
     def difference(self, plane: _Plane) -> float:
         """Return z(w)."""
@@ -74,36 +100,58 @@ class _Direction:
         norm = float(plane.alpha @ plane.product) - 2.0 * price * float(plane.alpha @ self.along)
         return 0.5 * (norm + price**2 * self.square) + float(problem.upper @ slack)
 
-    def solved(
-        self, price: float, solver: str | SolverPlugin, start: Solution | None
-    ) -> tuple[Solution, _Plane, float]:
-        """Return the answer for a price, its plane, and the proven least ``P + price * z`` over all planes."""
+    def solved(self, price: float) -> tuple[_Plane, float]:
+        """Return a plane that is nearly the best for a price, and what ``P + price * z`` is at least for all planes."""
         problem = self.problem
-        tilted = SvmProblem(
-            problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + price * self.along,
-            problem.ridge,
-        )  # fmt: skip
-        solution = open_workspace(solver, tilted).solve(start=start)
-        value = solution.certificate.objective - 0.5 * price**2 * self.square
-        return solution, _Plane(solution.alpha, price, problem.product(solution.alpha)), value
+        tilted = problem.linear + price * self.along
+        point = interior_point(self._gram, problem.y, problem.upper, tilted, accuracy=ACCURACY)
+        plane = self.plane(_balanced(point.alpha.clip(0.0, problem.upper), problem.y), price)
+        value = float(plane.alpha @ (tilted - 0.5 * plane.product)) - 0.5 * price**2 * self.square
+        return plane, value
 
-    def drawn_back(self, best: _Plane, plane: _Plane, most: float) -> _Plane:
-        """Return the plane, or the farthest one towards it from the best whose loss is allowed."""
-        if self.loss(plane) <= most:
-            return plane
+    def drawn_back(self, inside: _Plane, plane: _Plane, most: float) -> _Plane:
+        """Return the farthest plane from one whose loss is allowed towards another whose loss is allowed, too."""
         near, far = 0.0, 1.0
         for _ in range(BISECTIONS):
             share = 0.5 * (near + far)
-            near, far = (share, far) if self.loss(_between(best, plane, share)) <= most else (near, share)
-        return _between(best, plane, near)
+            near, far = (share, far) if self.loss(_between(inside, plane, share)) <= most else (near, share)
+        return _between(inside, plane, near)
 
 
-def _between(best: _Plane, plane: _Plane, share: float) -> _Plane:
+def _balanced(alpha: FloatArray, y: FloatArray) -> FloatArray:
+    """Return an answer for which ``y'alpha = 0``, by shrinking the heavier class."""
+    positive, negative = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
+    shrunk = np.where(y > 0, min(1.0, negative / positive), min(1.0, positive / negative))
+    return alpha * shrunk
+
+
+def _between(inside: _Plane, plane: _Plane, share: float) -> _Plane:
     return _Plane(
-        (1.0 - share) * best.alpha + share * plane.alpha,
-        (1.0 - share) * best.price + share * plane.price,
-        (1.0 - share) * best.product + share * plane.product,
+        (1.0 - share) * inside.alpha + share * plane.alpha,
+        (1.0 - share) * inside.price + share * plane.price,
+        (1.0 - share) * inside.product + share * plane.product,
     )
+
+
+def _next_price(inside: _Tried, outside: _Tried | None, least: float, most: float) -> float:
+    """Return where the loss is expected to be what is allowed, between the planes next to it on either side.
+
+    The least ``P + v z`` is concave in v, and every plane gives a tangent: two of them meet in between, at the very
+    price if the planes jump there. Far from it the loss is taken to rise by a power of the price, at first its square.
+    """
+    last, allowed = outside or inside, most - least
+    rise = last.loss - least
+    if outside is None or inside.price == 0.0:
+        factor = math.sqrt(allowed / rise) if rise > 0.0 else STEP
+        least_factor = LEAST_STEP if outside is None else 1.0 / STEP
+        return last.price * min(max(factor, least_factor), STEP)
+    if rise > FAR * allowed:
+        before = max(inside.loss - least, math.ulp(least))
+        share = math.log(allowed / before) / math.log(rise / before)
+        price = inside.price * math.pow(outside.price / inside.price, share)
+    else:
+        price = (outside.loss - inside.loss) / max(inside.difference - outside.difference, math.ulp(0.0))
+    return min(max(price, inside.price * (1.0 + APART)), outside.price * (1.0 - APART))
 
 
 def reach(
@@ -112,7 +160,6 @@ def reach(
     first: FloatArray,
     second: FloatArray,
     eps: float,
-    solver: str | SolverPlugin = "path",
     most_solves: int = MOST_SOLVES,
 ) -> Reach:
     """Bound the mean decision value of one group minus that of another.
@@ -125,8 +172,6 @@ def reach(
         Rows of the two groups.
     eps
         How much more than the least loss on the training examples a machine may have, as a share of it.
-    solver
-        Name of a solver plugin, or a plugin.
     most_solves
         How often to solve for each end; fewer leave bound and attained value farther apart, never wrong.
     """
@@ -136,8 +181,8 @@ def reach(
         for rows, others, sign in ((first, first, 1.0), (second, second, 1.0), (first, second, -2.0))
     )
     square = max(square, 0.0)
-    low = _least(_Direction(problem, along, square), best, eps, solver, most_solves)
-    mirrored = _least(_Direction(problem, -along, square), best, eps, solver, most_solves)
+    low = _least(_Direction(problem, along, square), best, eps, most_solves)
+    mirrored = _least(_Direction(problem, -along, square), best, eps, most_solves)
     return Reach(eps, low, End(-mirrored.bound, -mirrored.attained, mirrored.solves))
 
 
@@ -149,26 +194,23 @@ def _mean_kernel(problem: SvmProblem, rows: FloatArray, others: FloatArray) -> F
     return np.concatenate([problem.kernel(rows[start : start + BLOCK_ROWS], others).mean(axis=1) for start in blocks])
 
 
-def _least(direction: _Direction, best: Solution, eps: float, solver: str | SolverPlugin, most_solves: int) -> End:
+def _least(direction: _Direction, best: Solution, eps: float, most_solves: int) -> End:
     """Search the price at which the loss is what is allowed, and keep the best bound and value on the way."""
-    root = _Plane(best.alpha, 0.0, direction.problem.product(best.alpha))
-    least, here = best.certificate.bound, direction.difference(root)
+    least, bound, solves = best.certificate.bound, -math.inf, 0
     most = (1.0 + eps) * least
-    bound, attained, solves, start = -math.inf, here, 0, best
+    inside, outside = direction.tried(direction.plane(best.alpha, 0.0)), None
+    here = attained = inside.difference
     if direction.square <= np.finfo(float).eps * (1.0 + float(np.abs(direction.along).max())):
         return End(0.0, 0.0, 0)  # the two groups have the same mean, so every plane has the difference 0
-    price, low, high = math.sqrt(2.0 * max(eps, CLOSE) * least / direction.square), 0.0, math.inf
+    price = math.sqrt(2.0 * max(eps, CLOSE) * least / direction.square)
     while solves < most_solves and attained - bound > CLOSE * max(abs(here - attained), abs(here) * CLOSE):
         solves += 1
-        try:
-            start, plane, value = direction.solved(price, solver, start)
-        except SolverError:
-            if solves == most_solves and math.isinf(bound):
-                raise
-            price *= 0.9  # a price a little beside it will do as well
-            continue
+        plane, value = direction.solved(price)
         bound = max(bound, (value - most) / price)
-        attained = min(attained, direction.difference(direction.drawn_back(root, plane, most)))
-        low, high = (price, high) if direction.loss(plane) <= most else (low, price)
-        price = STEP * price if math.isinf(high) else math.sqrt(low * high) if low else high / STEP
+        tried = direction.tried(plane)
+        inside, outside = (tried, outside) if tried.loss <= most else (inside, tried)
+        attained = min(attained, inside.difference)
+        if outside is not None:
+            attained = min(attained, direction.difference(direction.drawn_back(inside.plane, outside.plane, most)))
+        price = _next_price(inside, outside, least, most)
     return End(bound, attained, solves)

@@ -17,19 +17,22 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from fairenum.document.terms import EnumerationEnd
 from fairenum.duality import child_bounds
 from fairenum.enumeration.model import Model, model_of
-from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem
+from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Removal
+
+Copies = npt.NDArray[np.unsignedinteger]  # per example, in the smallest type that holds them: queues are long
 
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
 # Bounds within this share of the best objective are ties: their order is below what can be certified.
 TIE = 1e-13
-# States kept ready to go on, in bytes; beyond it the least promising are dropped and recomputed when their turn comes.
+# States kept ready to go on, in bytes; beyond it the least promising are parked until their turn comes.
 MEMORY_LIMIT = 512 * 2**20
 STATE_VECTORS = 8  # vectors of n numbers that one queued item may hold
 
@@ -58,15 +61,16 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box, the copies that its answer uses and those that its subtree must keep.
+    """A solved box: the copies that it allows, that its answer uses, and that its subtree must keep.
 
-    The solution may be dropped and recomputed.
+    The solution may be parked and resumed.
     """
 
-    upper: FloatArray
-    used: IntArray
-    floor: IntArray
+    allowed: Copies
+    used: Copies
+    floor: Copies
     solution: Solution | None
+    parked: object = None
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +79,7 @@ class _Siblings:
 
     node: _Node
     examples: IntArray
-    copies: IntArray
+    copies: Copies
     bounds: FloatArray
     place: int = 0
 
@@ -122,7 +126,9 @@ class Enumeration:
         self._heap: list[tuple[int, int, int, float, _Node | _Siblings | _Child]] = []
         self._best = self._tie = 0.0
         self._order = itertools.count(0, -1)
+        self._counts = np.min_scalar_type(int(self.problem.copies.max()))
         self._room = max(64, self.memory // (STATE_VECTORS * 8 * self.problem.size))
+        self._ready = 0  # items made since states were parked last
         self._models = self._search()
 
     @property
@@ -148,8 +154,7 @@ class Enumeration:
         root = self.root or self.workspace.solve(problem.upper)
         best = root.certificate.objective
         self._best, self._tie = best, max(TIE * abs(best), np.finfo(float).tiny)
-        used, nothing = self._copies_used(root.alpha), np.zeros(problem.size, np.intp)
-        self._push(best, _Node(problem.upper, used, nothing, root))
+        self._push(best, self._node(root, np.zeros(problem.size, self._counts)))
         seen: set[bytes] = set()
         previous = math.inf
         while self._heap:
@@ -164,13 +169,13 @@ class Enumeration:
                     model = model_of(self.problem, solution, len(seen), best, previous)
                     previous = model.objective
                     yield model
-                self._push_children(item, solution)
+                self._push_children(item, solution, bound)
             elif isinstance(item, _Siblings):
                 self._start_child(item)
             else:
                 self._work_on(item)
-            if len(self._heap) > self._room:
-                self._drop_states()
+            if self._ready > self._room:
+                self._park_states()
         self.stopped = "exhausted"
 
     def _limit_reached(self, bound: float, best: float, found: int, started: float) -> EnumerationEnd | None:
@@ -192,31 +197,40 @@ class Enumeration:
         loss = round((self._best - bound) / self._tie)
         heapq.heappush(self._heap, (loss, turn, next(self._order), bound, item))
 
-    def _drop_states(self) -> None:
-        """Forget the states of the less promising half of the queue; they are recomputed when their turn comes."""
-        queue = sorted(self._heap)
-        for *_, item in queue[len(queue) // 2 :]:
+    def _park_states(self) -> None:
+        """Park all but the most promising states; they are resumed when their turn comes."""
+        queue = [item for *_, item in sorted(self._heap)]
+        nodes = [item if isinstance(item, _Node) else item.node for item in queue]
+        self._ready = self._room // 2
+        kept = {id(node) for node in nodes[: self._ready]}
+        for item, node in zip(queue[self._ready :], nodes[self._ready :], strict=True):
             if isinstance(item, _Child):
                 item.removal = None
-            node = item if isinstance(item, _Node) else item.node
-            node.solution = None
-        self._room = max(self._room, len(queue) + len(queue) // 4)
+            if node.solution is not None and id(node) not in kept:
+                node.parked, node.solution = self.workspace.park(node.solution), None
 
     def _next_bound(self) -> float:
         """Return a bound on everything in the queue."""
         return self._heap[0][3] + self._tie if self._heap else -math.inf
 
-    def _copies_used(self, alpha: FloatArray) -> IntArray:
-        return np.ceil(alpha / self.problem.cost - WHOLE_COPY).astype(np.intp)
+    def _node(self, solution: Solution, floor: Copies) -> _Node:
+        """Return the node of an answer."""
+        cost = self.problem.cost
+        used = np.ceil(solution.alpha / cost - WHOLE_COPY)
+        return _Node(np.rint(solution.upper / cost).astype(self._counts), used.astype(self._counts), floor, solution)
 
-    def _push_children(self, node: _Node, solution: Solution) -> None:
-        """Queue the children as a chain: the next sibling enters the heap when the one before leaves it."""
+    def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
+        """Queue the children as a chain: the next sibling enters the heap when the one before leaves it.
+
+        None is better than its parent, whatever rounding adds to the proven bound: tied siblings wait for their turn.
+        """
         examples, copies, bounds = child_bounds(
-            node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,
-            solution.certificate.bound, self._best, self._tie,
+            node.used.astype(np.intp), node.floor.astype(np.intp), self.problem.cost, solution.alpha, solution.upper,
+            solution.slack, solution.certificate.bound, self._best, self._tie,
         )  # fmt: skip
         if len(examples):
-            self._push(bounds[0], _Siblings(node, examples, copies, bounds))
+            bounds = np.minimum(bounds, bound)
+            self._push(float(bounds[0]), _Siblings(node, examples, copies.astype(self._counts), bounds))
 
     def _start_child(self, siblings: _Siblings) -> None:
         place = siblings.place
@@ -228,6 +242,7 @@ class Enumeration:
     def _work_on(self, child: _Child) -> None:
         """Tighten a child until it is solved or no longer the best on the heap."""
         removal = self._removal(child)
+        self._ready += 1
         solution = removal.tighten(self._next_bound() - 2.0 * self._tie)
         if solution is None:
             child.bound = min(child.bound, removal.bound)
@@ -235,14 +250,13 @@ class Enumeration:
             return
         child.removal = None
         self.nodes += 1
-        used = self._copies_used(solution.alpha)
-        if used.any():
-            floor = self._floor(child)
+        node = self._node(solution, self._floor(child))
+        if node.used.any():
             # An answer that uses less than its floor is found elsewhere too: among ties it can wait.
-            turn = 2 if (used < floor).any() else 0
-            self._push(min(child.bound, removal.bound), _Node(solution.upper, used, floor, solution), turn)
+            turn = 2 if (node.used < node.floor).any() else 0
+            self._push(min(child.bound, removal.bound), node, turn)
 
-    def _floor(self, child: _Child) -> IntArray:
+    def _floor(self, child: _Child) -> Copies:
         siblings = child.siblings
         floor = siblings.node.floor.copy()
         costlier = slice(child.place + 1, None)
@@ -253,11 +267,13 @@ class Enumeration:
         if child.removal is None:
             siblings = child.siblings
             example = int(siblings.examples[child.place])
-            box = float(self.problem.cost[example] * (siblings.copies[child.place] - 1))
+            box = float(self.problem.cost[example] * (int(siblings.copies[child.place]) - 1))
             child.removal = self.workspace.remove(self._solution(siblings.node), example, box)
         return child.removal
 
     def _solution(self, node: _Node) -> Solution:
         if node.solution is None:
-            node.solution = self.workspace.solve(node.upper)
+            box = read_only(node.allowed * self.problem.cost)
+            node.solution, node.parked = self.workspace.resume(node.parked, box), None
+            self._ready += 1
         return node.solution

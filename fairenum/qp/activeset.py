@@ -13,7 +13,10 @@ inverse is updated in O(m^2) when an example enters or leaves (Cauwenberghs and 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp import kernel
@@ -26,7 +29,19 @@ EPSILON = float(np.finfo(float).eps)
 
 def constant_data(gram: Gram, problem: SvmProblem) -> kernel.Data:
     """Return what the compiled loop reads and no path changes."""
-    return kernel.Data(gram.table, gram.is_matrix, gram.ridge, gram.longest, problem.y, problem.tie_weights())
+    weights = problem.tie_weights()
+    return kernel.Data(gram.table, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, problem.y, weights)
+
+
+class Parked(NamedTuple):
+    """An optimal answer by its active set: who is on the margin, and, one bit each, who is at the upper bound.
+
+    The rest follows from one linear system, at a small share of the memory that a state takes.
+    """
+
+    margin: IntArray
+    at_upper: npt.NDArray[np.uint8]
+    bias: float
 
 
 class ActiveSet:
@@ -56,7 +71,7 @@ class ActiveSet:
         self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
         self.gradient: FloatArray = np.empty_like(alpha)
         self.inverse: FloatArray = np.empty((0, 0))
-        self._set_tolerances()
+        self.set_tolerances()
         self.factorise()
 
     def copy(self) -> ActiveSet:
@@ -76,6 +91,10 @@ class ActiveSet:
         state.upper, state.alpha, state.gradient, state.side = upper, alpha, gradient, side
         state.margin, state.inverse, state.bias = margin, inverse, bias
         return state
+
+    def parked(self) -> Parked:
+        """Return what is needed to have the state again."""
+        return Parked(self.margin.copy(), np.packbits(self.side == AT_UPPER), self.bias)
 
     def factorise(self) -> None:
         """Invert the bordered matrix of the margin set from scratch."""
@@ -102,7 +121,7 @@ class ActiveSet:
         """Recompute margin, bias and gradient from the sides alone, to rounding."""
         self.bias, _ = kernel.recompute(self.data, self.vectors(), self.margin_set(), self.bias)
 
-    def _set_tolerances(self) -> None:
+    def set_tolerances(self) -> None:
         """Say how far from 0 a gradient, and from a bound an alpha, may be by rounding."""
         spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest
         self.gradient_tolerance = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
@@ -118,3 +137,15 @@ class ActiveSet:
         alpha = kernel.rounded(self.vectors())
         alpha.flags.writeable = False
         return alpha
+
+
+def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
+    """Return the state of a parked answer within its box."""
+    side = np.where(upper > 0.0, AT_LOWER, 0.0)
+    side[np.unpackbits(parked.at_upper, count=len(side)) > 0] = AT_UPPER
+    side[parked.margin] = ON_MARGIN
+    alpha, data = np.where(side == AT_UPPER, upper, 0.0), constant_data(gram, problem)
+    state = ActiveSet(gram, data, problem.linear, upper, alpha, parked.bias, side, parked.margin.copy())
+    state.recompute()
+    state.set_tolerances()
+    return state

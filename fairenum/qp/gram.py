@@ -1,25 +1,41 @@
 """Access to ``Q`` for algorithms that touch it again and again: from the features, or as a matrix.
 
-A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers.
+A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers. Where most of
+them are 0, as in the columns of categories, products skip them.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from fairenum.errors import ProblemError
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 
 MATRIX_LIMIT = 8192  # examples; 512 MiB for the kernel matrix
+SPARSE = 0.25  # the share of numbers other than 0 up to which skipping the zeros is faster
+
+
+class Nonzeros(NamedTuple):
+    """The numbers of a table that are not 0, row by row (CSR); all three empty for a table that is not sparse."""
+
+    values: FloatArray
+    columns: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]
+
+
+DENSE = Nonzeros(np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 class Gram(Protocol):
     """The matrix Q of one problem, by the products that solvers need."""
 
     table: FloatArray  # the signed features, or Q itself if `is_matrix`
+    nonzeros: Nonzeros  # of the table
     is_matrix: bool
     ridge: float  # what is to be added to the diagonal of what `table` says
     diagonal: FloatArray
@@ -50,17 +66,22 @@ class LinearGram:
     def __init__(self, signed: FloatArray, ridge: float, centre: FloatArray | None = None) -> None:
         self.table = signed
         self.ridge = ridge
+        self._sparse = sparse.csr_array(signed) if np.count_nonzero(signed) <= SPARSE * signed.size else None
+        self.nonzeros = DENSE if self._sparse is None else _nonzeros(self._sparse)
         self._centre = np.zeros(signed.shape[1]) if centre is None else centre
         self.diagonal = np.einsum("ij,ij->i", signed, signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def bias_offset(self, alpha: FloatArray) -> float:
         """Return the part of the bias that centring took away, ``-w'centre``."""
-        return -float((alpha @ self.table) @ self._centre)
+        return -float(self._plane(alpha) @ self._centre)
+
+    def _plane(self, alpha: FloatArray) -> FloatArray:
+        return np.asarray(alpha @ (self.table if self._sparse is None else self._sparse))
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        plain: FloatArray = self.table @ (alpha @ self.table)
+        plain = np.asarray((self.table if self._sparse is None else self._sparse) @ self._plane(alpha))
         return plain + self.ridge * alpha if self.ridge else plain
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -79,6 +100,7 @@ class MatrixGram:
     """Q as a matrix, for kernels that have no short feature map; centred in feature space like the linear one."""
 
     is_matrix = True
+    nonzeros = DENSE
     ridge = 0.0
 
     def __init__(self, matrix: FloatArray, offsets: FloatArray | None = None) -> None:
@@ -118,7 +140,7 @@ def open_gram(problem: SvmProblem) -> Gram:
 def _choose(problem: SvmProblem) -> Gram:
     n, d = problem.X.shape
     if problem.kernel.name == "linear" and d < n:
-        centre = problem.X.mean(axis=0)
+        centre = _centre(problem.X)
         return LinearGram(problem.y[:, None] * (problem.X - centre), problem.ridge, centre)
     if n > MATRIX_LIMIT:
         raise ProblemError(
@@ -132,3 +154,15 @@ def _choose(problem: SvmProblem) -> Gram:
     matrix *= problem.y[:, None] * problem.y
     matrix[np.diag_indices(n)] += problem.ridge
     return MatrixGram(matrix, problem.y * means)
+
+
+def _centre(X: FloatArray) -> FloatArray:
+    """Return the means of the columns; 0 for those of a sparse table that are mostly 0, and so not far from it."""
+    centre, filled = X.mean(axis=0), np.count_nonzero(X, axis=0)
+    if filled.sum() <= SPARSE * X.size:
+        centre[filled <= 0.5 * len(X)] = 0.0
+    return np.asarray(centre)
+
+
+def _nonzeros(table: sparse.csr_array) -> Nonzeros:
+    return Nonzeros(table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32))

@@ -14,9 +14,9 @@ import numpy as np
 
 from fairenum.compiling import entry, inner
 from fairenum.problem import FloatArray
-from fairenum.qp.gram import Gram
+from fairenum.qp.gram import Gram, Nonzeros
 
-MAX_ITERATIONS = 80
+MAX_ITERATIONS = 150
 START = 100.0
 SHORTEST = 1e-10  # a step below this gets nowhere
 # Below this complementarity, relative to the objective, further steps only move rounding errors about.
@@ -35,14 +35,16 @@ class InteriorPoint:
 
 
 class Programme(NamedTuple):
-    """What is solved: Q (as signed features, or itself if `is_matrix`) and the terms of the programme."""
+    """What is solved: Q (as signed features, or itself if `is_matrix`), the terms of the programme, and how well."""
 
     table: FloatArray
+    nonzeros: Nonzeros
     is_matrix: bool
     ridge: float
     y: FloatArray
     linear: FloatArray
     total: float
+    accuracy: float
 
 
 class Point(NamedTuple):
@@ -63,19 +65,62 @@ class Newton(NamedTuple):
 
     factor: FloatArray
     inverse: FloatArray
-    scaled: FloatArray
     along_y: FloatArray
     pivot: float
 
 
 @inner
+def spread(programme: Programme, plane: FloatArray) -> FloatArray:
+    """Return the table times a vector."""
+    values, columns, starts = programme.nonzeros
+    if len(starts) == 0:
+        dense: FloatArray = np.dot(programme.table, plane)
+        return dense
+    result = np.empty(len(starts) - 1)
+    for i in range(len(result)):
+        total = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            total += values[k] * plane[columns[k]]
+        result[i] = total
+    return result
+
+
+@inner
+def gathered(programme: Programme, weights: FloatArray) -> FloatArray:
+    """Return the sum of the rows of the table, weighted."""
+    values, columns, starts = programme.nonzeros
+    if len(starts) == 0:
+        dense: FloatArray = np.dot(weights, programme.table)
+        return dense
+    result = np.zeros(programme.table.shape[1])
+    for i in range(len(weights)):
+        for k in range(starts[i], starts[i + 1]):
+            result[columns[k]] += weights[i] * values[k]
+    return result
+
+
+@inner
+def squared(programme: Programme, weights: FloatArray) -> FloatArray:
+    """Return ``table' diag(weights) table``, of a sparse table the lower triangle only."""
+    values, columns, starts = programme.nonzeros
+    if len(starts) == 0:
+        dense: FloatArray = np.dot(programme.table.T, programme.table * weights.reshape((-1, 1)))
+        return dense
+    result = np.zeros((programme.table.shape[1], programme.table.shape[1]))
+    for i in range(len(weights)):
+        for k in range(starts[i], starts[i + 1]):
+            row, weight = result[columns[k]], weights[i] * values[k]
+            for m in range(starts[i], k + 1):
+                row[columns[m]] += weight * values[m]
+    return result
+
+
+@inner
 def product(programme: Programme, a: FloatArray) -> FloatArray:
     """Return ``Q a``."""
-    table = programme.table
-    result: FloatArray = np.dot(table, a if programme.is_matrix else np.dot(a, table))
-    if not programme.is_matrix:
-        result += programme.ridge * a
-    return result
+    if programme.is_matrix:
+        return spread(programme, a)
+    return spread(programme, gathered(programme, a)) + programme.ridge * a
 
 
 @inner
@@ -95,29 +140,27 @@ def solved(programme: Programme, newton: Newton, right: FloatArray) -> FloatArra
     """Return the solution of the Newton system, by Woodbury's identity in d dimensions for a linear kernel."""
     if programme.is_matrix:
         return substituted(newton.factor, right)
-    core = substituted(newton.factor, np.dot(right, newton.scaled))
-    result: FloatArray = newton.inverse * (right - np.dot(programme.table, core))
+    core = substituted(newton.factor, gathered(programme, right * newton.inverse))
+    result: FloatArray = newton.inverse * (right - spread(programme, core))
     return result
 
 
 @inner
 def factorised(programme: Programme, shift: FloatArray) -> Newton:
     """Factorise the Newton matrix."""
-    table = programme.table
-    inverse, scaled = shift, table
+    inverse = shift
     if programme.is_matrix:
-        core = table.copy()
+        core = programme.table.copy()
         for i in range(len(core)):
             core[i, i] += shift[i]
     else:
         inverse = 1.0 / (shift + programme.ridge)
-        scaled = table * inverse.reshape((-1, 1))
-        core = np.dot(table.T, scaled)
+        core = squared(programme, inverse)
         for i in range(len(core)):
             core[i, i] += 1.0
-    newton = Newton(np.ascontiguousarray(np.linalg.cholesky(core)), inverse, scaled, shift, 0.0)
+    newton = Newton(np.ascontiguousarray(np.linalg.cholesky(core)), inverse, shift, 0.0)
     along_y = solved(programme, newton, programme.y)
-    return Newton(newton.factor, inverse, scaled, along_y, np.dot(programme.y, along_y))
+    return Newton(newton.factor, inverse, along_y, np.dot(programme.y, along_y))
 
 
 @inner
@@ -151,7 +194,7 @@ def step(programme: Programme, point: Point) -> float:
     a, z, s, q, y = point.a, point.z, point.s, point.q, programme.y
     reached, double = product(programme, a), 2 * len(a)
     mu = (np.dot(a, s) + np.dot(z, q)) / double
-    if double * mu <= TARGET * (abs(np.dot(programme.linear, a)) + 0.5 * np.dot(a, reached)):
+    if double * mu <= programme.accuracy * (abs(np.dot(programme.linear, a)) + 0.5 * np.dot(a, reached)):
         return SOLVED
     residual = reached - programme.linear + y * point.b[0] - s + q
     imbalance = programme.total - np.dot(y, a)
@@ -172,14 +215,16 @@ def step(programme: Programme, point: Point) -> float:
 
 
 def interior_point(
-    gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0
+    gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0, accuracy: float = TARGET
 ) -> InteriorPoint:
-    """Solve to about eleven digits of the objective, or as far as rounding allows.
+    """Solve to an accuracy relative to the objective, or as far as rounding allows.
 
     The caller certifies the answer; this function promises only a point inside the box.
     """
     # Copies are writable whatever came in: the compiled step knows one kind of array.
-    programme = Programme(gram.table, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total)
+    programme = Programme(
+        gram.table, gram.nonzeros, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
+    )
     point = _start(gram, y, upper, linear)
     for _ in range(MAX_ITERATIONS):
         try:

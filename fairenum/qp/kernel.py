@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fairenum.compiling import entry, in_any_order, inner
 from fairenum.problem import FloatArray, IntArray
+from fairenum.qp.gram import Nonzeros
 
 ARRIVED, PAUSED, STUCK, NOT_STARTED = 0, 1, 2, 3
 END, ENTERS, FALLS, RISES = 0, 1, 2, 3
@@ -35,6 +36,7 @@ class Data(NamedTuple):
     """What never moves: Q (as signed features, or itself if `is_matrix`), labels, tie weights."""
 
     table: FloatArray
+    nonzeros: Nonzeros
     is_matrix: bool
     ridge: float
     longest: float
@@ -115,6 +117,22 @@ def combined(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
         row, weight = data.table[margin.examples[p]], weights[p]
         for k in range(len(result)):
             result[k] += weight * row[k]
+    return result
+
+
+@inner
+def spread(data: Data, plane: FloatArray) -> FloatArray:
+    """Return the table times a vector."""
+    values, columns, starts = data.nonzeros
+    if len(starts) == 0:
+        dense: FloatArray = np.dot(data.table, plane)
+        return dense
+    result = np.empty(len(starts) - 1)
+    for i in range(len(result)):
+        total = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            total += values[k] * plane[columns[k]]
+        result[i] = total
     return result
 
 
@@ -413,7 +431,7 @@ def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: F
     plane = combined(data, margin, rates)
     if example >= 0:
         plane -= table[example]
-    result = plane if data.is_matrix else np.dot(table, plane)
+    result = plane if data.is_matrix else spread(data, plane)
     result += bias * data.y
     if example < 0:
         result += goal.shift
@@ -528,11 +546,15 @@ def add_product(high: FloatArray, low: FloatArray, weight: float, row: FloatArra
 @inner
 def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
     """Return the sum of all rows of the table, weighted by alpha: the plane, or ``Q alpha`` of a matrix."""
+    values, columns, starts = data.nonzeros
     high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
     for i in range(len(alpha)):
         weight, row = alpha[i], data.table[i]
         if precisely:
             add_product(high, low, weight, row)
+        elif weight != 0.0 and len(starts) > 0:
+            for k in range(starts[i], starts[i + 1]):
+                high[columns[k]] += weight * values[k]
         elif weight != 0.0:
             for k in range(len(row)):
                 high[k] += weight * row[k]
@@ -577,10 +599,10 @@ def recomputed(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tup
     if margin.size > 0:
         bias = refined(data, vectors, margin, bias, precisely)
     plane, value = spanned(data, alpha, precisely), 0.0
+    product = plane if data.is_matrix else spread(data, plane) + data.ridge * alpha
     for i in range(len(alpha)):
-        product = reached(data, plane, alpha, i)
-        vectors.gradient[i] = product + data.y[i] * bias - linear[i]
-        value += alpha[i] * (linear[i] - 0.5 * product)
+        vectors.gradient[i] = product[i] + data.y[i] * bias - linear[i]
+        value += alpha[i] * (linear[i] - 0.5 * product[i])
     for i in margin.examples[: margin.size]:
         vectors.gradient[i] = 0.0
     return bias, value

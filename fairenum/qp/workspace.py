@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fairenum.errors import SolverBroken
 from fairenum.problem import Claim, FloatArray, Solution, SvmProblem
-from fairenum.qp.activeset import ActiveSet
+from fairenum.qp.activeset import ActiveSet, Parked, resumed
 from fairenum.qp.gram import open_gram
 from fairenum.qp.path import PathStuck, RemovalPath, admitted
 from fairenum.qp.polish import optimal_state, warm_up
@@ -41,6 +41,14 @@ class PathWorkspace:
             return _claim(admitted(self._state(parent), example, upper))
         except PathStuck:
             return self.solve(parent.box_with(example, upper))
+
+    def park(self, solution: Solution) -> Parked:
+        """Keep the active set of an answer alone."""
+        return self._state(solution).parked()
+
+    def resume(self, parked: Parked, upper: FloatArray) -> Claim:
+        """Compute a parked answer again from its active set."""
+        return _claim(resumed(parked, self._gram, self.problem, upper))
 
     def _state(self, parent: Solution) -> ActiveSet:
         """Return the parent's state, made again if another solver answered."""

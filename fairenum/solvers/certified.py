@@ -17,6 +17,7 @@ from fairenum.qp.plane import sharpened
 from fairenum.qp.polish import optimal_state
 from fairenum.solvers.protocol import (
     AdmitsExamples,
+    ParksAnswers,
     Removal,
     RemovesExamples,
     SolverPlugin,
@@ -39,6 +40,9 @@ class CertifiedWorkspace:
         self._workspace: SolverWorkspace = self._call(lambda: plugin.open(problem, self.tolerance))
         self._remover = self._workspace if isinstance(self._workspace, RemovesExamples) else None
         self._admitter = self._workspace if isinstance(self._workspace, AdmitsExamples) else None
+        self._parker: ParksAnswers[object] | None = (
+            self._workspace if isinstance(self._workspace, ParksAnswers) else None
+        )
 
     @property
     def removes(self) -> bool:
@@ -76,6 +80,21 @@ class CertifiedWorkspace:
         if admitter is None:
             raise SolverBroken(f"solver {self.plugin.name!r} admits no examples; use solve()")
         return self.proven(self.named(lambda: admitter.admit(parent, example, upper)), parent.box_with(example, upper))
+
+    def park(self, solution: Solution) -> object:
+        """Return the little from which `resume` has an answer again; None if the plugin keeps nothing."""
+        parker = self._parker
+        return None if parker is None else self.named(lambda: parker.park(solution))
+
+    def resume(self, parked: object, upper: FloatArray) -> Solution:
+        """Return a parked answer, proven again; solved anew if nothing, or too little, was kept of it."""
+        parker = self._parker
+        if parker is None or parked is None:
+            return self.solve(upper)
+        try:
+            return self.proven(self.named(lambda: parker.resume(parked, upper)), upper)
+        except AnswerRefused:
+            return self.solve(upper)
 
     def proven(self, claim: Claim, upper: FloatArray) -> Solution:
         """Return what a path of the plugin claims as a solution, or refuse it by the plugin's name."""

@@ -11,6 +11,7 @@ from fairenum.problem import Claim, FloatArray, Solution, SvmProblem
 __all__ = [
     "AdmitsExamples",
     "Claim",
+    "ParksAnswers",
     "Removal",
     "RemovesExamples",
     "Solution",
@@ -21,6 +22,7 @@ __all__ = [
 
 # What a removal ends with: a plugin's claim, or a solution once it is proven.
 Answer_co = TypeVar("Answer_co", covariant=True)
+Parked = TypeVar("Parked")  # what a workspace keeps of an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,20 @@ class AdmitsExamples(Protocol):
 
     def admit(self, parent: Solution, example: int, upper: float) -> Claim:
         """Solve the parent's box with an example let in that has no room there."""
+
+
+@runtime_checkable
+class ParksAnswers(Protocol[Parked]):
+    """A workspace that can have an answer again, sooner than by solving, from much less than it holds ready.
+
+    An answer that is resumed must be the one that was parked, to rounding: it is certified again, not polished.
+    """
+
+    def park(self, solution: Solution) -> Parked:
+        """Return what is to be kept of an answer."""
+
+    def resume(self, parked: Parked, upper: FloatArray) -> Claim:
+        """Return the answer within its box again."""
 
 
 class SolverPlugin(Protocol):

@@ -68,20 +68,19 @@ def test_the_ends_are_those_of_a_direct_solve(seed, eps):
 
 
 @pytest.mark.parametrize("kernel", [None, Kernel("rbf", 0.4)])
-@pytest.mark.parametrize("solver", ["path", "piqp"])
-def test_models_lie_within_and_the_range_grows_with_eps(kernel, solver):
+def test_models_lie_within_and_the_range_grows_with_eps(kernel):
     problem, first, second = setting(3, 40, 3, kernel)
     best = open_workspace("path", problem).solve()
     weights = (problem.y * best.alpha)[best.support]
     here = problem.decide(first, best.support, weights).mean() - problem.decide(second, best.support, weights).mean()
-    inner = reach(problem, best, first, second, 0.01, solver)
-    outer = reach(problem, best, first, second, 0.2, solver)
+    inner = reach(problem, best, first, second, 0.01)
+    outer = reach(problem, best, first, second, 0.2)
     for found in (inner, outer):
         assert found.low.bound <= found.low.attained <= here + 1e-9
         assert here - 1e-9 <= found.high.attained <= found.high.bound
     assert outer.low.bound < inner.low.attained
     assert outer.high.bound > inner.high.attained
-    rough = reach(problem, best, first, second, 0.2, solver, most_solves=2)
+    rough = reach(problem, best, first, second, 0.2, most_solves=2)
     assert rough.low.bound <= outer.low.attained + 1e-9
     assert rough.low.solves == 2
 

@@ -7,10 +7,12 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from strategies import posed
 
 from fairenum.document.models import MarginTies
-from fairenum.enumeration.distinct import DistinctModels, margin_ties
+from fairenum.enumeration.distinct import DistinctModels, _affine_rank, margin_ties
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import ProblemError
 from fairenum.problem import SvmProblem
@@ -188,3 +190,11 @@ def test_open_decisions_are_flagged():
     assert model.bias_interval[1] > model.bias_interval[0]
     assert model.undetermined(np.array([[1.0]])).all()
     assert not model.undetermined(np.array([[10.0], [-10.0]])).any()
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10_000), st.sampled_from(["hypercube", "grid", "continuous"]), st.integers(2, 30))
+def test_the_rank_of_a_margin_is_that_of_its_differences(seed, kind, n):
+    problem = posed(n, 4, kind, seed)
+    every = np.arange(n)
+    assert _affine_rank(problem, every) == 1 + np.linalg.matrix_rank(problem.X[1:] - problem.X[0], tol=1e-7)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from strategies import posed
+from hypothesis import given
+from oracles import BruteForce
+from strategies import labels, posed, problems
 
 from fairenum.errors import ProblemError
-from fairenum.problem import Kernel
+from fairenum.problem import Kernel, SvmProblem
 from fairenum.qp import gram as grams
 from fairenum.qp.gram import LinearGram, MatrixGram, open_gram
+from fairenum.qp.polish import optimal_state
+from fairenum.solvers.registry import open_workspace
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
@@ -37,3 +41,45 @@ def test_a_kernel_matrix_that_does_not_fit_is_refused_with_its_size(monkeypatch)
     monkeypatch.setattr(grams, "MATRIX_LIMIT", 20)
     with pytest.raises(ProblemError, match=r"a rbf kernel on 30 examples needs a matrix of .* GB; at most 20 examples"):
         open_gram(posed(30, 2, kernel=Kernel("rbf")))
+
+
+def categories(n: int = 80, seed: int = 0, **arguments) -> SvmProblem:
+    """One number far from 0, and three categories of six values as columns of 0 and 1."""
+    rng = np.random.default_rng(seed)
+    columns = [np.eye(6)[rng.integers(0, 6, n)] for _ in range(3)]
+    return SvmProblem(np.column_stack([rng.normal(1e3, 1.0, n), *columns]), labels(rng, n), **arguments)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_a_sparse_table_says_the_same_and_stays_sparse(ridge, monkeypatch):
+    problem = categories(ridge=ridge)
+    gram = open_gram(problem)
+    alpha = np.random.default_rng(1).random(80)
+    alpha[problem.y > 0] *= alpha[problem.y < 0].sum() / alpha[problem.y > 0].sum()
+    assert len(gram.nonzeros.values) == 4 * 80, "only the number is centred"
+    monkeypatch.setattr(grams, "SPARSE", 0.0)
+    dense = open_gram(categories(ridge=ridge))
+    assert len(dense.nonzeros.values) == 0
+    reached = gram.product(alpha) - problem.y * gram.bias_offset(alpha)
+    np.testing.assert_allclose(reached, dense.product(alpha) - problem.y * dense.bias_offset(alpha), atol=1e-9)
+    np.testing.assert_allclose(reached, problem.product(alpha), atol=1e-9)
+
+
+@pytest.mark.parametrize("cost", [0.01, 1.0, 100.0])
+def test_the_optimum_of_a_sparse_table_is_that_of_a_dense_one(cost, monkeypatch):
+    problem = categories(300, cost=cost)
+    solution = open_workspace("path", problem).solve()
+    monkeypatch.setattr(grams, "SPARSE", 0.0)
+    expected = open_workspace("path", categories(300, cost=cost)).solve()
+    np.testing.assert_array_equal(solution.support, expected.support)
+    np.testing.assert_allclose(solution.alpha, expected.alpha, atol=1e-9 * cost)
+    assert solution.certificate.bias == pytest.approx(expected.certificate.bias, rel=1e-9)
+
+
+@given(problems(kernels=(Kernel("linear"),), copies=True))
+def test_small_tables_taken_as_sparse_have_the_canonical_answer(problem):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grams, "SPARSE", 1.0)
+        state = optimal_state(open_gram(problem), problem, problem.upper)
+    expected = BruteForce(problem).canonical(2**problem.size - 1)
+    np.testing.assert_allclose(state.alpha, expected, atol=1e-7 * float(problem.upper.max()))

@@ -55,6 +55,32 @@ def test_an_answer_of_another_solver_is_a_parent_too():
     assert back.certificate.objective == pytest.approx(foreign.certificate.objective, rel=1e-11)
 
 
+@pytest.mark.parametrize("kind", ["continuous", "grid", "hypercube"])
+@pytest.mark.parametrize("kernel", [Kernel(), Kernel("rbf", 0.5)])
+def test_a_parked_answer_is_resumed_and_goes_on(kind, kernel):
+    problem = posed(50, kind=kind, kernel=kernel, copies=np.random.default_rng(0).integers(1, 4, 50))
+    workspace = open_workspace("path", problem)
+    best = workspace.solve()
+    for example in best.support:
+        child = workspace.remove(best, int(example), 0.5 * float(best.alpha[example])).tighten(-np.inf)
+        again = workspace.resume(workspace.park(child), child.upper)
+        np.testing.assert_allclose(again.alpha, child.alpha, atol=1e-10)
+        np.testing.assert_array_equal(again.support, child.support)
+        assert again.certificate.objective == pytest.approx(child.certificate.objective, rel=1e-12)
+        on, other = (workspace.remove(one, int(child.support[0])).tighten(-np.inf) for one in (again, child))
+        np.testing.assert_allclose(on.alpha, other.alpha, atol=1e-10)
+
+
+def test_what_was_parked_wrongly_or_not_at_all_is_solved_anew():
+    workspace, foreign = open_workspace("path", PROBLEM), open_workspace("piqp", PROBLEM)
+    best = workspace.solve()
+    parked = workspace.park(best)
+    elsewhere = parked._replace(at_upper=~parked.at_upper)
+    np.testing.assert_allclose(workspace.resume(elsewhere, PROBLEM.upper).alpha, best.alpha, atol=1e-10)
+    assert foreign.park(best) is None
+    np.testing.assert_allclose(foreign.resume(None, PROBLEM.upper).alpha, best.alpha, atol=1e-10)
+
+
 def test_a_lost_path_is_solved_anew(monkeypatch):
     workspace = open_workspace("path", PROBLEM)
     best = workspace.solve()
