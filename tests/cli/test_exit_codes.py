@@ -71,16 +71,16 @@ BAD_INPUT = {
     "three labels": (HEADER + ROWS + "1,2,a,maybe\n", [], "'approved'"),
     "infinite": (HEADER + ROWS + "inf,2,a,yes\n", [], "'income'"),
     "one class": (HEADER + ROWS.replace("no", "yes"), [], "'approved'"),
-    "constant column": ("".join(f"7,{line}\n" for line in ROWS.splitlines()), [], "'same'"),
+    "constant groups": ("".join(f"7,{line}\n" for line in ROWS.splitlines()), ["--sensitive", "same"], "'same'"),
     "empty": ("", [], "empty"),
     "header only": (HEADER, [], "row"),
-    "wrong delimiter": ((HEADER + ROWS).replace(",", ";"), [], "delimiter"),
-    "not UTF-8": ((HEADER + ROWS + "1,2,\xe9,yes\n").encode("latin-1"), [], "UTF-8"),
+    "wrong delimiter": ((HEADER + ROWS).replace(",", ";"), ["--delimiter", ","], "delimiter"),
+    "no text": (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)), [], "text"),
     "columns of one name": (HEADER.replace("debt", "income") + ROWS, [], "both called 'income'"),
     "unknown favourable": (HEADER + ROWS, ["--favourable", "maybe"], "'maybe'"),
     "ragged": (HEADER + ROWS + "1,2,a,yes,5\n", [], "line 62"),
 }
-BAD_INPUT["constant column"] = ("same," + HEADER + BAD_INPUT["constant column"][0], *BAD_INPUT["constant column"][1:])
+BAD_INPUT["constant groups"] = ("same," + HEADER + BAD_INPUT["constant groups"][0], *BAD_INPUT["constant groups"][1:])
 
 
 @pytest.mark.parametrize(("content", "options", "message"), BAD_INPUT.values(), ids=BAD_INPUT)

@@ -88,7 +88,7 @@ def test_reductions_of_a_weighted_machine_select_more_where_missing_costs_more()
     rates = []
     for class_weight in ((1.0, 6.0), "none", (6.0, 1.0)):
         task = make_task(machine=Machine(class_weight=class_weight))
-        by_name = {outcome.name: outcome.chances.mean() for outcome in try_mitigations(task)}
+        by_name = {outcome.name: outcome.decided.chances.mean() for outcome in try_mitigations(task)}
         rates.append([by_name["grid_search"], by_name["exponentiated_gradient"], by_name["reweighing"]])
     few, plain, many = np.array(rates)
     assert (few <= plain).all()

@@ -100,7 +100,6 @@ def poisoned(document, text: str):
         "fairenum",
         "paper",
         "greedy_parity",
-        "random",
         "reweighing",
         "existing_credits",
         "A101",
