@@ -35,7 +35,8 @@ def read_values(context: click.Context, parameter: click.Parameter, texts: tuple
     for cell in (cell for cells in csv.reader(texts, skipinitialspace=True) for cell in cells if cell.strip()):
         name, is_there, value = cell.partition("=")
         if not is_there or not name.strip():
-            raise click.BadParameter(f"{cell!r} is no NAME=VALUE", context, parameter)
+            advice = "a part that holds a comma stands in double quotes: --values '\"pay=1,5\",town=Ayr'"
+            raise click.BadParameter(f"{cell!r} is no NAME=VALUE; {advice}", context, parameter)
         if name.strip() in values:
             raise click.BadParameter(f"{name.strip()!r} is given twice", context, parameter)
         values[name.strip()] = value

@@ -18,10 +18,10 @@ from fairenum.dataset.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.dataset.naming import option, row_name
+from fairenum.dataset.naming import row_name
 from fairenum.dataset.written import number
 from fairenum.errors import FavourableUnknown, LabelNotBinary, LabelOneClass, LabelUndefined
-from fairenum.phrases import quoted
+from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     from fairenum.dataset.columns import Series
@@ -64,10 +64,11 @@ def read_label(series: Series, favourable: object) -> Label:
 
 def match_value(wanted: object, values: list[str], column: str) -> str:
     """Find the value that is meant: the same text, else the same number (1, 1.0, True), else but for case."""
-    example = option("favourable", values[-1], "favourable", values[-1])
-    advice = f"its values are {quoted(values)}: say which is favourable, for example {example}"
     if wanted is None:
-        raise FavourableUnknown(f"label column {column!r} has no favourable value yet; {advice}")
+        raise FavourableUnknown(
+            f"label column {column!r} has no favourable value yet; its values are {quoted(values)}: "
+            "say which is favourable with favourable=... (--favourable VALUE)"
+        )
     text = plain_text(wanted)
     same_text = [value for value in values if value == text]
     same_number = [value for value in values if number(value) == number(text)]
@@ -75,7 +76,8 @@ def match_value(wanted: object, values: list[str], column: str) -> str:
     for found in (same_text, same_number, same_letters):
         if len(found) == 1:
             return found[0]
-    raise FavourableUnknown(f"label column {column!r} has no value {text!r}; {advice}")
+    hint = did_you_mean(text, values) or f"; its values are {quoted(values)}"
+    raise FavourableUnknown(f"label column {column!r} has no value {text!r}, named as favourable (--favourable){hint}")
 
 
 def _refuse_undefined(series: Series, texts: Texts) -> None:

@@ -183,7 +183,10 @@ class Dataset:
         reading = reading_of(reading, options)
         frame = _with_plain_names(frame)
         if label is None:
-            raise LabelError(f"the table has no label yet; name one of its columns: {quoted(frame.columns)}")
+            raise LabelError(
+                "the table has no label yet; name the column to predict with label=... (--label COLUMN) and its "
+                f"favourable value with favourable=... (--favourable VALUE); its columns are {quoted(frame.columns)}"
+            )
         sensitive, withhold = listed(sensitive), listed(withhold)
         _refuse_parts(frame, label, sensitive, withhold, reading)
         groups = [read_groups(frame[c], reading.bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]

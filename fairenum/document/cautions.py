@@ -23,11 +23,22 @@ def cautions(document: AuditDocument) -> tuple[Caution, ...]:
     return tuple(chain.from_iterable(find(document) for find in rooms))
 
 
+def unused_rows(document: AuditDocument) -> int:
+    """Count the rows that the sizes of the splits leave out."""
+    sizes, rows = document.config.sizes, document.dataset.rows
+    if document.dataset.origin.how != "random":
+        return 0
+    whole = rows if all(isinstance(size, int) for size in sizes) else 1
+    return rows - round(sum(sizes) / whole * rows)
+
+
 def _of_run(document: AuditDocument) -> Iterator[Caution]:
     if document.enumeration.stopped == "interrupted":
         yield Caution("interrupted")
     if document.is_exploratory:
         yield Caution("exploratory")
+    if unused_rows(document):
+        yield Caution("unused_rows")
     if document.guided and document.guided.obstacle and document.column is not None:
         yield Caution("guided_skipped")
     if document.requested.class_weight == "auto" and document.config.machine.class_weight != "none":

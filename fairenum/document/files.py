@@ -66,7 +66,7 @@ def _decoded(content: bytes, name: str) -> dict[str, object]:
     try:
         found = msgspec.json.decode(content)
     except (ValueError, RecursionError) as error:
-        raise ResultError(f"{name!r} is no JSON: {error}") from error
+        raise ResultError(f"{name!r} is no JSON: {error}; name a run that fairenum saved") from error
     if not isinstance(found, dict):
         raise ResultError(f"{name!r} is no document of fairenum: it is no JSON object; {HINT}")
     return found

@@ -73,6 +73,7 @@ AuditCaution = Literal[
     "unseen",
     "pooled",
     "unscaled",
+    "unused_rows",
     "sensitive_features",
     "leak",
     "one_column",

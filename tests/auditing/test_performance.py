@@ -11,7 +11,7 @@ from fairenum.report import page
 from fairenum.report.wording import audit as wording
 from fairenum.report.wording.method import steps
 
-NAMES = {"balanced_accuracy": "balanced accuracy", "auc": "AUC", "cost=4:1": "weighted accuracy"}
+NAMES = {"balanced_accuracy": "balanced accuracy", "auc": "AUC", "cost=4:1": "cost-weighted accuracy"}
 
 
 @pytest.fixture(scope="module", params=list(NAMES))

@@ -127,13 +127,14 @@ def test_the_good_file_is_good(tmp_path):
 @pytest.mark.parametrize(
     ("given", "error", "fragment"),
     [
-        ({"label": None}, errors.LabelError, "name one of its columns: 'age', 'job', 'sex', 'ok'"),
+        ({"label": None}, errors.LabelError, "its columns are 'age', 'job', 'sex', 'ok'"),
         (
             {"favourable": None},
             errors.FavourableUnknown,
             "no favourable value yet; its values are 'no', 'yes'",
         ),
-        ({"favourable": "maybe"}, errors.FavourableUnknown, "favourable='yes'"),
+        ({"favourable": "maybe"}, errors.FavourableUnknown, "its values are 'no', 'yes'"),
+        ({"favourable": "yess"}, errors.FavourableUnknown, "did you mean 'yes'?"),
         ({"drop": ["jobb"]}, errors.ColumnMissing, "named as drop; did you mean 'job'?"),
         ({"drop": "ok"}, errors.ColumnConflict, "'ok' is named twice"),
         ({"sensitive": ["sex", "sex"]}, errors.ColumnConflict, "'sex' is named twice"),

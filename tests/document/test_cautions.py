@@ -31,6 +31,7 @@ def calm() -> AuditDocument:
         for table in document.group_tables
     )
     return document.but(
+        config=document.config.but(sizes=(0.6, 0.2, 0.2)),
         dataset=document.dataset.but(sensitive=tuple(columns)),
         enumeration=document.enumeration.but(ties=None),
         group_tables=tuple(tables),
@@ -134,6 +135,7 @@ CHANGES = {
     Caution("unseen"): with_table(unseen={"town": 1}),
     Caution("pooled"): with_table(pooled={"zip": 900}),
     Caution("unscaled"): with_part("config", standardise=False),
+    Caution("unused_rows"): with_part("config", sizes=(60, 20, 20)),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
     Caution("leak"): screened(features=(Alone("town", 0.79),)),
     Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
@@ -231,6 +233,7 @@ def test_the_difference_that_can_go_unseen_is_the_largest_of_model_1_in_the_prim
 
 def test_a_run_of_version_01_gets_the_codes_that_it_had():
     assert [caution.code for caution in cautions(read("audit"))] == [
+        "unused_rows",
         "few_predictors",
         "small_group",
         "small_group",

@@ -45,14 +45,14 @@ PERFORMANCES: Mapping[PerformanceName, str] = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "auc": "AUC",
-    "cost": "weighted accuracy",
+    "cost": "cost-weighted accuracy",
 }
 # The same where a column has to be narrow; a note says what a short one stands for.
 NARROW: Mapping[PerformanceName, str] = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced",
     "auc": "AUC",
-    "cost": "weighted",
+    "cost": "by cost",
 }
 PARTS: Mapping[Part, str] = {"selection": "selection split", "holdout": "holdout"}
 METHODS = {
@@ -108,7 +108,9 @@ def performance_heading(document: AuditDocument) -> str:
 def performance_notes(document: AuditDocument) -> tuple[str, ...]:
     """Say what the heading of a narrow column stands for, if it does not say that itself."""
     heading, name = performance_heading(document), performance_of(document)
-    return () if heading == name else (f"{heading}: {name}",)
+    measure = document.selection.tolerances.measure
+    costs = f"; a false negative costs {measure.false_negative:g}, a false positive {measure.false_positive:g}"
+    return () if heading == name else (f"{heading}: {name}" + costs * (measure.name == "cost"),)
 
 
 def measures_of(document: AuditDocument) -> Mapping[Measure, str]:

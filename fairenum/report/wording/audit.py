@@ -8,6 +8,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
 from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
 from fairenum.document.performance import PerformanceName
+from fairenum.document.table import TableFacts
 from fairenum.document.terms import Reason, Verdict
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
@@ -43,8 +44,22 @@ def subject(document: AuditDocument) -> str:
     columns = [short(column) for column in data.sensitive_columns]
     compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
     size = f"{counted(data.rows, 'row')}, {counted(len(data.features), 'feature')}"
-    cut = f"; {point}" if (point := operating_point(document)) else ""
-    return f"{name(document)}: {size}; favourable: {short(data.label)} = {short(data.favourable)}; {compared}{cut}"
+    more = [part for part in (_weighted_by(data), _split_by(data), operating_point(document)) if part]
+    favourable = f"favourable: {short(data.label)} = {short(data.favourable)}"
+    return f"{name(document)}: " + "; ".join([size, favourable, compared, *more])
+
+
+def _weighted_by(data: TableFacts) -> str:
+    return f"rows weighted by {short(data.weights.column)}" if data.weights else ""
+
+
+def _split_by(data: TableFacts) -> str:
+    """Say by which column rows were divided, and where the parts of a time begin."""
+    origin = data.origin
+    begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True) if origin.starts else ()
+    starts = ", ".join(f"{part} from {short(time)}" for part, time in begins)
+    column = f"split by {short(origin.column)}" if origin.column else ""
+    return f"{column} ({starts})" if column and starts else column
 
 
 def headline(document: AuditDocument) -> str:
@@ -105,7 +120,7 @@ def findings(document: AuditDocument) -> Iterator[str]:
     if document.explanation:
         yield left_out(document.explanation)
     if document.multiplicity.models > 1:
-        yield _multiplicity_sentence(document.multiplicity)
+        yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
@@ -129,20 +144,23 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 def left_out(found: Explanation) -> str:
     """Say how much the selected model leaves out, and how little of it matters."""
-    core = found.core
+    core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
+    if core.records == found.records:
+        return all_of_it
     return (
-        f"It leaves out {counted(found.records, 'training record')}. Leaving out {core.records} of them alone gives "
+        f"{all_of_it} Leaving out {core.records} of them alone gives "
         f"{percent(core.share_of_gain)} of its gain on the selection split, at an objective of "
         f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
         "the holdout."
     )
 
 
-def _multiplicity_sentence(found: Multiplicity) -> str:
+def _multiplicity_sentence(found: Multiplicity, is_weighted: bool) -> str:
+    by_weight = " by weight" if is_weighted else ""
     return (
         f"The {found.models} models decide {found.flipped} of {counted(found.rows, 'holdout row')} "
-        f"({percent(found.ambiguity)}) in more than one way; one model differs from model 1 in up to "
-        f"{percent(found.discrepancy)}."
+        f"({percent(found.ambiguity)}{by_weight}) in more than one way; one model differs from model 1 in up to "
+        f"{percent(found.discrepancy)}{by_weight}."
     )
 
 

@@ -7,6 +7,7 @@ from typing import cast, get_args
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import SHARES
+from fairenum.document.cautions import unused_rows
 from fairenum.document.choice import Caution
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import CautionCode, RemarkKind
@@ -41,14 +42,30 @@ def _guided_skipped(document: AuditDocument, _caution: Caution) -> str:
     return "there was no guided search" + (f": {OBSTACLES[obstacle]}" if obstacle else "")
 
 
+def _unused_rows(document: AuditDocument, _caution: Caution) -> str:
+    unused, rows = unused_rows(document), document.dataset.rows
+    sizes = ",".join(f"{size:g}" for size in document.config.sizes)
+    return f"of {rows} rows {unused} are in no split, as the sizes {sizes} ask for; shares of all rows are {TRY}"
+
+
 def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
     weights = document.class_weights
     return (
         f"without class weights the machine selects {percent(weights.plain_selection_rate)} of the selection split, so "
         f"the balanced one was audited: a violated margin costs {weights.favourable:.3g} times C for a favourable row "
         f"and {weights.unfavourable:.3g} times for an unfavourable one; class_weight='none' (--class-weight none) "
-        "keeps the machine without weights"
+        f"keeps the machine without weights{_other_rate(document)}"
     )
+
+
+def _other_rate(document: AuditDocument) -> str:
+    """Say that the balanced machine selects another share than the label has, unless it is cut there."""
+    counts, rate = document.dataset.class_counts, document.first.scores.selection.selection_rate.value
+    if document.config.decide != "sign":
+        return ""
+    label = counts.favourable / (counts.favourable + counts.unfavourable)
+    cut = "decide='base-rate' (--decide base-rate) cuts it there"
+    return f"; model 1 selects {percent(rate)} where {percent(label)} of the rows have the label: {cut}"
 
 
 def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
@@ -223,6 +240,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "interrupted": _interrupted,
     "exploratory": _exploratory,
     "guided_skipped": _guided_skipped,
+    "unused_rows": _unused_rows,
     "class_weighted": _class_weighted,
     "few_predictors": _few_predictors,
     "solver_failed": _solver_failed,
