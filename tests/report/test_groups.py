@@ -2,8 +2,11 @@
 
 from samples import audit
 
+from fairenum.document.anatomy import Flips, GroupFlips
 from fairenum.document.choice import GroupTable
 from fairenum.document.models import GroupDisagreement
+from fairenum.report import features
+from fairenum.report.comparison import compare
 from fairenum.report.groups import MOST_SHOWN, disagreement, impact, impact_ratios, selected_groups, whole_impact
 
 
@@ -37,12 +40,22 @@ def test_of_many_groups_the_largest_are_shown_and_the_others_counted():
 
 
 def test_a_figure_has_no_more_bars_than_the_table_rows():
-    table = many(MOST_SHOWN + 30)
-    document = audit().but(group_tables=(table,))
+    document = audit()
+    table = many(MOST_SHOWN + 30).but(rank=document.selection.rank)
+    document = document.but(group_tables=(table,))
     column = document.dataset.sensitive[0].but(column=table.column)
     document = document.but(dataset=document.dataset.but(sensitive=(column,)))
-    figure = selected_groups(document).blocks[0]
-    assert len(figure.plots[0].y.names) == MOST_SHOWN
+    compared = compare({"one": document, "other": document})
+    sections = [selected_groups(document), next(one for one in compared.sections if one.anchor == "groups")]
+    for figure in (section.blocks[0] for section in sections):
+        assert len(figure.plots[0].y.names) == MOST_SHOWN
+
+
+def test_whom_a_choice_changes_is_shown_of_the_largest_groups():
+    groups = tuple(GroupFlips(f"g{n}", n, 0, 0) for n in range(MOST_SHOWN + 5))
+    shown = [*features.sections(audit().but(flips=Flips(2, {"age": groups}, ())))][-1].blocks[1]
+    assert [row[0] for row in shown.rows] == [f"g{n}" for n in range(5, MOST_SHOWN + 5)]
+    assert shown.notes[-1] == "not shown: 5 smaller groups, which the run holds"
 
 
 def test_disagreement_is_shown_of_the_largest_groups():

@@ -61,7 +61,7 @@ def single_group(_document: AuditDocument, caution: Caution) -> str:
 def no_intersection(document: AuditDocument, _caution: Caution) -> str:
     """Say that an intersection is not shown."""
     columns = " & ".join(document.dataset.sensitive_columns)
-    return f"{columns}: too many groups to compare, so they are not shown; primary (--primary {columns!r}) says more"
+    return f"{columns}: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
 
 
 def low_power(document: AuditDocument, caution: Caution) -> str:
