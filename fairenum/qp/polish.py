@@ -1,8 +1,8 @@
 """From an approximate answer, or none, to the canonical optimal answer, exact to rounding.
 
 1. Solve a slightly shifted problem, ``p - SHIFT * tie weights``, by interior point, over a working set: the examples
-   whose bound a guess does not tell (all of them without a guess). The shift is generic: no ties, so the answer is a
-   clear vertex.
+   whose bound a guess does not tell (all of them without a guess, or if it told too many wrong). The shift is generic:
+   no ties, so the answer is a clear vertex.
 2. Cross over to that vertex; what the rounding cost is written into the linear term, so that the state is exactly
    optimal for a linear term close to the one wanted.
 3. Move the linear term to the shifted one, then back to ``p`` itself: a few exact breakpoints. The last stretch comes
@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -26,39 +28,59 @@ from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
 
 SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
 LAST_LEG = 1e-3  # of the shift
-CLEAR = 10.0  # an example is on a clear bound where the gradient of a guess is this many shifts away from 0
-WORTHWHILE = 1e-2  # a guess with a larger relative gap helps less than none
+# An example is on a clear bound where the gradient of a guess is this share of the linear term away from 0, or more if
+# the guess is the answer to something else.
+CLEAR, FAR = 1e-2, 1.0
+WORTHWHILE = 1e-2  # a guess with a larger relative gap is the answer to something else
+MOST_WRONG = 30  # examples on a wrong bound that are walked to the right one sooner than all are solved for again
 INDEPENDENT = 1e-9
 
 
 def optimal_state(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None = None) -> ActiveSet:
-    """Return the canonical optimum within the box; a good guess makes it cheap, a bad one does not make it wrong."""
-    if len(np.unique(problem.y[upper > 0])) < 2:
+    """Return the canonical optimum within the box; a good guess makes it cheap, a bad one does not make it wrong.
+
+    A guess may be the answer within another box: it is the plane that tells which examples are clearly on a bound.
+    """
+    allowed = upper > 0
+    if len(np.unique(problem.y[allowed])) < 2:
         return _nothing(gram, problem, upper)
-    if guess is None or problem.certify(guess, upper).relative_gap > WORTHWHILE:
-        return _crossed_over(gram, problem, upper, None)
-    try:
-        return _crossed_over(gram, problem, upper, guess)
-    except PathStuck:
-        return _crossed_over(gram, problem, upper, None)
-
-
-def _crossed_over(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None) -> ActiveSet:
-    """Solve the shifted problem, cross over to a vertex, and move on to the problem itself."""
-    data, allowed = constant_data(gram, problem), upper > 0
-    size = SHIFT * float(np.abs(problem.linear).mean())
-    shifted = problem.linear - size * data.weights
-    alpha, works = np.zeros(problem.size), allowed
+    crossing = _Crossing(gram, problem, upper)
     if guess is not None:
-        alpha, gradient = _on_clear_bounds(problem, upper, guess)
-        works = allowed & ((np.abs(gradient) <= CLEAR * size) | ((alpha > 0) & (alpha < upper)))
-        if not _is_balanced(problem.y, upper, alpha, works):
-            works = allowed
-    state = _vertex(gram, data, upper, shifted, alpha, np.flatnonzero(works), allowed)
-    # Rounding gathers along a leg and is put right at its end; the last one is short, so that its ties stay ties.
-    for left in (1.0, LAST_LEG, 0.0):
-        shift_linear(state, problem.linear - left * size * data.weights)
-    return state
+        alpha, gradient, gap = _on_clear_bounds(gram, problem, upper, guess)
+        is_free, scale = (alpha > 0) & (alpha < upper), float(np.abs(problem.linear).mean())
+        for window in (CLEAR, FAR) if gap <= WORTHWHILE else (FAR,):
+            works = allowed & (is_free | (np.abs(gradient) <= window * scale))
+            if _is_balanced(problem.y, upper, alpha, works):
+                with suppress(PathStuck):
+                    state = crossing.start(alpha, works)
+                    if crossing.wrong(state) <= MOST_WRONG:
+                        return crossing.finish(state)
+    return crossing.finish(crossing.start(np.zeros(problem.size), allowed))
+
+
+class _Crossing:
+    """The way from an interior point of the shifted problem to the answer of the problem itself."""
+
+    def __init__(self, gram: Gram, problem: SvmProblem, upper: FloatArray) -> None:
+        self._gram, self._linear, self._upper = gram, problem.linear, upper
+        self._data = constant_data(gram, problem)
+        self._shift = SHIFT * float(np.abs(problem.linear).mean()) * self._data.weights
+
+    def start(self, on_bounds: FloatArray, works: np.ndarray) -> ActiveSet:
+        """Solve the shifted problem for a working set, and round to a vertex."""
+        shifted, working = self._linear - self._shift, np.flatnonzero(works)
+        return _vertex(self._gram, self._data, self._upper, shifted, on_bounds, working, self._upper > 0)
+
+    def wrong(self, state: ActiveSet) -> int:
+        """Return how many examples turned out to be on a wrong bound."""
+        return int(np.count_nonzero(state.linear != self._linear - self._shift)) - len(state.margin)
+
+    def finish(self, state: ActiveSet) -> ActiveSet:
+        """Move on to the problem itself."""
+        # Rounding gathers along a leg and is put right at its end; the last one is short, so that its ties stay ties.
+        for left in (1.0, LAST_LEG, 0.0):
+            shift_linear(state, self._linear - left * self._shift)
+        return state
 
 
 def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
@@ -73,14 +95,17 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
     return state
 
 
-def _on_clear_bounds(problem: SvmProblem, upper: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the guess with clear examples put on their bound, and its gradient at the best bias."""
-    alpha = np.clip(guess, 0.0, upper)
-    bias = problem.certify(alpha, upper).bias
-    gradient = problem.product(alpha) + problem.y * bias - problem.linear
+def _on_clear_bounds(
+    gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the guess with clear examples put on their bound, its gradient at the best bias, and its relative gap."""
+    alpha, product = np.clip(guess, 0.0, upper), gram.product(guess)
+    certificate, _ = problem.judge(alpha, upper, product)
+    gap = certificate.relative_gap if np.array_equal(alpha, guess) else math.inf
+    gradient = product + problem.y * certificate.bias - problem.linear
     near = np.minimum(alpha, upper - alpha) <= 1e-6 * upper
     alpha[near] = np.where(gradient[near] > 0, 0.0, upper[near])
-    return alpha, gradient
+    return alpha, gradient, gap
 
 
 def _is_balanced(y: FloatArray, upper: FloatArray, alpha: FloatArray, works: np.ndarray) -> bool:

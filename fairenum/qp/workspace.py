@@ -23,7 +23,7 @@ class PathWorkspace:
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Return the canonical optimum within the box."""
-        guess = None if start is None else start.alpha.clip(0.0, upper)
+        guess = None if start is None else start.alpha
         try:
             return _claim(optimal_state(self._gram, self.problem, upper, guess))
         except PathStuck as stuck:

@@ -45,3 +45,25 @@ def test_a_general_linear_term_is_honoured():
     problem = SvmProblem(rng.normal(size=(7, 2)), labels(rng, 7), 2.0, linear=rng.uniform(0.2, 2.0, 7))
     state = optimal_state(open_gram(problem), problem, problem.upper)
     np.testing.assert_allclose(state.alpha, BruteForce(problem).canonical(127), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "hypercube", "grid"])
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.6])
+def test_the_answer_of_another_box_leads_to_the_same_optimum(kind, share):
+    rng = np.random.default_rng(4)
+    problem = SvmProblem(table(kind, rng, 400, 6), labels(rng, 400), 1.0)
+    gram, whole = open_gram(problem), problem.upper
+    smaller = np.where(rng.random(400) < share, 0.0, whole)
+    answers = {upper.tobytes(): optimal_state(gram, problem, upper).alpha for upper in (whole, smaller)}
+    for upper, other in ((smaller, whole), (whole, smaller)):
+        state = optimal_state(gram, problem, upper, answers[other.tobytes()])
+        np.testing.assert_allclose(state.alpha, answers[upper.tobytes()], atol=1e-9)
+
+
+def test_a_guess_that_tells_most_bounds_wrong_costs_time_only():
+    rng = np.random.default_rng(5)
+    problem = SvmProblem(table("continuous", rng, 400, 6), labels(rng, 400), 1.0)
+    gram = open_gram(problem)
+    expected = optimal_state(gram, problem, problem.upper).alpha
+    for guess in (np.zeros(400), problem.upper.copy(), 5.0 * rng.random(400), 1.0 - expected):
+        np.testing.assert_allclose(optimal_state(gram, problem, problem.upper, guess).alpha, expected, atol=1e-9)

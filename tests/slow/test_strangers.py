@@ -1,0 +1,44 @@
+"""Whole audits of large tables as strangers bring them, every stage on: an answer, in a minute of processor time."""
+
+import time
+
+import pytest
+from strangers import PLAN, TABLES, wide
+
+from fairenum import audit
+from fairenum.qp.polish import warm_up
+
+pytestmark = pytest.mark.slow
+
+MOST_SECONDS = 60.0
+
+
+def audited(data, **options):
+    """Audit, and measure the processor's time without that of compiling."""
+    warm_up()
+    started = time.process_time()
+    document = audit(data, **options).document
+    return document, time.process_time() - started
+
+
+@pytest.mark.parametrize("rows", [5_000, 50_000])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_strangers_table_takes_a_minute(name, rows):
+    options = {"weight": "weight"} if name == "weights" else {}
+    document, seconds = audited(TABLES[name](rows), **PLAN, **options)
+    assert not document.first.is_constant
+    assert document.selection.rank is not None
+    assert seconds <= MOST_SECONDS
+
+
+def test_a_credit_table_takes_a_minute():
+    document, seconds = audited(wide(30_000, 23), **PLAN)
+    assert not document.first.is_constant
+    assert seconds <= MOST_SECONDS
+
+
+@pytest.mark.parametrize("name", ["adult", "compas", "german", "ionosphere", "sonar"])
+def test_a_bundled_table_takes_a_minute(name):
+    document, seconds = audited(name)
+    assert not document.first.is_constant
+    assert seconds <= MOST_SECONDS
