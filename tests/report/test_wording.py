@@ -211,6 +211,8 @@ def test_what_becomes_of_groups_is_told():
     )
     document = with_third_group(document, name="(missing)", is_compared=False)
     assert "'unclear'; without a value: '(missing)'; small_groups" in told(document, "set_aside", "age")
+    few = with_third_group(audit(small=True), name="(missing)", is_small=True, is_compared=False)
+    assert "choice: without a value: '(missing)'; small_groups" in told(few, "set_aside", "age")
     made = Regrouped({"Other": ("a", "b")}, {"x": 3, "y": 1}, (("F", "f"), ("M", "m")))
     column = document.dataset.sensitive[0].but(regrouped=made, is_intersection=True)
     document = document.but(dataset=document.dataset.but(sensitive=(column,)))

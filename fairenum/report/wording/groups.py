@@ -32,8 +32,10 @@ def alike_groups(document: AuditDocument, caution: Caution) -> str:
 def set_aside(document: AuditDocument, caution: Caution) -> str:
     """Name the groups that are shown alone, and why."""
     column = _column(document, caution)
-    few = quoted(group.name for group in column.aside if group.is_small)
-    unknown = quoted(group.name for group in column.aside if not group.is_small)
+    # where small groups are compared, for want of others, it is not for its size that one is set aside
+    sizes_matter = not any(group.is_small for group in column.compared)
+    few = quoted(group.name for group in column.aside if group.is_small and sizes_matter)
+    unknown = quoted(group.name for group in column.aside if not (group.is_small and sizes_matter))
     reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
     reasons += [f"without a value: {unknown}"] if unknown else []
     joins = "" if column.is_intersection else ", merge (--merge) joins them"
