@@ -128,6 +128,9 @@ def person_warnings(person: Person) -> Iterator[str]:
     blank = [name for name, value in person.values.items() if value is None and name not in person.imputed]
     if blank:
         yield shortened(f"not given, so they count as missing: {sentence_list(map(short, blank))}", 4 * TABLE_WIDTH)
+    if person.pooled:
+        names = sentence_list(shortened(name, GROUP_WIDTH) for name in person.pooled)
+        yield f"rare in training or not there, so the value counts as all such values do: {names}"
     if person.unseen:
         names = sentence_list(shortened(name, GROUP_WIDTH) for name in person.unseen)
         yield f"no training row has such a value, so it counts as none: {names}"
