@@ -195,6 +195,7 @@ def test_groups_are_named():
         f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
     )
     assert told(with_third_group(document), "small_group", "age") == few
+    assert told(document.but(config=document.config.but(small_groups="keep")), "small_group", "age") == few
     assert told(document, "single_group", "age", "holdout") == (
         "age: the holdout holds one group only, so its gaps say nothing"
     )

@@ -50,7 +50,7 @@ def small_group(document: AuditDocument, caution: Caution) -> str:
     column = _column(document, caution)
     names = quoted(group.name for group in column.compared if group.is_small)
     few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
-    if sum(not group.is_small for group in column.compared) >= 2:
+    if document.config.small_groups == "keep" or sum(not group.is_small for group in column.compared) >= 2:
         return few
     return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
 
