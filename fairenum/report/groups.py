@@ -44,7 +44,7 @@ def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Blo
 
 def impact(table: GroupTable) -> Table:
     """Show how one model selects from the groups of one column."""
-    shown = _largest(table)
+    shown = with_largest(table)
     return Table(
         title=f"Who is selected by model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
@@ -58,7 +58,7 @@ def impact(table: GroupTable) -> Table:
 
 def whole_impact(table: GroupTable, run: str = "") -> Table:
     """Show the same with all that an adverse-impact table has; `run` names the run where there are several."""
-    shown = _largest(table)
+    shown = with_largest(table)
     return Table(
         title=f"{run}, model {table.rank}" if run else f"Model {table.rank}",
         headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
@@ -73,7 +73,7 @@ def whole_impact(table: GroupTable, run: str = "") -> Table:
     )
 
 
-def _largest(table: GroupTable) -> GroupTable:
+def with_largest(table: GroupTable) -> GroupTable:
     """Return the table with as many groups as a page has room for."""
     return table.but(groups=foremost(table.groups, [group.n for group in table.groups]))
 
@@ -129,7 +129,7 @@ def impact_ratios(table: GroupTable) -> Table:
     return Table(
         title=f"Model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
-        rows=tuple(_category(group, best, is_counted=group in known) for group in _largest(table).groups),
+        rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
         notes=(
             "impact ratio: selection rate as a share of that of the most selected category",
             f"unknown category: {counted(unknown, 'row')}, not used for ratios",
@@ -154,7 +154,7 @@ def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, .
 
 def group_rates(tables: Sequence[GroupTable]) -> Plot:
     """Draw the selection rates of the groups of one column, for one model or for two beside each other."""
-    tables = [*map(_largest, tables)]
+    tables = [*map(with_largest, tables)]
     names = tuple(shortened(group.group, GROUP_WIDTH) for group in tables[0].groups)
     longest = max(map(len, names))
     is_above, is_pair = longest > SHORT_NAME, len(tables) > 1

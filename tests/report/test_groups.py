@@ -1,5 +1,7 @@
 """Group tables on a page: which groups are set aside, and what is shown of a column with many groups."""
 
+import json
+
 from samples import audit
 
 from fairenum.document.anatomy import Flips, GroupFlips
@@ -7,6 +9,7 @@ from fairenum.document.choice import GroupTable
 from fairenum.document.models import GroupDisagreement
 from fairenum.report import features
 from fairenum.report.comparison import compare
+from fairenum.report.embedded import copy_of
 from fairenum.report.groups import MOST_SHOWN, disagreement, impact, impact_ratios, selected_groups, whole_impact
 
 
@@ -65,3 +68,11 @@ def test_disagreement_is_shown_of_the_largest_groups():
     shown = disagreement(document.but(multiplicity=found)).blocks[1]
     assert [row[0] for row in shown.rows] == [f"g{n}" for n in range(5, MOST_SHOWN + 5)]
     assert shown.notes == ("not shown: 5 smaller groups, which the run holds",)
+
+
+def test_a_page_carries_the_groups_that_it_shows():
+    flips = Flips(2, {"age": tuple(GroupFlips(f"g{n}", n, 0, 0) for n in range(5000))}, ())
+    document = audit().but(flips=flips, group_tables=(many(5000),))
+    copy = json.loads(copy_of(document)(200_000).text)
+    assert len(copy["flips"]["by_column"]["age"]) == len(copy["group_tables"][0]["groups"]) == MOST_SHOWN
+    assert "of many groups the largest are kept" in copy["reduced"]
