@@ -70,6 +70,7 @@ def audit(
         group_tables=tuple(t.but(rank=r) for r, t in zip(selection.shortlist, base.group_tables, strict=False)),
         guided=None,
         range=None,
+        anatomy=base.anatomy and base.anatomy.only([*range(1, models + 1)]),
         explanation=None,
         warnings=(),
     )

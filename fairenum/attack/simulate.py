@@ -144,10 +144,10 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
 
 
 def _target(dataset: Dataset, groups: Groups, asked: str | None) -> str:
-    """Name the group to aim at: the one asked for, or else the one with the fewest favourable labels in the table."""
+    """Name the group to aim at: the one asked for, or else the compared one with the fewest favourable labels."""
     if asked is None:
         favoured = np.bincount(groups.codes, weights=dataset.y, minlength=len(groups.names)) / groups.sizes
-        return groups.names[int(favoured.argmin())]
+        return groups.names[int(np.where(groups.compared, favoured, np.inf).argmin())]
     if asked not in groups.names:
         hint = did_you_mean(asked, groups.names) or f"; there are {quoted(groups.names)}"
         raise ConfigError(f"no group of {groups.column!r} is called {asked!r}{hint}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,15 +27,21 @@ PLACE = len(PARTS) + 1  # of their random numbers
 def baselines(
     division: Division, training: Training, listing: Listing, config: AuditConfig, progress: Progress
 ) -> tuple[Baseline, ...] | None:
-    """Try other mitigations, if that is asked for and there are groups."""
+    """Try other mitigations, if that is asked for and there are groups.
+
+    Groups that are set aside count as one for them, so that none is a constraint of its own.
+    """
     if not config.baselines or division.primary is None:
         return None
+    train, selection, holdout = (
+        replace(rows, groups=rows.groups.folded()) for rows in (division.train, division.selection, division.holdout)
+    )
     task = MitigationTask(
         machine=training.machine,
         first=listing.models[0],
-        train=division.train,
-        selection=division.selection,
-        holdout=division.holdout,
+        train=train,
+        selection=selection,
+        holdout=holdout,
         tolerances=config.tolerances,
         point=listing.point,
     )

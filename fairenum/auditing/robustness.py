@@ -7,8 +7,10 @@ from dataclasses import fields, replace
 
 from fairenum.attack import simulate
 from fairenum.auditing.pipeline import LiveRun
+from fairenum.dataset import Dataset
 from fairenum.document.attack_config import AttackConfig
 from fairenum.document.audit import AuditDocument
+from fairenum.errors import ConfigError
 from fairenum.progress import Progress, silent
 
 # Enough for a first look beside an audit; `fairenum attack` has every option.
@@ -25,7 +27,9 @@ def attacked(
     progress: Progress = silent,
     **options: object,
 ) -> AuditDocument:
-    """Simulate label flips in draws of an audited table, with the audit's own models and metric.
+    """Simulate label flips in draws of an audited table, with the audit's own models, metric and compared groups.
+
+    The models of a draw decide by the sign of their values, so an audit that cuts them elsewhere is refused.
 
     Parameters
     ----------
@@ -42,12 +46,23 @@ def attacked(
         With its part ``attack``; partial if the simulation was interrupted.
     """
     started = time.perf_counter()
+    if document.config.decide != "sign":
+        raise ConfigError(
+            f"label flips are simulated on models that decide by the sign; leave out decide={live.asked.decide!r} "
+            "(--decide)"
+        )
     config = _config(document, live).but(**options)
-    simulation = simulate(live.division.dataset, config, jobs=jobs, cluster=cluster, progress=progress)
+    simulation = simulate(_compared(live), config, jobs=jobs, cluster=cluster, progress=progress)
     seconds = time.perf_counter() - started
     timings = {**document.timings, "attack": seconds, "total": document.timings["total"] + seconds}
     status = "interrupted" if simulation.is_partial else document.status
     return document.but(attack=simulation.attack, timings=timings, status=status)
+
+
+def _compared(live: LiveRun) -> Dataset:
+    """Return the audited table with the groups of the primary column alone, of which some may be set aside."""
+    dataset, primary = live.division.dataset, live.division.primary
+    return dataset if primary is None else replace(dataset, sensitive=(primary,))
 
 
 def _config(document: AuditDocument, live: LiveRun) -> AttackConfig:

@@ -58,7 +58,9 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
         features=tuple(_telling(several, rows, *labels)) if _is_mixed(labels) else (),
         lookalikes=tuple(_lookalikes(several, rows, division, listing)),
         columns=tuple(
-            tell for groups in division.dataset.sensitive if (tell := _tell(groups, columns, rows, division, config))
+            tell
+            for groups in division.columns[: len(division.dataset.sensitive)]
+            if (tell := _tell(groups, columns, rows, division, config))
         ),
     )
 
@@ -170,10 +172,11 @@ def _lookalikes(columns: list[Column], rows: _Rows, division: Division, listing:
 def _tell(
     groups: Groups, columns: list[Column], rows: _Rows, division: Division, config: AuditConfig
 ) -> GroupTell | None:
-    """Say how well the features tell the groups of one column; None if it has no two groups of enough rows."""
+    """Say how well the features tell the compared groups of one column; None if no two of them have enough rows."""
     parts = groups.codes[rows.train_rows], groups.codes[rows.measured_rows]
     sizes = np.array([np.bincount(codes, minlength=len(groups.names)) for codes in parts])
-    compared = np.flatnonzero((sizes >= config.min_group_size).all(0))
+    enough = (sizes >= max(config.min_group_size, 1)).all(0)  # a group that nobody is of cannot be told
+    compared = np.flatnonzero(enough & groups.compared)
     if len(compared) < 2:
         return None
     inside = [np.isin(codes, compared) for codes in parts]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.svm import SVC
 
+Fold = tuple[IntArray, IntArray]
+
 # Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
 MOST_ITERATIONS = 20_000
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
@@ -98,35 +100,51 @@ def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
         raise ConfigError(f"a Dataset is read already; give {quoted(changed)} when it is built")
 
 
-def tune(train: EncodedRows, config: AuditConfig, progress: Progress) -> tuple[Machine, Tuning | None]:
+def tune(
+    train: EncodedRows, config: AuditConfig, progress: Progress, members: IntArray | None = None
+) -> tuple[Machine, Tuning | None]:
     """Resolve gamma and C; where C is to be chosen, say how each cost fared on folds of the training rows.
 
-    Where classes are weighted, balanced accuracy counts: accuracy would have the weights do nothing.
+    Where classes are weighted, balanced accuracy counts: accuracy would have the weights do nothing. Rows of one member
+    (person, firm) are in one fold: a machine that knows some of them by heart would know the others.
     """
     machine = replace(config.machine, gamma=kernel_for(config.machine, train.X, train.weights).gamma)
     if machine.C != "auto":
         return machine, None
-    folds = min(FOLDS, int(np.unique(train.y, return_counts=True)[1].min()))
-    if folds < 2:
-        raise ConfigError("C='auto' needs at least two training rows of each label; give C as a number")
-    accuracy = _accuracy_by_cost(train, machine, folds, config.seed, progress)
-    tuning = Tuning(folds, tuple(TriedCost(cost, share) for cost, share in accuracy.items()))
+    folds = _folds(train, config.seed, members)
+    if len(folds) < 2:
+        rows = "training rows" if members is None else f"training rows, of different {spelled('group_column')},"
+        raise ConfigError(f"C='auto' needs at least two {rows} of each label; give C as a number")
+    accuracy = _accuracy_by_cost(train, machine, folds, progress)
+    tuning = Tuning(len(folds), tuple(TriedCost(cost, share) for cost, share in accuracy.items()))
     return replace(machine, C=best_cost(accuracy)), tuning
 
 
+def _folds(train: EncodedRows, seed: int, members: IntArray | None) -> list[Fold]:
+    """Divide training rows into folds alike in label: rows to learn from, and rows to try that on."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    owners = np.arange(len(train)) if members is None else members
+    most = min(FOLDS, *(len(np.unique(owners[train.y == sign])) for sign in (1.0, -1.0)))
+    if most < 2:
+        return []
+    kind = StratifiedKFold if members is None else StratifiedGroupKFold
+    folds = kind(most, shuffle=True, random_state=seed).split(train.X, train.y, members)
+    # large members may leave a fold without rows, or without a label to learn
+    return [(learnt, tried) for learnt, tried in folds if tried.size and np.ptp(train.y[learnt]) > 0.0]
+
+
 def _accuracy_by_cost(
-    train: EncodedRows, machine: Machine, folds: int, seed: int, progress: Progress
+    train: EncodedRows, machine: Machine, folds: list[Fold], progress: Progress
 ) -> dict[float, float]:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import accuracy_score, balanced_accuracy_score
-    from sklearn.model_selection import StratifiedKFold
     from sklearn.svm import SVC
 
     from fairenum.estimator import by_label
 
     weights = by_label(machine.class_weight)
     measure = accuracy_score if weights is None else balanced_accuracy_score
-    parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     kernel = {"kernel": machine.kernel, "gamma": machine.gamma, "degree": machine.degree, "coef0": machine.coef0}
     accuracy: dict[float, float] = {}
     with warnings.catch_warnings():
@@ -134,7 +152,7 @@ def _accuracy_by_cost(
         for done, cost in enumerate(GRID):
             progress("tune", done, len(GRID))
             svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
-            shares = [_fold_share(svc, train, measure, *fold) for fold in parts.split(train.X, train.y)]
+            shares = [_fold_share(svc, train, measure, *fold) for fold in folds]
             accuracy[cost] = float(np.mean(shares))
     progress("tune", len(GRID), len(GRID))
     return accuracy

@@ -42,7 +42,9 @@ def train_machine(division: Division, config: AuditConfig, progress: Progress) -
 
 
 def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
-    machine, tuning = tune(division.train, config, progress)
+    partition = division.dataset.partition
+    members = None if partition is None or partition.members is None else partition.members[division.split.train]
+    machine, tuning = tune(division.train, config, progress, members)
     return trained(division, machine, config), tuning
 
 

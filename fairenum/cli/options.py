@@ -125,14 +125,17 @@ def table_options(command: Command) -> Command:
             "--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column."
         ),
         groups("--merge", type=Merge(), metavar="NAME=GROUP,..", callback=read_merges, help="Join groups; repeatable."),
-        groups("--only", metavar="GROUP,..", callback=read_groups, help="Audit the rows of these groups only."),
+        groups("--only", metavar="GROUP,..", callback=read_groups, help="Keep the rows of these groups alone."),
         groups("--exclude", metavar="GROUP,..", callback=read_groups, help="Leave out the rows of these groups."),
         table("--tidy-groups", is_flag=True, help="Join groups that differ by case or blanks only."),
         column("--drop", multiple=True, help="Column to leave out; repeatable."),
         table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too."),
         table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text."),
         column(
-            "--categorical-column", "categorical_columns", multiple=True, help="Column of codes or dates; repeatable."
+            "--categorical-column",
+            "categorical_columns",
+            multiple=True,
+            help="Read as texts: codes, dates; repeatable.",
         ),
         table(
             "--max-levels",
@@ -140,7 +143,7 @@ def table_options(command: Command) -> Command:
             metavar="N",
             default=100,
             show_default=True,
-            help="Values of a text that count each; rarer ones are pooled.",
+            help="Texts of a column that count each; all rarer ones count as one.",
         ),
         table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]"),
         table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),

@@ -58,6 +58,8 @@ class Person(Value, frozen=True):
         Numbers that were missing, and what they count as: the median of the training rows.
     unseen
         Features whose text no training row has, so that it counts as none.
+    pooled
+        Features whose text is rare in training, or not there, so that it counts as all such texts do.
     selected
         Rank of the selected model.
     decisions
@@ -72,6 +74,7 @@ class Person(Value, frozen=True):
     values: dict[str, Cell]
     imputed: dict[str, float]
     unseen: tuple[str, ...]
+    pooled: tuple[str, ...]
     selected: int | None
     decisions: tuple[PersonDecision, ...]
 
@@ -95,7 +98,8 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
     """
     anatomy = _weighed(document)
     cells = _cells(anatomy, values, document)
-    unseen = tuple(one.name for one in anatomy.features if _is_unseen(one, cells[one.name]))
+    unlisted = [one for one in anatomy.features if _is_unlisted(one, cells[one.name])]
+    unseen = tuple(one.name for one in unlisted if not one.is_pooled)
     if unseen and row is None:
         raise _unknown_level(anatomy, unseen[0], str(cells[unseen[0]]))
     encoded = [one.encoded(cells[one.name]) for one in anatomy.features]
@@ -110,6 +114,7 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
             one.name: one.median for one in anatomy.features if one.median is not None and cells[one.name] is None
         },
         unseen=unseen,
+        pooled=tuple(one.name for one in unlisted if one.is_pooled),
         selected=document.selection.rank,
         decisions=tuple(_decided(anatomy, one, document.models[one.rank - 1], encoded) for one in anatomy.weights),
     )
@@ -167,9 +172,9 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _is_unseen(feature: EncodedFeature, value: Cell) -> bool:
-    is_open = feature.kind == "numeric" or feature.is_pooled
-    return not is_open and value is not None and value not in feature.levels
+def _is_unlisted(feature: EncodedFeature, value: Cell) -> bool:
+    """Tell whether a text has no column of its own."""
+    return feature.kind == "categorical" and value is not None and value not in feature.levels
 
 
 def _unknown_level(anatomy: Anatomy, name: str, value: str) -> ResultError:

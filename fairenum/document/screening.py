@@ -42,7 +42,7 @@ class GroupTell(Value, frozen=True):
     Attributes
     ----------
     groups
-        Those that have enough rows to be told apart.
+        Those that are compared, and have enough rows to be told apart.
     together
         Area under the curve of a linear model of all features, averaged over groups if there are more than two.
     features

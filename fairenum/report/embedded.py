@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypeVar
 
 import msgspec
 
+from fairenum.document.anatomy import GroupFlips
 from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.header import Document
 from fairenum.document.kinds import AnyDocument
 from fairenum.document.mitigation import MitigationDocument
-from fairenum.document.models import AuditedModel, Example
+from fairenum.document.models import AuditedModel, Example, GroupDisagreement
 from fairenum.document.reproduction import ReproductionDocument
 from fairenum.document.terms import Gap
 from fairenum.document.value import Value
 from fairenum.rendering.page import Copy
 from fairenum.rendering.text import shortened
 from fairenum.report.choice import MOST_EXAMPLES
+from fairenum.report.groups import foremost, with_largest
 from fairenum.report.wording import method as wording
 
 Json = dict[str, object]
+Counted = TypeVar("Counted", GroupFlips, GroupDisagreement)
 
 LARGEST_WHOLE = 60_000
 DIGITS = 6
@@ -101,11 +105,25 @@ def _reduced(document: AnyDocument) -> Json:
 
 
 def _shown(document: AuditDocument) -> AuditDocument:
-    """Keep what the page shows: some examples, the weights of two models, and how many rows flip."""
+    """Keep what the page shows: some examples, the weights of two models, how many rows flip, the largest groups."""
     anatomy = document.anatomy and document.anatomy.only(document.selection.shortlist)
-    flips = document.flips and document.flips.but(flipped=())
-    table = document.dataset.but(split_rows=None)
-    return document.but(examples=_shown_examples(document), dataset=table, anatomy=anatomy, flips=flips)
+    flips, found = document.flips, document.multiplicity
+    columns = tuple(
+        column.but(groups=foremost(column.groups, [group.holdout for group in column.groups]))
+        for column in document.dataset.sensitive
+    )
+    return document.but(
+        examples=_shown_examples(document),
+        dataset=document.dataset.but(split_rows=None, sensitive=columns),
+        anatomy=anatomy,
+        flips=flips and flips.but(flipped=(), by_column=_shown_groups(flips.by_column)),
+        multiplicity=found.but(by_column=_shown_groups(found.by_column)),
+        group_tables=tuple(map(with_largest, document.group_tables)),
+    )
+
+
+def _shown_groups(by_column: Mapping[str, tuple[Counted, ...]]) -> dict[str, tuple[Counted, ...]]:
+    return {column: foremost(groups, [group.rows for group in groups]) for column, groups in by_column.items()}
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:

@@ -15,6 +15,7 @@ from fairenum.rendering.page import Block, Figure, Paragraph, Section, Table
 from fairenum.rendering.svg import Axis, Bar, Bars, Key, Plot, Rule
 from fairenum.rendering.svg.plot import LETTER
 from fairenum.rendering.text import shortened
+from fairenum.report.groups import foremost, hidden_groups, tone
 from fairenum.report.wording import GROUP_WIDTH, TITLE_WIDTH, short
 from fairenum.report.wording import features as wording
 
@@ -147,7 +148,7 @@ def _bars(document: AuditDocument, rows: list[_Weighed], anatomy: Anatomy) -> Pl
     ranks, names = _ranks(document, anatomy), tuple(shortened(row.name, TITLE_WIDTH) for row in rows)
     offsets = (0.16, -0.16) if len(ranks) > 1 else (0.0,)
     bars = tuple(
-        Bar(len(rows) - 1 - place + offset, row.values[model], tone=_tone(rank), name=f"model {rank}, {names[place]}")
+        Bar(len(rows) - 1 - place + offset, row.values[model], tone=tone(rank), name=f"model {rank}, {names[place]}")
         for model, (rank, offset) in enumerate(zip(ranks, offsets, strict=True))
         for place, row in enumerate(rows)
     )
@@ -158,24 +159,23 @@ def _bars(document: AuditDocument, rows: list[_Weighed], anatomy: Anatomy) -> Pl
         x=Axis(label),
         y=Axis("", names=names[::-1]),
         layers=(Bars(bars, 0.32 if len(ranks) > 1 else 0.56), Rule(0.0, is_upright=True)),
-        key=tuple(Key(f"model {rank}", _tone(rank), "square") for rank in ranks if len(ranks) > 1),
+        key=tuple(Key(f"model {rank}", tone(rank), "square") for rank in ranks if len(ranks) > 1),
         width=580.0,
         height=76.0 + 26.0 * len(rows),
         left=22.0 + LETTER * max(map(len, names)),
     )
 
 
-def _tone(rank: int) -> str:
-    return "tone-6" if rank == 1 else "tone-2"
-
-
 def _flip_table(flips: Flips, column: str) -> Table:
-    by = f", by {shortened(column, GROUP_WIDTH)}" if column else ""
+    by, groups = f", by {shortened(column, GROUP_WIDTH)}" if column else "", flips.by_column[column]
     return Table(
         title=f"Holdout rows that model {flips.rank} decides otherwise than model 1{by}",
         headings=("group", "rows", "gain", "lose", "net"),
-        rows=tuple(map(_flip_row, flips.by_column[column])),
-        notes=("gain: favourable by the selected model alone; lose: favourable by model 1 alone",),
+        rows=tuple(map(_flip_row, foremost(groups, [group.rows for group in groups]))),
+        notes=(
+            "gain: favourable by the selected model alone; lose: favourable by model 1 alone",
+            *hidden_groups(groups),
+        ),
     )
 
 

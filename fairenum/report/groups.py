@@ -38,15 +38,13 @@ def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Blo
         tables = [table for table in document.group_tables if table.column == column.column]
         tables = [table for table in tables if not ranks or table.rank in ranks]
         if tables:
-            yield Figure(
-                (group_rates([*map(_largest, tables)]),), wording.impact_caption(column.column, tables[-1].rank)
-            )
+            yield Figure((group_rates(tables),), wording.impact_caption(column.column, tables[-1].rank))
             yield from map(whole_impact, tables)
 
 
 def impact(table: GroupTable) -> Table:
     """Show how one model selects from the groups of one column."""
-    shown = _largest(table)
+    shown = with_largest(table)
     return Table(
         title=f"Who is selected by model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
@@ -60,7 +58,7 @@ def impact(table: GroupTable) -> Table:
 
 def whole_impact(table: GroupTable, run: str = "") -> Table:
     """Show the same with all that an adverse-impact table has; `run` names the run where there are several."""
-    shown = _largest(table)
+    shown = with_largest(table)
     return Table(
         title=f"{run}, model {table.rank}" if run else f"Model {table.rank}",
         headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
@@ -75,17 +73,19 @@ def whole_impact(table: GroupTable, run: str = "") -> Table:
     )
 
 
-def _largest(table: GroupTable) -> GroupTable:
-    """Return the table with as many groups as a page has room for, the largest ones in their order."""
-    return table.but(groups=_foremost(table.groups, [group.n for group in table.groups]))
+def with_largest(table: GroupTable) -> GroupTable:
+    """Return the table with as many groups as a page has room for."""
+    return table.but(groups=foremost(table.groups, [group.n for group in table.groups]))
 
 
-def _foremost(groups: Sequence[Group], sizes: Sequence[int]) -> tuple[Group, ...]:
+def foremost(groups: Sequence[Group], sizes: Sequence[int]) -> tuple[Group, ...]:
+    """Take as many groups as a page has room for, the largest ones in their order."""
     largest = sorted(range(len(groups)), key=lambda place: -sizes[place])[:MOST_SHOWN]
     return tuple(groups[place] for place in sorted(largest))
 
 
-def _hidden(groups: Sequence[Group]) -> Iterator[str]:
+def hidden_groups(groups: Sequence[Group]) -> Iterator[str]:
+    """Say how many groups a page has no room for."""
     if len(groups) > MOST_SHOWN:
         yield f"not shown: {len(groups) - MOST_SHOWN} smaller groups, which the run holds"
 
@@ -117,7 +117,7 @@ def _impact_notes(table: GroupTable) -> Iterator[str]:
         yield "small: too few rows to say much"
     if len(compared) < len(table.groups):
         yield "set aside: too few rows, or no value; no part in gaps, search and choice"
-    yield from _hidden(table.groups)
+    yield from hidden_groups(table.groups)
 
 
 def impact_ratios(table: GroupTable) -> Table:
@@ -129,12 +129,12 @@ def impact_ratios(table: GroupTable) -> Table:
     return Table(
         title=f"Model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
-        rows=tuple(_category(group, best, is_counted=group in known) for group in _largest(table).groups),
+        rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
         notes=(
             "impact ratio: selection rate as a share of that of the most selected category",
             f"unknown category: {counted(unknown, 'row')}, not used for ratios",
             f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either",
-            *_hidden(table.groups),
+            *hidden_groups(table.groups),
         ),
     )
 
@@ -154,6 +154,7 @@ def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, .
 
 def group_rates(tables: Sequence[GroupTable]) -> Plot:
     """Draw the selection rates of the groups of one column, for one model or for two beside each other."""
+    tables = [*map(with_largest, tables)]
     names = tuple(shortened(group.group, GROUP_WIDTH) for group in tables[0].groups)
     longest = max(map(len, names))
     is_above, is_pair = longest > SHORT_NAME, len(tables) > 1
@@ -165,7 +166,7 @@ def group_rates(tables: Sequence[GroupTable]) -> Plot:
         x=Axis("selection rate on the holdout", low=0.0, high=1.0),
         y=Axis("", names=names[::-1], is_above=is_above),
         layers=(*layers, *_four_fifths(tables[-1])),
-        key=tuple(Key(f"model {table.rank}", _tone(table.rank), "square") for table in tables if is_pair),
+        key=tuple(Key(f"model {table.rank}", tone(table.rank), "square") for table in tables if is_pair),
         height=76.0 + (26.0 + 10.0 * is_pair + 18.0 * is_above) * len(names),
         left=14.0 if is_above else 22.0 + LETTER * longest,
     )
@@ -180,12 +181,13 @@ def _rate_bars(tables: Sequence[GroupTable], *, is_above: bool) -> Iterator[Bar]
                 len(table.groups) - 1 - place - drop + offset,
                 group.rate.value,
                 (group.rate.low, group.rate.high),
-                _tone(table.rank),
+                tone(table.rank),
                 f"model {table.rank}, {shortened(group.group, GROUP_WIDTH)}: {estimate(group.rate)}",
             )
 
 
-def _tone(rank: int) -> str:
+def tone(rank: int) -> str:
+    """Return the colour of a model: model 1 has one of its own."""
     return "tone-6" if rank == 1 else "tone-2"
 
 
@@ -213,9 +215,9 @@ def _disagreement_table(column: str, groups: Sequence[GroupDisagreement]) -> Tab
                 *map(percent, (group.ambiguity, group.discrepancy, group.disagreement)),
                 *map(_four_decimals, (group.viable_range, group.capacity)),
             )
-            for group in _foremost(groups, [group.rows for group in groups])
+            for group in foremost(groups, [group.rows for group in groups])
         ),
-        notes=tuple(_hidden(groups)),
+        notes=tuple(hidden_groups(groups)),
     )
 
 

@@ -14,6 +14,7 @@ from fairenum.document.anatomy import ROUNDING, spans
 from fairenum.document.audit import AuditDocument
 from fairenum.document.files import load_as
 from fairenum.errors import ResultError
+from fairenum.report.wording.features import person_warnings
 
 
 def holes(rows: int = 300) -> pd.DataFrame:
@@ -214,4 +215,8 @@ def test_values_that_share_a_column_are_explained_by_its_weight():
     features = frame[["skill", "proxy", "town"]]
     values = result.estimator(1).decision_function(features) - ROUNDING
     for row in range(0, 300, 11):
-        assert result.explain(features.loc[row].to_dict()).decisions[0].value == pytest.approx(values[row], abs=1e-9)
+        person = result.explain(features.loc[row].to_dict())
+        assert person.decisions[0].value == pytest.approx(values[row], abs=1e-9)
+        assert person.pooled == (() if features["town"][row] in town.levels else ("town",))
+    (said,) = person_warnings(result.explain({"skill": 0.0, "proxy": 0.0, "town": "nowhere"}))
+    assert said == "rare in training or not there, so the value counts as all such values do: town"

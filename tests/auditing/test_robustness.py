@@ -1,5 +1,6 @@
 """An audit with a part on what label flips would do to it."""
 
+import numpy as np
 import pytest
 from hiring import audit_people, checked, people
 
@@ -72,3 +73,21 @@ def test_an_interrupted_simulation_makes_the_audit_partial(result):
 def test_unknown_options_are_refused(result):
     with pytest.raises(ConfigError, match="an attack has no option 'strategy'; did you mean 'strategies'"):
         result.attacked(strategy="paper")
+
+
+def test_groups_that_the_audit_sets_aside_are_neither_aimed_at_nor_compared():
+    frame = people(400)
+    frame["sex"] = np.where(np.arange(400) % 50 == 0, "x", frame["sex"])
+    frame.loc[frame["sex"] == "x", ["skill", "hired"]] = -5.0, "no"
+    options = {"k": 2, "search": "exact", "C": 1.0, "replications": 60}
+    aside, kept = (audit_people(frame, **options, small_groups=way) for way in ("set-aside", "keep"))
+    asked = {**FEW, "trials": 1, "sizes": (100, 0, 200)}
+    without, with_all = (run.attacked(**asked).document.attack for run in (aside, kept))
+    assert (without.config.group, with_all.config.group) == ("f", "x")
+    assert without.clean.gap.value < with_all.clean.gap.value
+
+
+def test_models_that_are_cut_elsewhere_are_not_attacked():
+    cut = audit_people(people(), k=2, search="exact", decide="base-rate", replications=60)
+    with pytest.raises(ConfigError, match=r"decide by the sign; leave out decide='base-rate' \(--decide\)"):
+        cut.attacked(**FEW)

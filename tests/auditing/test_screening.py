@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from fairenum.auditing.dividing import divided
 from fairenum.auditing.screening import MOST_ROWS, auc, chances, screen
 from fairenum.dataset import Column, Dataset
 from fairenum.document.audit_config import AuditConfig
@@ -44,12 +45,18 @@ def screened(
     frame: pd.DataFrame, *weights: float, sensitive: tuple[str, ...] = ("sex",), **reading: object
 ) -> tuple[Screening, Division]:
     """Screen a table as an audit would whose model 1 has these weights."""
-    division = divide(Dataset.from_frame(frame, "hired", "yes", sensitive, **reading))
+    return screened_by(AuditConfig(), frame, *weights, sensitive=sensitive, **reading)
+
+
+def screened_by(
+    config: AuditConfig, frame: pd.DataFrame, *weights: float, sensitive: tuple[str, ...] = ("sex",), **reading: object
+) -> tuple[Screening, Division]:
+    division = divided(Dataset.from_frame(frame, "hired", "yes", sensitive, **reading), config)
     model = Plane(*(weights or (1.0, 0.8)))
     listing = SimpleNamespace(
         models=[model], cuts=[Cut()], values={"selection": model.decision_function(division.selection.X)[None]}
     )
-    return screen(division, listing, AuditConfig()), division
+    return screen(division, listing, config), division
 
 
 @given(
@@ -139,6 +146,23 @@ def test_more_than_two_groups_are_told_one_against_the_rest_and_small_ones_left_
     assert race.features[0].feature == "code"
     assert race.features[0].auc == 1.0
     assert found.columns[0].copies == []
+
+
+def test_groups_that_are_set_aside_are_not_told_unless_they_are_kept():
+    frame = strangers()
+    frame["sex"] = np.where(np.arange(ROWS) % 4 == 0, None, frame["sex"])
+    aside, _ = screened(frame)
+    assert aside.columns[0].groups == ("f", "m")
+    kept, _ = screened_by(AuditConfig(small_groups="keep"), frame)
+    assert kept.columns[0].groups == ("f", "m", "(missing)")
+
+
+def test_a_group_without_rows_to_measure_on_is_not_told_however_small_groups_may_be():
+    frame = strangers()
+    frame["race"] = np.where(np.arange(ROWS) == 7, "rare", np.where(np.arange(ROWS) % 2, "a", "b"))
+    found, division = screened_by(AuditConfig(small_groups="keep", min_group_size=0), frame, sensitive=("race",))
+    assert division.primary.names == ("a", "b", "rare")
+    assert found.columns[0].groups == ("a", "b")
 
 
 def test_a_sensitive_column_that_models_learn_from_is_no_discovery():

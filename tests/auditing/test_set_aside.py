@@ -7,6 +7,7 @@ from hiring import checked, codes
 
 from fairenum import audit
 from fairenum.document.audit import AuditDocument
+from fairenum.document.table import SPLITS, SplitRows
 from fairenum.errors import ColumnUnusable
 
 METRIC = "demographic_parity_difference"
@@ -172,3 +173,18 @@ def test_an_intersection_of_too_many_groups_is_left_out_unless_it_is_asked_for()
     assert "no_intersection" in codes(document)
     with pytest.raises(ColumnUnusable, match="'sex & zone' has 82 groups to compare two by two"):
         audit(frame, sensitive=["sex", "zone"], primary="sex & zone", **options)
+
+
+def test_other_methods_take_what_is_set_aside_for_one_group():
+    frame, plain = persons(), audit(persons(), sensitive="race", search="exact", **OPTIONS)
+    rows = plain.document.dataset.split_rows
+    frame.loc[rows.of_split("holdout")[0], "race"] = "only there"
+    options = {**OPTIONS, "search": "exact", "baselines": True}
+    document = audit(frame.assign(part=parts(rows)), sensitive="race", split_column="part", **options).document
+    assert {"tiny", "only there", "(missing)"} == {group.name for group in document.dataset.primary.aside}
+    assert [method.error for method in document.baselines] == [None] * len(document.baselines)
+
+
+def parts(rows: SplitRows) -> pd.Series:
+    """Name the split of each row, as a table would."""
+    return pd.Series({row: part for part in SPLITS for row in rows.of_split(part)}).sort_index()

@@ -1,9 +1,10 @@
 """What is trained: the table that was asked for, C by cross-validation, and the machine on the training rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hiring import PLAN, audit_people, checked, people
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
@@ -54,6 +55,31 @@ def test_costs_fare_as_scikit_learn_says(division, class_weight, given, scoring)
         expected = cross_val_score(svc, X, y, cv=folds, scoring=scoring).mean()
         assert tried.accuracy == pytest.approx(expected)
     assert machine.C in GRID
+
+
+def test_rows_that_stay_together_are_tried_together():
+    # everybody is in the table three times, with a label that nothing tells: only a copy would give it away
+    rng = np.random.default_rng(5)
+    persons = rng.permutation(np.repeat(np.arange(60), 3))
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd")).loc[persons].reset_index(drop=True)
+    frame["person"], frame["hired"] = persons, np.where(persons % 2, "yes", "no")
+    options = {"k": 1, "C": "auto", "kernel": "rbf", "gamma": 5.0, "search": "exact", "replications": 50}
+    run = audit(frame, "hired", "yes", group_column="person", **options)
+    rows, tried = run.live.division.split.train, run.document.tuning.grid
+    groups = pd.factorize(frame["person"])[0][rows]
+    svc, folds = SVC(C=1000.0, gamma=5.0), StratifiedGroupKFold(5, shuffle=True, random_state=0)
+    train = run.live.division.train
+    assert tried[-1].accuracy == pytest.approx(cross_val_score(svc, train.X, train.y, groups=groups, cv=folds).mean())
+    assert max(one.accuracy for one in tried) < 0.75
+    torn = audit(frame, "hired", "yes", drop=["person"], **options).document
+    assert max(one.accuracy for one in torn.tuning.grid) > 0.75
+
+
+def test_a_label_of_one_person_cannot_be_tried():
+    frame = people(60).assign(person=0)
+    frame.loc[frame["hired"] == "no", "person"] = 1 + np.arange((frame["hired"] == "no").sum())
+    with pytest.raises(ConfigError, match=r"of different group_column \(--group-column\), of each label"):
+        audit(frame, **PLAN, C="auto", group_column="person")
 
 
 def test_a_given_cost_is_not_tried(division):

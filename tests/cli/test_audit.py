@@ -273,6 +273,10 @@ def test_the_run_can_be_loaded(saved_run):
             ["--weight", "debt", "--attack"],
             "--attack simulates label flips on rows that count alike; leave out --weight",
         ),
+        (
+            ["--decide", "base-rate", "--attack"],
+            "--attack simulates label flips on models that decide by the sign; leave out --decide",
+        ),
         (["--time-limit", "0"], "'--time-limit': 0.0 is not in the range x>0"),
         (["--band", "income"], "'income' is not a column and the upper ends of its bands"),
         (["--band", "income=low"], "'income=low' is not a column and the upper ends of its bands"),

@@ -1,9 +1,15 @@
 """Group tables on a page: which groups are set aside, and what is shown of a column with many groups."""
 
+import json
+
 from samples import audit
 
+from fairenum.document.anatomy import Flips, GroupFlips
 from fairenum.document.choice import GroupTable
 from fairenum.document.models import GroupDisagreement
+from fairenum.report import features
+from fairenum.report.comparison import compare
+from fairenum.report.embedded import copy_of
 from fairenum.report.groups import MOST_SHOWN, disagreement, impact, impact_ratios, selected_groups, whole_impact
 
 
@@ -37,12 +43,22 @@ def test_of_many_groups_the_largest_are_shown_and_the_others_counted():
 
 
 def test_a_figure_has_no_more_bars_than_the_table_rows():
-    table = many(MOST_SHOWN + 30)
-    document = audit().but(group_tables=(table,))
+    document = audit()
+    table = many(MOST_SHOWN + 30).but(rank=document.selection.rank)
+    document = document.but(group_tables=(table,))
     column = document.dataset.sensitive[0].but(column=table.column)
     document = document.but(dataset=document.dataset.but(sensitive=(column,)))
-    figure = selected_groups(document).blocks[0]
-    assert len(figure.plots[0].y.names) == MOST_SHOWN
+    compared = compare({"one": document, "other": document})
+    sections = [selected_groups(document), next(one for one in compared.sections if one.anchor == "groups")]
+    for figure in (section.blocks[0] for section in sections):
+        assert len(figure.plots[0].y.names) == MOST_SHOWN
+
+
+def test_whom_a_choice_changes_is_shown_of_the_largest_groups():
+    groups = tuple(GroupFlips(f"g{n}", n, 0, 0) for n in range(MOST_SHOWN + 5))
+    shown = [*features.sections(audit().but(flips=Flips(2, {"age": groups}, ())))][-1].blocks[1]
+    assert [row[0] for row in shown.rows] == [f"g{n}" for n in range(5, MOST_SHOWN + 5)]
+    assert shown.notes[-1] == "not shown: 5 smaller groups, which the run holds"
 
 
 def test_disagreement_is_shown_of_the_largest_groups():
@@ -52,3 +68,11 @@ def test_disagreement_is_shown_of_the_largest_groups():
     shown = disagreement(document.but(multiplicity=found)).blocks[1]
     assert [row[0] for row in shown.rows] == [f"g{n}" for n in range(5, MOST_SHOWN + 5)]
     assert shown.notes == ("not shown: 5 smaller groups, which the run holds",)
+
+
+def test_a_page_carries_the_groups_that_it_shows():
+    flips = Flips(2, {"age": tuple(GroupFlips(f"g{n}", n, 0, 0) for n in range(5000))}, ())
+    document = audit().but(flips=flips, group_tables=(many(5000),))
+    copy = json.loads(copy_of(document)(200_000).text)
+    assert len(copy["flips"]["by_column"]["age"]) == len(copy["group_tables"][0]["groups"]) == MOST_SHOWN
+    assert "of many groups the largest are kept" in copy["reduced"]

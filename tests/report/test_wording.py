@@ -196,6 +196,7 @@ def test_groups_are_named():
         f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
     )
     assert told(with_third_group(document), "small_group", "age") == few
+    assert told(document.but(config=document.config.but(small_groups="keep")), "small_group", "age") == few
     assert told(document, "single_group", "age", "holdout") == (
         "age: the holdout holds one group only, so its gaps say nothing"
     )
@@ -212,6 +213,8 @@ def test_what_becomes_of_groups_is_told():
     )
     document = with_third_group(document, name="(missing)", is_compared=False)
     assert "'unclear'; without a value: '(missing)'; small_groups" in told(document, "set_aside", "age")
+    few = with_third_group(audit(small=True), name="(missing)", is_small=True, is_compared=False)
+    assert "choice: without a value: '(missing)'; small_groups" in told(few, "set_aside", "age")
     made = Regrouped({"Other": ("a", "b")}, {"x": 3, "y": 1}, (("F", "f"), ("M", "m")))
     column = document.dataset.sensitive[0].but(regrouped=made, is_intersection=True)
     document = document.but(dataset=document.dataset.but(sensitive=(column,)))
@@ -226,7 +229,7 @@ def test_what_becomes_of_groups_is_told():
     columns = tuple(column.but(column=name, is_intersection=False) for name in ("sex", "age"))
     two = document.but(dataset=document.dataset.but(sensitive=columns))
     assert told(two, "no_intersection") == (
-        "sex & age: too many groups to compare, so they are not shown; primary (--primary 'sex & age') says more"
+        "sex & age: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
     )
 
 

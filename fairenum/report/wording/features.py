@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairenum.document.anatomy import Anatomy, Flips
 from fairenum.document.audit import AuditDocument
 from fairenum.document.person import Person, PersonDecision
 from fairenum.document.screening import Alone, Screening
+from fairenum.phrases import without
 from fairenum.rendering.numbers import counted, percent, share, signed
 from fairenum.rendering.text import sentence_list, shortened
 from fairenum.report.wording import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, short
@@ -26,12 +26,8 @@ WEIGHED = (
 )
 PER_DEVIATION = "A weight of a number is per standard deviation, a weight of a text is for having it."
 PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of small numbers have large weights."
+GAIN = "gain: favourable by the selected model alone; lose: favourable by model 1 alone"
 PERSON_COPY = "The decisions, and what weighs most in each; `fairenum explain RUN --json PATH` has all of it."
-
-
-def without(names: Sequence[str]) -> str:
-    """Say how to leave columns out, in Python and on the command line."""
-    return f"drop={list(names)!r} ({' '.join(f'--drop {shlex.quote(name)}' for name in names)})"
 
 
 def leaks(found: Screening) -> str:
@@ -40,7 +36,7 @@ def leaks(found: Screening) -> str:
     they, them = ("it is", "it") if len(named) == 1 else ("they are", "them")
     return (
         f"{_alone(named)}, model 1 with AUC {share(found.model_auc)}: check that {they} known before the decision, "
-        f"else leave {them} out with {without([one.feature for one in named])}"
+        f"else leave {them} out with {without(*(one.feature for one in named))}"
     )
 
 
@@ -59,7 +55,7 @@ def lookalikes(found: Screening) -> str:
     listed = " or ".join(repr(shortened(name, TABLE_WIDTH)) for name in names)
     return (
         f"model 1 decides as {listed} alone does ({percent(agreement)} of the selection split, both decisions counted "
-        f"alike): check that it is known before the decision, else leave it out with {without(names)}"
+        f"alike): check that it is known before the decision, else leave it out with {without(*names)}"
     )
 
 
@@ -70,7 +66,7 @@ def proxies(found: Screening, column: str | None) -> str:
     names = [one.feature for one in copies]
     listed = sentence_list(f"{shortened(one.feature, TABLE_WIDTH)!r} (AUC {share(one.auc)})" for one in copies)
     verb, them = ("is nearly a copy", "it") if len(copies) == 1 else ("are nearly copies", "them")
-    return f"{listed} {verb} of the sensitive column {short(tell.column)!r}; leave {them} out with {without(names)}"
+    return f"{listed} {verb} of the sensitive column {short(tell.column)!r}; leave {them} out with {without(*names)}"
 
 
 def weighed(document: AuditDocument, anatomy: Anatomy) -> str:
@@ -132,6 +128,9 @@ def person_warnings(person: Person) -> Iterator[str]:
     blank = [name for name, value in person.values.items() if value is None and name not in person.imputed]
     if blank:
         yield shortened(f"not given, so they count as missing: {sentence_list(map(short, blank))}", 4 * TABLE_WIDTH)
+    if person.pooled:
+        names = sentence_list(shortened(name, GROUP_WIDTH) for name in person.pooled)
+        yield f"rare in training or not there, so the value counts as all such values do: {names}"
     if person.unseen:
         names = sentence_list(shortened(name, GROUP_WIDTH) for name in person.unseen)
         yield f"no training row has such a value, so it counts as none: {names}"

@@ -32,8 +32,10 @@ def alike_groups(document: AuditDocument, caution: Caution) -> str:
 def set_aside(document: AuditDocument, caution: Caution) -> str:
     """Name the groups that are shown alone, and why."""
     column = _column(document, caution)
-    few = quoted(group.name for group in column.aside if group.is_small)
-    unknown = quoted(group.name for group in column.aside if not group.is_small)
+    # where small groups are compared, for want of others, it is not for its size that one is set aside
+    sizes_matter = not any(group.is_small for group in column.compared)
+    few = quoted(group.name for group in column.aside if group.is_small and sizes_matter)
+    unknown = quoted(group.name for group in column.aside if not (group.is_small and sizes_matter))
     reasons = [f"fewer than {document.config.min_group_size} rows in a split: {few}"] if few else []
     reasons += [f"without a value: {unknown}"] if unknown else []
     joins = "" if column.is_intersection else ", merge (--merge) joins them"
@@ -48,7 +50,7 @@ def small_group(document: AuditDocument, caution: Caution) -> str:
     column = _column(document, caution)
     names = quoted(group.name for group in column.compared if group.is_small)
     few = f"{caution.column}: groups with fewer than {document.config.min_group_size} rows in a split: {names}"
-    if sum(not group.is_small for group in column.compared) >= 2:
+    if document.config.small_groups == "keep" or sum(not group.is_small for group in column.compared) >= 2:
         return few
     return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
 
@@ -61,7 +63,7 @@ def single_group(_document: AuditDocument, caution: Caution) -> str:
 def no_intersection(document: AuditDocument, _caution: Caution) -> str:
     """Say that an intersection is not shown."""
     columns = " & ".join(document.dataset.sensitive_columns)
-    return f"{columns}: too many groups to compare, so they are not shown; primary (--primary {columns!r}) says more"
+    return f"{columns}: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
 
 
 def low_power(document: AuditDocument, caution: Caution) -> str:

@@ -20,7 +20,7 @@ WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
     "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, and "
-    "rows are not told by split; "
+    "rows are not told by split; of many groups the largest are kept; "
 )
 # What leaves a rule open: the ends of a sentence that begins with what was measured.
 NO_MODEL = "no model was selected"
