@@ -34,6 +34,7 @@ CLEAR, FAR = 1e-2, 1.0
 WORTHWHILE = 1e-2  # a guess with a larger relative gap is the answer to something else
 MOST_WRONG = 30  # examples on a wrong bound that are walked to the right one sooner than all are solved for again
 INDEPENDENT = 1e-9
+INSIDE = 1e-3  # the share of its box by which an example is clearly off both bounds
 
 
 def optimal_state(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None = None) -> ActiveSet:
@@ -132,17 +133,29 @@ def _vertex(
     share = point.alpha / box
     scale = float(np.abs(linear).mean())
     low, high = point.lower_multiplier / scale > share, point.upper_multiplier / scale > 1.0 - share
-    margin = _independent(gram, y, working[~(low | high)])
-    alpha[working] = np.clip(point.alpha, 0.0, box)
-    bound = np.setdiff1d(working, margin, assume_unique=True)
-    alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
-    alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
-    if abs(float(y @ alpha)) > 1e-9 * float(alpha.sum()):
+    alpha[working], free = np.clip(point.alpha, 0.0, box), ~(low | high)
+    inside = free & (np.minimum(share, 1.0 - share) > INSIDE)
+    # Where many lie near a bound, those clearly inside their box must not give way to them.
+    for candidates in (working[free], working[inside]):
+        margin = _independent(gram, y, candidates)
+        rounded = _rounded(alpha, y, upper, np.setdiff1d(working, margin, assume_unique=True), margin)
+        if abs(float(y @ rounded)) <= 1e-9 * float(rounded.sum()):
+            break
+    else:
         raise PathStuck  # rounding moved more weight than the margin can make up for
+    alpha = rounded
     side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
     side[margin] = ON_MARGIN
     side[~allowed] = 0.0
     return _made_optimal(gram, data, linear, upper, alpha, point.bias, side, margin)
+
+
+def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:
+    """Put some examples on their nearer bound, and let the margin make up for it."""
+    alpha = alpha.copy()
+    alpha[bound] = np.where(alpha[bound] < 0.5 * upper[bound], 0.0, upper[bound])
+    alpha[margin] = _balanced(alpha[margin], y[margin], upper[margin], -float(np.delete(y * alpha, margin).sum()))
+    return alpha
 
 
 def _independent(gram: Gram, y: FloatArray, candidates: IntArray) -> IntArray:
