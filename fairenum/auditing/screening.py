@@ -24,6 +24,7 @@ MOST_ROWS = 4000  # to learn from, and to measure on: more would change no figur
 MOST_SHOWN = 8
 LEAVES = 8  # of the tree that learns from one number
 FEWEST_IN_LEAF = 5
+FEWEST = 10  # rows of a class; a curve of fewer says nothing
 
 Codes = NDArray[np.intp]
 
@@ -66,8 +67,8 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
 
 
 def _is_mixed(parts: tuple[Codes, ...]) -> bool:
-    """Tell whether all parts hold more than one class."""
-    return all(np.ptp(codes) > 0 for codes in parts)
+    """Tell whether all parts hold more than one class, and enough of each for a curve to mean something."""
+    return all(np.ptp(codes) > 0 and np.bincount(codes)[np.unique(codes)].min() >= FEWEST for codes in parts)
 
 
 def _two(values: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ import gzip
 import struct
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 from fairenum.dataset.delimited import MISSING_MARKS
@@ -18,6 +18,8 @@ from fairenum.phrases import did_you_mean, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fairenum.dataset.naming import Index
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
@@ -113,7 +115,7 @@ def _without_blank_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Call rows by their line in the sheet, and leave out those without any cell."""
     import pandas as pd
 
-    lines: pd.Index[Any] = pd.Index(range(2, len(frame) + 2), name=LINE)
+    lines: Index = pd.Index(range(2, len(frame) + 2), name=LINE)
     frame = frame.set_axis(lines, axis="index").dropna(how="all")
     if frame.empty:
         raise EmptyTable("the sheet has no row below its first; add rows")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fairenum.dataset.columns import Series
+    from fairenum.dataset.naming import Index
 
 Found = tuple[Column | None, Remark | None]
 
@@ -116,7 +117,7 @@ def _unless_constant(column: Column) -> Found:
     return None, Remark("constant_column", column.name, plain_text(known[0]))
 
 
-def _refuse_infinite(column: Column, index: pd.Index[Any]) -> None:
+def _refuse_infinite(column: Column, index: Index) -> None:
     infinite = np.flatnonzero(np.abs(column.values) > LARGEST)
     if infinite.size:
         raise CellInfinite(

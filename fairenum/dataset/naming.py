@@ -11,6 +11,8 @@ from fairenum.phrases import as_categories, option, without
 if TYPE_CHECKING:
     import pandas as pd
 
+    Index = pd.Index[Any]
+
 __all__ = ["LINE", "Names", "as_categories", "listed", "option", "refuse_repeated", "row_name", "unlike", "without"]
 
 Names = Sequence[str] | str
@@ -24,7 +26,7 @@ def listed(names: Names) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def row_name(index: pd.Index[Any], position: int) -> str:
+def row_name(index: Index, position: int) -> str:
     """Call a row as its owner sees it: counted from 1 without the header, and its line if there is a file."""
     import pandas as pd
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
 
     cells = series.astype(object).map(plain_text, na_action="ignore")
     numbers = pd.to_numeric(cells, errors="coerce").replace([np.inf, -np.inf], np.nan)
-    plain = (numbers, _parsed(cells, format="ISO8601"))
+    plain = (numbers, _parsed(cells, "ISO8601"))
     whole = next((times for times in plain if not times.isna().any()), None)
     times = _read_ambiguous(series, cells, plain) if whole is None else whole
     _, first, places = np.unique(times.to_numpy(), return_index=True, return_inverse=True)
@@ -128,7 +128,7 @@ def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
 
 def _read_ambiguous(series: Series, cells: Series, tried: tuple[Series, ...]) -> Series:
     """Read dates whose day or month comes first, where only one of the two can be meant."""
-    readings = [_parsed(cells, dayfirst=is_first) for is_first in (False, True)]
+    readings = [_parsed(cells, day_first=is_first) for is_first in (False, True)]
     whole = [times for times in readings if not times.isna().any()]
     if not whole:
         _refuse_unreadable(series, cells, min((*tried, *readings), key=lambda times: int(times.isna().sum())))
@@ -140,12 +140,12 @@ def _read_ambiguous(series: Series, cells: Series, tried: tuple[Series, ...]) ->
     return whole[0]
 
 
-def _parsed(cells: Series, **how: Any) -> Series:
+def _parsed(cells: Series, form: str | None = None, *, day_first: bool = False) -> Series:
     import pandas as pd
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # formats that are guessed; what does not parse is refused
-        return pd.to_datetime(cells, errors="coerce", utc=True, **how)
+        return pd.to_datetime(cells, errors="coerce", utc=True, format=form, dayfirst=day_first)
 
 
 def _refuse_unreadable(series: Series, cells: Series, times: Series) -> None:
