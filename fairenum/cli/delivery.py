@@ -168,8 +168,9 @@ class Delivery:
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
             self._refuse_input(path)
+            earlier = " (in the place of an earlier one)" if Path(path).exists() else ""
             save(document, path)
-            yield "run", path
+            yield "run", path + earlier
 
     def _exported(self, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
         if self.export and export:

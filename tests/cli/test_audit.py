@@ -385,3 +385,9 @@ def test_other_class_weights_are_refused(fairenum, loans, typed, message):
     ended = fairenum("audit", loans, *OPTIONS, "--class-weight", typed)
     assert ended.code == 2
     assert message in " ".join(ended.err.split())
+
+
+def test_a_run_in_the_place_of_another_is_said_to_be_there(fairenum, loans):
+    first, second = (fairenum("audit", loans, *OPTIONS, "-k", "2", "--search", "exact") for _ in range(2))
+    assert "run: fairenum-loans.json\n" in first.out
+    assert "run: fairenum-loans.json (in the place of an earlier one)\n" in second.out
