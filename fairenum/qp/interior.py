@@ -69,6 +69,7 @@ class Newton(NamedTuple):
     pivot: float
 
 
+# kernel.py has the same: numba looks for changes in the file of a way in alone, so that compiled files share nothing.
 @inner
 def spread(programme: Programme, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
