@@ -40,8 +40,9 @@ class Watched:
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return gap, performance and whether all rows are decided alike, for a model's decision values."""
         decisions = self.rows.decisions(values[None])
-        gap = float(getattr(score(decisions).gaps, self.metric)[0])
-        return gap, float(performance(decisions, values[None], self.measure)[0]), bool(decisions.is_constant[0])
+        scores = score(decisions)
+        performs = performance(decisions, values[None], self.measure, scores.counts)
+        return float(getattr(scores.gaps, self.metric)[0]), float(performs[0]), bool(scores.is_constant[0])
 
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
         """Return how ``gap - price * performance`` changes with each decision value, where decisions are smoothed.

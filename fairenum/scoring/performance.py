@@ -18,11 +18,16 @@ from fairenum.scoring.intervals import Interval, normal_critical, weighted_mean,
 from fairenum.scoring.rates import decided_performance, label_weights, rightness
 
 
-def performance(decisions: Decisions, values: FloatArray, measure: PerformanceMeasure) -> FloatArray:
-    """Measure the performance of all models, given their decisions and decision values, both of (models, rows)."""
+def performance(
+    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, counts: Confusion | None = None
+) -> FloatArray:
+    """Measure the performance of all models, given their decisions and decision values, both of (models, rows).
+
+    Where the decisions have been counted already, the counts save doing so again.
+    """
     if measure.name == "auc":
         return auc(values, decisions.labels, decisions.weights)
-    return decided_performance(confusion(decisions).overall(), measure)
+    return decided_performance((counts or confusion(decisions)).overall(), measure)
 
 
 def performance_intervals(

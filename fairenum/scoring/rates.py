@@ -9,6 +9,7 @@ rate is defined, the gaps are fairlearn's on the rows of the compared groups.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Literal, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.terms import Gap
 from fairenum.errors import DataError
 from fairenum.scoring.counts import (
+    BitArray,
     BoolArray,
     Confusion,
     Decisions,
@@ -184,25 +186,35 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
     Gaps
         NaN where a group's rate is undefined, which fairlearn would count as 0.
     """
+    decisions = decisions.compared()
+    by_group, names = score(decisions).by_group, [field.name for field in fields(Gaps)]
+    values = np.array([_fairlearn_gaps(decisions, model) for model in decisions.predictions]).T
+    for row, name in zip(values, names, strict=True):
+        row[undefined_groups(by_group, cast(Gap, name.replace("ratio", "difference"))).any(1)] = np.nan
+    return Gaps(*values)
+
+
+def _fairlearn_gaps(decisions: Decisions, model: BitArray) -> tuple[float, ...]:
+    """Let fairlearn compute the gaps of one model, in the order of `Gaps`."""
     from fairlearn import metrics
     from sklearn.metrics import precision_score
 
-    precision_gap = metrics.make_derived_metric(metric=precision_score, transform="difference")
-    decisions = decisions.compared()
-    by_group = score(decisions).by_group
-    features = {"group": decisions.groups.codes}  # a bare array of a single row would be refused
-    counting = {} if decisions.weights is None else {"sample_weight": decisions.weights}
-
-    def compute(gap: str) -> FloatArray:
-        metric = getattr(metrics, gap, precision_gap)
-        undefined = undefined_groups(by_group, cast(Gap, gap.replace("ratio", "difference")))
-        values = [
-            np.nan if left_out.any() else metric(decisions.labels, model, sensitive_features=features, **counting)
-            for model, left_out in zip(decisions.predictions, undefined, strict=True)
-        ]
-        return np.array(values, dtype=np.float64)
-
-    return Gaps(**{field.name: compute(field.name) for field in fields(Gaps)})
+    rates = {
+        "selected": metrics.selection_rate,
+        "found": metrics.true_positive_rate,
+        "false": metrics.false_positive_rate,
+        "right": partial(precision_score, zero_division=0),
+    }
+    counting = None if decisions.weights is None else {name: {"sample_weight": decisions.weights} for name in rates}
+    # a bare array of a single row would be refused
+    features = {"group": decisions.groups.codes}
+    frame = metrics.MetricFrame(
+        metrics=rates, y_true=decisions.labels, y_pred=model, sensitive_features=features, sample_params=counting
+    )
+    apart, ratio = frame.difference(), frame.ratio()
+    parity, opportunity = (apart["selected"], ratio["selected"]), (apart["found"], ratio["found"])
+    odds = max(apart["found"], apart["false"]), min(ratio["found"], ratio["false"])
+    return (*parity, *opportunity, *odds, apart["right"])
 
 
 def share(outcomes: FloatArray, trials: FloatArray) -> FloatArray:
