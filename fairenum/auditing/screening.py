@@ -18,6 +18,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.screening import SAME_DECISIONS, Alone, GroupTell, Lookalike, Screening
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray, IntArray
+from fairenum.scoring.auc import auc
 
 PLACE = len(PARTS) + 2  # of its random numbers
 MOST_ROWS = 4000  # to learn from, and to measure on: more would change no figure that is shown
@@ -52,7 +53,8 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
     columns = [column for column in division.dataset.features if column.name not in division.encoding.dropped]
     several = columns if len(columns) > 1 else []  # nothing could be left out of a single one
     labels = division.train.labels[rows.train].astype(np.intp), division.selection.labels[rows.measured].astype(np.intp)
-    model_auc = auc(labels[1], _two(listing.values["selection"][0][rows.measured])) if _is_mixed(labels) else None
+    values = listing.values["selection"][:1, rows.measured]
+    model_auc = float(auc(values, labels[1].astype(np.uint8))[0]) if _is_mixed(labels) else None
     return Screening(
         rows=len(rows.measured),
         model_auc=model_auc,
@@ -71,11 +73,7 @@ def _is_mixed(parts: tuple[Codes, ...]) -> bool:
     return all(np.ptp(codes) > 0 and np.bincount(codes)[np.unique(codes)].min() >= FEWEST for codes in parts)
 
 
-def _two(values: FloatArray) -> FloatArray:
-    return np.stack([-values, values], axis=1)
-
-
-def auc(classes: Codes, scores: FloatArray) -> float:
+def area(classes: Codes, scores: FloatArray) -> float:
     """Measure the area under the curve: of class 1 among two, averaged one against the rest among more.
 
     Parameters
@@ -85,22 +83,14 @@ def auc(classes: Codes, scores: FloatArray) -> float:
     scores
         Of each row and class, shape (rows, classes).
     """
-    from scipy.stats import rankdata
-
     wanted = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
-    areas = []
-    for one in wanted:
-        is_in = classes == one
-        inside = int(is_in.sum())
-        wins = float(rankdata(scores[:, one])[is_in].sum()) - inside * (inside + 1) / 2
-        areas.append(wins / (inside * (len(classes) - inside)))
-    return float(np.mean(areas))
+    return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
 
 
 def _telling(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Alone]:
     """Yield the features that alone tell the classes best."""
     found = [
-        (auc(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
+        (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
         for place, column in enumerate(columns)
     ]
     yield from (Alone(name, area) for area, _, name in sorted(found, reverse=True)[:MOST_SHOWN])
@@ -210,4 +200,4 @@ def _together(names: list[str], rows: _Rows, division: Division, learned: Codes,
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=50))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is near enough
-        return auc(measured, np.asarray(linear.fit(known, learned).predict_proba(others)))
+        return area(measured, np.asarray(linear.fit(known, learned).predict_proba(others)))

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.dataset.naming import as_categories, option, row_name, without
-from fairenum.dataset.written import number, understand
+from fairenum.dataset.written import understand
+from fairenum.document.reading import number
 from fairenum.document.terms import DecimalSign
 from fairenum.errors import ColumnUnusable
 

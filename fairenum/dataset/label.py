@@ -19,7 +19,7 @@ from fairenum.dataset.columns import (
     reading_order,
 )
 from fairenum.dataset.naming import row_name
-from fairenum.dataset.written import number
+from fairenum.document.reading import number
 from fairenum.errors import FavourableUnknown, LabelNotBinary, LabelOneClass, LabelUndefined
 from fairenum.phrases import did_you_mean, quoted
 

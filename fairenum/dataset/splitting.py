@@ -12,10 +12,10 @@ from fairenum.dataset.naming import option
 from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
 from fairenum.dataset.table import Dataset
 from fairenum.dataset.together import divided_together
+from fairenum.document.audit_config import SHARES
 from fairenum.document.reading import spelled
 from fairenum.errors import SplitImpossible
 
-SHARES = (0.6, 0.2, 0.2)
 TRY = option("sizes", SHARES, "split", ",".join(map(str, SHARES)))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from fairenum.document.reading import number
 from fairenum.document.terms import DecimalSign
 
 SIGNS: Mapping[DecimalSign, str] = {"point": ".", "comma": ","}
@@ -93,17 +94,6 @@ class Written:
     def covers(self, cells: Counter[str]) -> int:
         """Count the cells that are numbers."""
         return sum(count for text, count in cells.items() if not math.isnan(self.values[text]))
-
-
-def number(text: str) -> float:
-    """Read a text as a plain number, True as 1 and False as 0; nan if it is none."""
-    folded = text.casefold()
-    if folded in ("true", "false"):
-        return float(folded == "true")
-    try:
-        return math.nan if "_" in text else float(text)
-    except ValueError:
-        return math.nan
 
 
 def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Written:

@@ -9,11 +9,10 @@ from numbers import Real
 from fairenum.document.anatomy import ROUNDING, Anatomy, EncodedFeature, ModelWeights
 from fairenum.document.audit import AuditDocument
 from fairenum.document.models import AuditedModel, Cell
+from fairenum.document.reading import number
 from fairenum.document.value import Value
 from fairenum.errors import ResultError
 from fairenum.phrases import did_you_mean, quoted
-
-TRUTHS = {"true": 1.0, "false": 0.0}
 
 
 class Contribution(Value, frozen=True):
@@ -148,28 +147,20 @@ def _cell(feature: EncodedFeature, value: object) -> Cell:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, Real):
-        number = float(value)
-        if math.isnan(number):
+        measured = float(value)
+        if math.isnan(measured):
             return None
     elif isinstance(value, str):
         if feature.kind == "categorical":
             return value.strip()
-        number = _number(value.strip())
+        measured = number(value.strip())
     else:
         raise ResultError(f"feature {feature.name!r} takes a number or a text, not {value!r}")
     if feature.kind == "categorical":
-        return str(int(number)) if number.is_integer() and not isinstance(value, bool) else str(value)
-    if not math.isfinite(number):
+        return str(int(measured)) if measured.is_integer() and not isinstance(value, bool) else str(value)
+    if not math.isfinite(measured):
         raise ResultError(f"feature {feature.name!r} takes a number, not {value!r}")
-    return number
-
-
-def _number(text: str) -> float:
-    """Read a text as a number; what is none is nan."""
-    try:
-        return TRUTHS[text.casefold()] if text.casefold() in TRUTHS else float(text)
-    except ValueError:
-        return math.nan
+    return measured
 
 
 def _is_unlisted(feature: EncodedFeature, value: Cell) -> bool:

@@ -153,3 +153,14 @@ def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:
     """Return how a table is read where some options are given by name; they win."""
     refuse_unknown("a table", options, [option.name for option in fields(Reading)])
     return replace(reading or Reading(), **options)  # type: ignore[arg-type]  # checked when it is built
+
+
+def number(text: str) -> float:
+    """Read a text as a plain number, True as 1 and False as 0; nan if it is none."""
+    folded = text.casefold()
+    if folded in ("true", "false"):
+        return float(folded == "true")
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan

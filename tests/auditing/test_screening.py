@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from fairenum.auditing.dividing import divided
-from fairenum.auditing.screening import MOST_ROWS, auc, chances, screen
+from fairenum.auditing.screening import MOST_ROWS, area, chances, screen
 from fairenum.dataset import Column, Dataset
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.screening import Screening
@@ -68,7 +68,7 @@ def test_areas_are_those_of_scikit_learn(rows, classes):
     scores = np.concatenate([np.eye(classes), np.array([row[1 : classes + 1] for row in rows])]) + 0.1
     scores /= scores.sum(1, keepdims=True)
     shown = scores[:, 1] if classes == 2 else scores
-    assert auc(kinds, scores) == pytest.approx(roc_auc_score(kinds, shown, multi_class="ovr"), abs=1e-12)
+    assert area(kinds, scores) == pytest.approx(roc_auc_score(kinds, shown, multi_class="ovr"), abs=1e-12)
 
 
 def test_a_table_with_nothing_wrong_gives_no_warning():
@@ -183,7 +183,7 @@ def test_without_groups_or_with_one_feature_there_is_little_to_say():
 def test_numbers_of_any_size_and_texts_never_seen_are_taken():
     train, other, classes = np.arange(20), np.arange(20, 40), np.arange(20) % 2
     huge = np.where(np.arange(40) % 2, 1e99, -1e99) * (1 + np.arange(40) / 1e3)
-    assert auc(classes, chances(Column("huge", huge), train, classes, other)) == 1.0
+    assert area(classes, chances(Column("huge", huge), train, classes, other)) == 1.0
     texts = np.array([*["x", "z"] * 10, *["new"] * 20], dtype=object)
     np.testing.assert_allclose(chances(Column("text", texts), train, classes, other), 0.5)
 
