@@ -85,9 +85,9 @@ class Standing:
 
 def standing(decisions: Decisions, values: FloatArray, objective_ratio: FloatArray, tolerances: Tolerances) -> Standing:
     """Take the standing of all models on the rows of the selection split, given what they decide and its values."""
-    performances = performance(decisions, values, tolerances.measure)
-    gaps = getattr(score(decisions).gaps, tolerances.metric)
-    return Standing(objective_ratio, performances, gaps, decisions.is_constant)
+    scores = score(decisions)
+    performances = performance(decisions, values, tolerances.measure, scores.counts)
+    return Standing(objective_ratio, performances, getattr(scores.gaps, tolerances.metric), scores.is_constant)
 
 
 def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:

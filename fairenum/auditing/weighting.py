@@ -42,9 +42,8 @@ def train_machine(division: Division, config: AuditConfig, progress: Progress) -
 
 
 def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
-    partition = division.dataset.partition
-    members = None if partition is None or partition.members is None else partition.members[division.split.train]
-    machine, tuning = tune(division.train, config, progress, members)
+    members = division.dataset.members
+    machine, tuning = tune(division.train, config, progress, None if members is None else members[division.split.train])
     return trained(division, machine, config), tuning
 
 

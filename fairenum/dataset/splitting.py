@@ -56,9 +56,9 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
 
 def straddling(dataset: Dataset, parts: Split) -> int:
     """Count the members of a table (persons, firms) that have rows in more than one part."""
-    if dataset.partition is None or dataset.partition.members is None:
+    if (members := dataset.members) is None:
         return 0
-    seen = [np.unique(dataset.partition.members[rows]) for rows in (parts.train, parts.selection, parts.holdout)]
+    seen = [np.unique(members[rows]) for rows in (parts.train, parts.selection, parts.holdout)]
     return int(np.count_nonzero(np.unique(np.concatenate(seen), return_counts=True)[1] > 1))
 
 

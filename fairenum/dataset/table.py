@@ -86,6 +86,11 @@ class Dataset:
         return (*self.sensitive, crossed) if crossed and len(self.sensitive) > 1 else self.sensitive
 
     @property
+    def members(self) -> IntArray | None:
+        """For each row the number of the person, firm or the like whom it is about; None if no column says so."""
+        return self.partition.members if self.partition else None
+
+    @property
     def missing(self) -> dict[str, int]:
         """The number of missing cells of each feature that has any."""
         return {column.name: column.missing for column in self.features if column.missing}
