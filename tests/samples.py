@@ -26,7 +26,7 @@ def near(value: float, margin: float = 0.04) -> Estimate:
     return Estimate(value, round(value - margin, 6), round(value + margin, 6))
 
 
-def gap(value: float, verdict: str = "not distinguishable", margin: float = 0.04) -> GapEstimate:
+def gap(value: float, verdict: str = "open", margin: float = 0.04) -> GapEstimate:
     found = near(value, margin)
     return GapEstimate(found.value, found.low, found.high, near(round(value - 0.175, 6), 0.01), Verdict(verdict))
 

@@ -57,7 +57,7 @@ def test_scores_come_with_their_limits_and_changes(tables):
     row = scores.loc[6, "holdout", METRIC]
     assert tuple(row[["value", "low", "high"]]) == (gap.value, gap.low, gap.high)
     assert tuple(row[["change", "change_low", "change_high"]]) == (gap.change.value, gap.change.low, gap.change.high)
-    assert row["verdict"] == gap.verdict == Verdict.NOT_DISTINGUISHABLE
+    assert row["verdict"] == gap.verdict == Verdict.OPEN
     accuracy = DOCUMENT.models[5].scores.selection.accuracy
     row = scores.loc[6, "selection", "accuracy"]
     assert (row["value"], row["change"]) == (accuracy.value, accuracy.change.value)

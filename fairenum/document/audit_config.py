@@ -51,7 +51,10 @@ class AuditConfig(Options):
     baselines
         Try other mitigations on the same machine and splits, too.
     eps
-        Largest relative loss of objective of a near-optimal model.
+        Largest relative loss of objective of a near-optimal model: of the problem that is left when examples are left
+        out, the order in which models are listed.
+    max_loss
+        Largest relative rise of the loss on all training rows that a fairer model may cost; None for any.
     performance
         What a fairer model may lose of: ``accuracy``, ``balanced_accuracy``, ``auc`` or ``cost=FN:FP``, with what a
         false negative and a false positive cost; "auto" for balanced accuracy where classes are weighted, else
@@ -59,6 +62,10 @@ class AuditConfig(Options):
     max_performance_drop
         Largest loss of performance on the selection split that a fairer model may cost; max_accuracy_drop is its other
         name.
+    guards
+        What a fairer model must not make worse, such as ``equal_opportunity_difference<=+0.02``.
+    same_within
+        A gap that changes by no more than this is the same.
     decide
         Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it selects
         ``rate=0.7`` of the selection split, or its ``base-rate``, the share of favourable labels in training.
@@ -101,6 +108,9 @@ class AuditConfig(Options):
     eps: float = 0.05
     performance: RequestedPerformance = AUTO
     max_performance_drop: float = 0.01
+    max_loss: float | None = None
+    guards: tuple[str, ...] = ()
+    same_within: float = 0.02
     decide: DecideText = "sign"
     metric: Gap = "demographic_parity_difference"
     primary: str | None = None
@@ -120,9 +130,9 @@ class AuditConfig(Options):
     def __post_init__(self) -> None:
         require_part(self.machine, "machine", Machine)
         require_part(self.reading, "reading", Reading)
-        make_tuples(self, ("sizes",))
+        make_tuples(self, ("sizes", "guards"))
         flags = ("baselines", "standardise")
-        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=("max_seconds",))
+        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=("max_seconds", "max_loss"))
         is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
         require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
         require_three_sizes(self, self.sizes)
@@ -141,7 +151,7 @@ class AuditConfig(Options):
         is_weighted = self.machine.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
-        return Tolerances(self.metric, self.eps, self.max_performance_drop, performance)
+        return Tolerances(self.metric, self.eps, self.max_performance_drop, performance, self.max_loss, self.guards)
 
 
 def with_present_names(options: Mapping[str, object]) -> dict[str, object]:
@@ -171,6 +181,8 @@ AUDIT_NUMBERS: Ranges = {
     "max_left_out": (0.0, 1.0),
     "eps": (0.0, 1.0),
     "max_performance_drop": (0.0, 1.0),
+    "max_loss": (0.0, math.inf),
+    "same_within": (0.0, 1.0),
     "confidence": (0.5, 1.0 - 1e-9),
 }
 
@@ -201,6 +213,9 @@ class AuditOptions(ReadingOptions, total=False):
     performance: str
     max_performance_drop: float
     max_accuracy_drop: float
+    max_loss: float | None
+    guards: Sequence[str]
+    same_within: float
     decide: str
     metric: Gap
     primary: str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import LeftOut
-from fairenum.document.terms import CautionCode, Outcome, Part, Reason, Verdict
+from fairenum.document.terms import CautionCode, Gap, GuardStatus, Outcome, Part, Proposal, Reason, Verdict
 from fairenum.document.value import Estimate, Parts, Value
 
 
@@ -24,6 +24,60 @@ class Optimism(Value, frozen=True):
     gap: Parts[Estimate]
     observed: Estimate
     expected: float | None
+
+
+class GapChange(Value, frozen=True):
+    """One gap in one sensitive column on the holdout: model 1, the selected model, and what the change shows.
+
+    Attributes
+    ----------
+    is_claim
+        Whether it is the gap, in the primary column, that the model was selected by.
+    change
+        Gap of the selected model minus that of model 1.
+    confidence
+        With which the limits of the change hold.
+    verdict
+        Null where nothing can be compared, or where the selected model decides all rows alike.
+    """
+
+    column: str
+    metric: Gap
+    is_claim: bool
+    first: Estimate
+    selected: Estimate
+    change: Estimate
+    confidence: float
+    verdict: Verdict | None
+
+
+class GuardCheck(Value, frozen=True):
+    """What became of a guardrail: where the selected model was chosen, and where it was judged.
+
+    Attributes
+    ----------
+    guard
+        As an option says it: "selection_rate=+-0.1".
+    subject
+        What of all that it guards comes closest to its limit, or goes farthest beyond it: a measure, with its column
+        and group where it has them.
+    low, high
+        Between which values it has to lie; null without such a limit.
+    selection
+        The value on the selection split: a change against model 1, or the measure itself.
+    holdout
+        The same on the holdout.
+    status
+        On the holdout: broken if all that is likely lies beyond the limit, holds if all of it is within.
+    """
+
+    guard: str
+    subject: str
+    low: float | None
+    high: float | None
+    selection: float | None
+    holdout: Estimate
+    status: GuardStatus
 
 
 class Selection(Value, frozen=True):
@@ -49,6 +103,19 @@ class Selection(Value, frozen=True):
         The same for performance, and for accuracy.
     verdict
         On the holdout; null unless another model was selected.
+    proposal
+        Proposed: the holdout shows it to be fairer, and breaks no guardrail; candidate otherwise; null unless another
+        model was selected.
+    strip
+        Every gap in every sensitive column, the one that the model was selected by first.
+    guards
+        What became of every guardrail.
+    performance_floor
+        What the change of performance on the holdout is at least, one-sidedly; null where that is not known.
+    confirmed
+        Ranks of other models within the tolerances that the holdout shows to be fairer, all models judged together.
+    is_in_sight
+        Whether the choice was made with the holdout in sight, so that limits hold for all models together.
     """
 
     rank: int | None
@@ -63,6 +130,12 @@ class Selection(Value, frozen=True):
     accuracy_change: Parts[Estimate] | None = None
     verdict: Verdict | None = None
     optimism: Optimism | None = None
+    proposal: Proposal | None = None
+    strip: tuple[GapChange, ...] = ()
+    guards: tuple[GuardCheck, ...] = ()
+    performance_floor: float | None = None
+    confirmed: tuple[int, ...] = ()
+    is_in_sight: bool = False
 
     @property
     def is_fairer(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from fairenum.checking import TINY, check_options, is_number, require
+from fairenum.document.options import make_tuples
 from fairenum.document.performance import PerformanceMeasure, PerformanceText
 from fairenum.document.terms import Gap, KernelName
 
@@ -82,21 +83,28 @@ class Tolerances:
     metric
         The gap.
     eps
-        Largest relative loss of objective.
+        Largest relative loss of objective: of the problem that is left when examples are left out.
     max_performance_drop
         Largest loss of performance on the selection split.
     performance
         What counts as performance.
+    max_loss
+        Largest relative rise of the loss on all training rows; None for any.
+    guards
+        What else must not get worse, as options say it.
     """
 
     metric: Gap = "demographic_parity_difference"
     eps: float = 0.05
     max_performance_drop: float = 0.01
     performance: PerformanceText = "accuracy"
+    max_loss: float | None = None
+    guards: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        limits = {"eps": (0.0, 1.0), "max_performance_drop": (0.0, 1.0)}
-        check_options(self, {"metric": get_args(Gap)}, {}, limits, ())
+        make_tuples(self, ("guards",))
+        limits = {"eps": (0.0, 1.0), "max_performance_drop": (0.0, 1.0), "max_loss": (0.0, math.inf)}
+        check_options(self, {"metric": get_args(Gap)}, {}, limits, (), optional=("max_loss",))
         object.__setattr__(self, "performance", str(PerformanceMeasure.of(self.performance)))
 
     @property

@@ -1,5 +1,7 @@
 """The words that values are made of: metrics, splits, verdicts and outcomes, named once for everybody."""
 
+from __future__ import annotations
+
 from enum import StrEnum
 from typing import Literal
 
@@ -21,7 +23,7 @@ Categorical = Literal["onehot", "ordinal"]
 SmallGroups = Literal["set-aside", "keep"]
 DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
-Origin = Literal["exact", "guided"]
+Origin = Literal["exact", "guided", "tilted"]
 Direction = Literal["unfavourable", "favourable"]
 Sight = Literal["train", "audit"]
 Basis = Literal["measured", "extrapolated", "at least"]
@@ -100,9 +102,20 @@ AuditCaution = Literal[
 CautionCode = Literal[AuditCaution, RemarkKind]
 
 
+# What the holdout says about a guardrail, and what an auditor may make of a selected model.
+GuardStatus = Literal["holds", "broken", "open"]
+Proposal = Literal["proposed", "candidate"]
+
+
 class Verdict(StrEnum):
-    """What the holdout says about a model's gap against that of model 1."""
+    """What rows say about a model's gap against that of model 1; "same" is within a declared margin."""
 
     FAIRER = "fairer"
-    NOT_FAIRER = "not fairer"
-    NOT_DISTINGUISHABLE = "not distinguishable"
+    LESS_FAIR = "less fair"
+    SAME = "same"
+    OPEN = "open"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Verdict | None:
+        """Understand the words of older runs."""
+        return {"not fairer": cls.LESS_FAIR, "not distinguishable": cls.OPEN}.get(str(value))

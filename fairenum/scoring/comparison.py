@@ -283,5 +283,5 @@ def _gap_change_limits(first: Interval, changes: Interval) -> tuple[FloatArray, 
 
 def _change_verdict(lower: float, upper: float, is_constant: bool) -> Verdict:
     if lower > 0 or (upper < 0 and is_constant):
-        return Verdict.NOT_FAIRER
-    return Verdict.FAIRER if upper < 0 else Verdict.NOT_DISTINGUISHABLE
+        return Verdict.LESS_FAIR
+    return Verdict.FAIRER if upper < 0 else Verdict.OPEN

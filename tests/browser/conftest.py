@@ -61,7 +61,7 @@ def _placed(rank: int, turn: int) -> dict[str, object]:
     return {
         "accuracy": accuracy,
         "performance": accuracy,
-        METRIC: gap(round(value, 6), "fairer" if rank == SELECTED else "not distinguishable"),
+        METRIC: gap(round(value, 6), "fairer" if rank == SELECTED else "open"),
     }
 
 

@@ -155,7 +155,7 @@ CHANGES = {
     Caution("missed_rate", rank=6): missed_rate(0.02, tied=1),
     Caution("undetermined", rank=6): with_model(6, undetermined=Parts(0, 2)),
     Caution("order"): with_model(2, is_order_certified=False),
-    Caution("not_confirmed"): with_part("selection", verdict=Verdict.NOT_DISTINGUISHABLE),
+    Caution("not_confirmed"): with_part("selection", verdict=Verdict.OPEN),
     Caution("other_column", "Female"): with_change("Female", NOTABLE_GROWTH),
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
     **{Caution(kind): with_table(remarks=(Remark(kind, "a"), Remark(kind, "b"))) for kind in get_args(RemarkKind)},
@@ -212,7 +212,7 @@ def test_ties_are_told_where_they_cost_the_share(rows, tied, is_told):
 
 
 def test_only_what_was_chosen_for_its_gap_needs_confirmation():
-    asked = with_part("selection", reason="asked_for", verdict=Verdict.NOT_DISTINGUISHABLE)
+    asked = with_part("selection", reason="asked_for", verdict=Verdict.OPEN)
     assert cautions(asked) == ()
     kept = with_part("selection", rank=1, outcome="kept", verdict=None)
     assert cautions(kept) == ()

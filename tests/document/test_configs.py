@@ -155,7 +155,7 @@ def test_options_given_one_by_one_are_those_of_the_configuration():
     assert given.pop("max_accuracy_drop") == given["max_performance_drop"]  # another name of it
     wider = {name for name, kind in given.items() if kind != declared[name]}
     # any sequence will do; the configuration keeps a tuple
-    assert wider == {"sizes", "drop", "categorical_columns", "only", "exclude"}
+    assert wider == {"sizes", "guards", "drop", "categorical_columns", "only", "exclude"}
     for value in (["town"], ("town",)):
         assert AuditConfig().but(drop=value, sizes=[0.5, 0.25, 0.25]) == AuditConfig(
             reading=Reading(drop=("town",)), sizes=(0.5, 0.25, 0.25)

@@ -57,7 +57,7 @@ def test_comparisons_hold_their_estimates_and_promises(decisions, gap, seed):
     holds(comparison.gap_change, 2)
     holds(comparison.difference_change, 2)
     verdicts = np.array(comparison.verdicts)
-    assert np.all(verdicts[comparison.is_identical] == Verdict.NOT_DISTINGUISHABLE)
+    assert np.all(verdicts[comparison.is_identical] == Verdict.OPEN)
     assert not np.any(verdicts[comparison.is_constant] == Verdict.FAIRER)
     assert np.all(comparison.gap_change.upper[verdicts == Verdict.FAIRER] < 0)
 

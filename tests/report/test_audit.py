@@ -30,12 +30,12 @@ def with_change(document, low):
     [
         ({}, "Model 3 is fairer than model 1 and nearly as accurate."),
         (
-            {"verdict": "not distinguishable"},
+            {"verdict": "open"},
             "Model 3 looked fairer than model 1 on the selection split; the holdout cannot confirm it.",
         ),
         (
-            {"verdict": "not fairer"},
-            "Model 3 looked fairer than model 1 on the selection split; on the holdout it is not.",
+            {"verdict": "less fair"},
+            "Model 3 looked fairer than model 1 on the selection split; on the holdout it is less fair.",
         ),
         ({"selected": 1}, "No near-optimal model was found to be fairer than model 1, which is kept."),
         ({"selected": None}, "No model can be selected."),

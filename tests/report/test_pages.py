@@ -126,7 +126,7 @@ def test_other_large_runs_lose_what_is_spare_only_where_space_is_short(name):
         {"selected": 1},
         {"selected": None, "small": True},
         {"models": 1, "selected": 1},
-        {"status": "interrupted", "verdict": "not fairer"},
+        {"status": "interrupted", "verdict": "less fair"},
     ],
 )
 def test_every_kind_of_result_has_a_page(facts):

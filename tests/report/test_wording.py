@@ -48,12 +48,12 @@ def test_every_code_has_words():
         ("no_sensitive", "no sensitive column was named: accuracy and disagreement are reported, parity is not"),
         (
             "not_confirmed",
-            "the selected model looks fairer on the rows it was selected by, but is not distinguishable on the holdout",
+            "the selected model looks fairer on the rows it was selected by, but is open on the holdout",
         ),
     ],
 )
 def test_what_the_code_says(code, message):
-    assert told(audit(verdict="not distinguishable"), code) == message
+    assert told(audit(verdict="open"), code) == message
 
 
 def test_weighted_classes_are_told_with_the_reason_and_the_way_back():
@@ -264,8 +264,7 @@ def test_another_column_that_loses_is_told():
         found = {**columns, "sex": columns["age"].but(**{METRIC: gap(value)})}
         document = scored(document, rank, by_column=found)
     assert told(document, "other_column", "sex") == (
-        "sex: the demographic parity difference of model 3 is 0.114 against 0.024 of model 1 on the holdout, "
-        "not distinguishable"
+        "sex: the demographic parity difference of model 3 is 0.114 against 0.024 of model 1 on the holdout, open"
     )
 
 
@@ -283,5 +282,5 @@ def test_long_messages_are_cut():
 
 def test_verdicts_are_words_in_a_sentence():
     document = audit()
-    document = document.but(selection=document.selection.but(verdict=Verdict.NOT_FAIRER))
-    assert told(document, "not_confirmed").endswith("but is not fairer on the holdout")
+    document = document.but(selection=document.selection.but(verdict=Verdict.LESS_FAIR))
+    assert told(document, "not_confirmed").endswith("but is less fair on the holdout")

@@ -274,10 +274,10 @@ def test_a_model_that_halves_the_gap_is_fairer_and_its_mirror_image_is_not():
     worse = first & ~((codes == 1) & (rng.random(1000) < 0.4))
     comparison = compare(decisions([first, better, worse, first], codes), PARITY, rng)
     assert comparison.verdicts == (
-        Verdict.NOT_DISTINGUISHABLE,
+        Verdict.OPEN,
         Verdict.FAIRER,
-        Verdict.NOT_FAIRER,
-        Verdict.NOT_DISTINGUISHABLE,
+        Verdict.LESS_FAIR,
+        Verdict.OPEN,
     )
     assert comparison.is_identical.tolist() == [True, False, False, True]
     assert comparison.gap_change.lower[[0, 3]].tolist() == comparison.gap_change.upper[[0, 3]].tolist() == [0, 0]
@@ -290,7 +290,7 @@ def test_a_gap_that_changes_sides_is_not_called_fairer():
     codes = np.repeat([0, 1], 500)
     first, mirrored = np.tile(np.arange(500), 2) < np.where(codes == 0, 300, 200), codes == 1
     comparison = compare(decisions([first, mirrored], codes), PARITY, np.random.default_rng(0))
-    assert comparison.verdicts[1] == Verdict.NOT_FAIRER
+    assert comparison.verdicts[1] == Verdict.LESS_FAIR
 
 
 def test_a_model_without_a_choice_is_never_fairer():
@@ -299,7 +299,7 @@ def test_a_model_without_a_choice_is_never_fairer():
     comparison = compare(decisions([first, first | True, first & False], codes), PARITY, np.random.default_rng(0))
     assert comparison.gap_change.upper[1] < 0
     assert comparison.is_constant.tolist() == [False, True, True]
-    assert comparison.verdicts[1:] == (Verdict.NOT_FAIRER, Verdict.NOT_FAIRER)
+    assert comparison.verdicts[1:] == (Verdict.LESS_FAIR, Verdict.LESS_FAIR)
 
 
 def test_a_small_group_leaves_the_verdict_open_and_is_marked():
@@ -309,7 +309,7 @@ def test_a_small_group_leaves_the_verdict_open_and_is_marked():
     better = first | ((codes == 1) & (rng.random(1003) < 0.5))
     comparison = compare(decisions([first, better], codes), PARITY, rng)
     assert comparison.is_small.tolist() == [False, False, True]
-    assert comparison.verdicts[1] == Verdict.NOT_DISTINGUISHABLE
+    assert comparison.verdicts[1] == Verdict.OPEN
 
 
 @pytest.mark.parametrize("gap", GAP_RATES)
@@ -320,8 +320,8 @@ def test_every_gap_can_be_judged(gap):
     first = rng.random(3000) < chance
     better = np.where(codes == 1, rng.random(3000) < np.where(labels, 0.9, 0.1), first)
     comparison = compare(decisions([first, better], codes, labels), gap, rng)
-    expected = Verdict.NOT_DISTINGUISHABLE if gap == PARITY else Verdict.FAIRER
-    assert comparison.verdicts == (Verdict.NOT_DISTINGUISHABLE, expected)
+    expected = Verdict.OPEN if gap == PARITY else Verdict.FAIRER
+    assert comparison.verdicts == (Verdict.OPEN, expected)
     assert comparison.difference_change.estimate.shape == (2, len(GAP_RATES[gap]), 2)
 
 
@@ -339,7 +339,7 @@ def test_every_gap_can_be_judged(gap):
 )
 def test_too_little_data_gives_no_verdict_and_no_warning(gap, models, codes, labels):
     comparison = compare(decisions(models, codes, labels), gap, np.random.default_rng(0), replications=50)
-    assert set(comparison.verdicts) == {Verdict.NOT_DISTINGUISHABLE}
+    assert set(comparison.verdicts) == {Verdict.OPEN}
     assert np.all(comparison.gap_change.lower <= 0)
     assert np.all(comparison.gap_change.upper >= 0)
 

@@ -93,7 +93,7 @@ def claims(runs, rng, gap, *arguments, **options):
     counted = np.zeros(2)
     for _ in range(runs):
         verdicts = compare(alike(rng, *arguments, **options), gap, rng, replications=300).verdicts
-        counted += [Verdict.FAIRER in verdicts, Verdict.NOT_FAIRER in verdicts]
+        counted += [Verdict.FAIRER in verdicts, Verdict.LESS_FAIR in verdicts]
     return counted / runs
 
 

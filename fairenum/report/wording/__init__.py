@@ -24,8 +24,9 @@ LONGEST = 400  # a message may quote names of any length
 
 VERDICTS: Mapping[Verdict | None, str] = {
     Verdict.FAIRER: "fairer",
-    Verdict.NOT_FAIRER: "not fairer",
-    Verdict.NOT_DISTINGUISHABLE: "open",
+    Verdict.LESS_FAIR: "less fair",
+    Verdict.SAME: "same",
+    Verdict.OPEN: "open",
     None: UNDEFINED,
 }
 GAPS: Mapping[Measure, str] = {

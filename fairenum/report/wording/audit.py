@@ -79,14 +79,17 @@ def _outcome(document: AuditDocument) -> str:
         return "No near-optimal model was found to be fairer than model 1, which is kept."
     if selection.is_fairer:
         return f"Model {chosen.rank} is fairer than model 1{_price(document, chosen)}"
-    doubt = "on the holdout it is not" if selection.verdict is Verdict.NOT_FAIRER else "the holdout cannot confirm it"
+    doubt = (
+        "on the holdout it is less fair" if selection.verdict is Verdict.LESS_FAIR else "the holdout cannot confirm it"
+    )
     return f"Model {chosen.rank} looked fairer than model 1 on the selection split; {doubt}."
 
 
 ASKED_FOR: Mapping[Verdict | None, str] = {
     None: "",
-    Verdict.NOT_FAIRER: "; on the holdout it is not fairer than model 1",
-    Verdict.NOT_DISTINGUISHABLE: "; the holdout cannot tell its gap from that of model 1",
+    Verdict.LESS_FAIR: "; on the holdout it is less fair than model 1",
+    Verdict.SAME: "; on the holdout its gap is that of model 1 within the margin",
+    Verdict.OPEN: "; the holdout cannot tell its gap from that of model 1",
 }
 
 
