@@ -66,9 +66,7 @@ def test_the_strip_agrees_with_a_paired_bootstrap(result):
     assert selection.outcome == "selected"
     for cell in selection.strip:
         change, error = bootstrapped(result, cell.column, cell.metric)
-        print(
-            f"{cell.column}, {cell.metric}: {cell.change}, {cell.verdict}; bootstrap {change:+.4f}, z {change / error:+.1f}"
-        )
+        print(f"{cell.column}, {cell.metric}: {cell.change}, {cell.verdict}; z of a bootstrap {change / error:+.1f}")
         assert cell.change.value == pytest.approx(change, abs=1e-12)
         if cell.verdict in (Verdict.FAIRER, Verdict.LESS_FAIR):
             assert (change < 0) == (cell.verdict is Verdict.FAIRER)
