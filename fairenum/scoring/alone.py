@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from fairenum.document.terms import Gap, Verdict
-from fairenum.scoring.changes import change_limits, is_single, movement
+from fairenum.scoring.changes import Criticals, change_limits, is_single, movement
 from fairenum.scoring.comparison import change_verdict
 from fairenum.scoring.counts import Decisions
 from fairenum.scoring.intervals import Interval, normal_critical, tukey_critical
@@ -65,17 +65,17 @@ def judge_alone(
     pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
     rates, present, gaps = GAP_RATES[gap], pair.groups.sizes > 0, getattr(score(pair).gaps, gap)
     single = is_single(rates, present)
-    moved = movement(pair, rates, present, *_criticals(confidence, int(present.sum()), len(rates), single=single))
+    moved = movement(pair, rates, present, _criticals(confidence, int(present.sum()), len(rates), single=single))
     lower, upper = (limit[1] for limit in change_limits(moved, present, single=single))
     is_told = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
     verdict = change_verdict(lower, upper, margin) if is_told else None
     return JudgedAlone(Interval(*map(np.asarray, (gaps[1] - gaps[0], lower, upper))), verdict)
 
 
-def _criticals(confidence: float, groups: int, rates: int, *, single: bool) -> tuple[float, float]:
+def _criticals(confidence: float, groups: int, rates: int, *, single: bool) -> Criticals:
     """Find z and z' of the module's docstring."""
     if single:
-        return normal_critical(confidence), normal_critical(confidence)
+        return Criticals(*[normal_critical(confidence)] * 4)
     side = (1 - confidence) / 2
     own = float(stats.norm.isf(side * OWN_SHARE / 3))
-    return own, tukey_critical(1 - side * (1 - OWN_SHARE) / rates, groups)
+    return Criticals(own, own, own, tukey_critical(1 - side * (1 - OWN_SHARE) / rates, groups))

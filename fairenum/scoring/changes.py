@@ -52,6 +52,23 @@ class Movement(NamedTuple):
     total: Interval
 
 
+class Criticals(NamedTuple):
+    """How many standard errors each limit is away.
+
+    Attributes
+    ----------
+    change, total, level
+        Those of changes, of sums, and of signed differences.
+    least
+        Those of the lower limits of signed differences, the largest of which bounds a gap from below.
+    """
+
+    change: float
+    total: float
+    level: float
+    least: float
+
+
 class Sides(NamedTuple):
     """Two models side by side in each group: sums of what rows count, and sums of squares where they count differently.
 
@@ -72,34 +89,16 @@ def is_single(rates: Sequence[Rate], present: BoolArray) -> bool:
     return len(rates) * int(present.sum()) <= 2
 
 
-def movement(
-    decisions: Decisions, rates: Sequence[Rate], present: BoolArray, critical: float, critical_least: float
-) -> Movement:
-    """Bound signed differences, their changes and their sums.
-
-    Parameters
-    ----------
-    decisions
-        Of all models, model 1 first.
-    rates
-        Those of the gap.
-    present
-        Groups that have rows.
-    critical
-        How many standard errors each limit is away.
-    critical_least
-        How many the lower limits of signed differences are away, the largest of which bounds a gap from below.
-
-    Returns
-    -------
-    Movement
-    """
+def movement(decisions: Decisions, rates: Sequence[Rate], present: BoolArray, criticals: Criticals) -> Movement:
+    """Bound signed differences, their changes and their sums, for models of which the first is model 1."""
     counts = confusion(decisions)
     outcomes, trials = stacked([effective(FRACTIONS[rate], counts) for rate in rates])
-    models = pairwise(rate_limits(outcomes, trials, critical), present)
-    if critical_least != critical:
-        models = replace(models, lower=pairwise(rate_limits(outcomes, trials, critical_least), present).lower)
-    change, total = (pairwise(_limits(*side, critical), present) for side in _sides(decisions, counts, rates))
+    models = pairwise(rate_limits(outcomes, trials, criticals.level), present)
+    if criticals.least != criticals.level:
+        models = replace(models, lower=pairwise(rate_limits(outcomes, trials, criticals.least), present).lower)
+    sides = _sides(decisions, counts, rates)
+    change = pairwise(_limits(*sides.change, criticals.change), present)
+    total = pairwise(_limits(*sides.total, criticals.total), present)
     return Movement(models[0], models, change, total)
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from fairenum.dataset.groups import Groups
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
-from fairenum.scoring.changes import change_limits, is_single, movement, rate_changes
+from fairenum.scoring.changes import Criticals, change_limits, is_single, movement, rate_changes
 from fairenum.scoring.counts import BoolArray, Decisions, FloatArray, freeze
-from fairenum.scoring.deviations import covering, deviations, max_t_critical, peak
+from fairenum.scoring.deviations import balanced, covering, deviations, max_t_critical, peak
 from fairenum.scoring.intervals import Interval, weighted_mean
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, label_weights, score
 
@@ -39,7 +39,7 @@ class Comparison:
     difference_change
         The same for the signed differences against the reference group, shape (models, rates, compared groups).
     critical
-        How many standard errors it takes for all these limits to hold together.
+        How many standard errors the limits of changes are away, for all limits to hold together.
     is_comparable
         Models whose gap, and that of model 1, are defined between two groups at least.
     is_identical
@@ -105,8 +105,8 @@ def compare(
     present = groups.sizes > 0
     single = is_single(rates, present)
     noise = deviations(decisions, rates, replications, rng)
-    critical = covering(_peaks(noise, present, single=single), confidence)
-    moved = movement(decisions, rates, present, critical, critical)
+    criticals = _criticals(noise, present, confidence, single=single)
+    moved = movement(decisions, rates, present, criticals)
     lower, upper = change_limits(moved, present, single=single)
     gaps = getattr(scores.gaps, gap)
     is_other = np.arange(len(gaps)) > 0
@@ -122,7 +122,7 @@ def compare(
         ),
         gap_change=changes,
         difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference(reference)],
-        critical=critical,
+        critical=criticals.change,
         is_comparable=is_comparable,
         is_identical=decisions.is_identical,
         is_constant=decisions.is_constant,
@@ -219,15 +219,20 @@ def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, 
     return Groups(labels.astype(np.intp), ("unfavourable", "favourable")), label_weights(counts, measure)
 
 
-def _peaks(noise: FloatArray, present: BoolArray, *, single: bool) -> FloatArray:
-    """Cover changes and sums of every pair and, unless there is but one, the signed differences, too."""
-    peaks = np.zeros(noise.shape[-2])
+def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, single: bool) -> Criticals:
+    """Cover changes and sums of every pair and, unless there is but one, the signed differences, too.
+
+    Sums of models that agree vary together, changes apart: each kind has the critical value that it needs.
+    """
+    peaks = np.zeros((3, noise.shape[-2]))
     for a, b in combinations(np.flatnonzero(present), 2):
         pair = noise[:, a] - noise[:, b]
         first, others = pair[..., :1], pair[..., 1:]
-        for contrasts in (others - first, others + first) if single else (others - first, others + first, pair):
-            peaks = np.maximum(peaks, peak(contrasts))
-    return peaks
+        kinds = (others - first, others + first) if single else (others - first, others + first, pair)
+        for place, contrasts in enumerate(kinds):
+            peaks[place] = np.maximum(peaks[place], peak(contrasts))
+    change, total, level = balanced(peaks, confidence)
+    return Criticals(change, total, level, level)
 
 
 def _small(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:

@@ -7,6 +7,7 @@ come from different rows, and so do true and false positive rates: they err apar
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import stats
 
 from fairenum.scoring.counts import Confusion, Decisions, FloatArray, IntArray, blocks, confusion
 from fairenum.scoring.intervals import normal_critical
@@ -105,6 +106,31 @@ def max_t_critical(contrasts: Sequence[FloatArray], confidence: float) -> float:
 def covering(peaks: FloatArray, confidence: float) -> float:
     """Find how many standard errors cover what deviates by these at most, one for each replication."""
     return max(normal_critical(confidence), float(np.quantile(peaks, confidence)))
+
+
+def balanced(peaks: FloatArray, confidence: float) -> list[float]:
+    """Find how many standard errors cover contrasts of several kinds together, as many of each as it needs.
+
+    Contrasts of one kind that vary together need less than others of the same number. Every kind is exceeded as often
+    as every other: with F the share of replications up to a peak of its kind, the largest F of all kinds is what has
+    to be covered.
+
+    Parameters
+    ----------
+    peaks
+        By how many standard errors each kind deviates at most, shape (kinds, replications); 0 for a kind without any.
+    confidence
+        With which all are covered.
+
+    Returns
+    -------
+    list
+        One number for each kind, none below that of a single contrast.
+    """
+    ranks = stats.rankdata(peaks, axis=1) * (peaks.max(1, keepdims=True) > 0.0)
+    last = int(np.ceil(np.quantile(ranks.max(0), confidence)))
+    ordered = np.sort(peaks, axis=1)[:, min(max(last, 1), peaks.shape[1]) - 1]
+    return [max(normal_critical(confidence), float(value)) for value in ordered]
 
 
 def peak(contrasts: FloatArray) -> FloatArray:
