@@ -30,7 +30,7 @@ from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.counts import Confusion, confusion
 from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
-from fairenum.scoring.intervals import normal_critical, wilson
+from fairenum.scoring.intervals import normal_critical, rate_limits
 from fairenum.scoring.performance import decided_intervals, performance_changes, performance_intervals
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES
 
@@ -136,7 +136,7 @@ def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditCo
     """Score all models between the groups of one column."""
     gaps, scores = scored_gaps(decisions, place, config), score(decisions)
     rows = confusion(replace(decisions, weights=None))
-    ratios = {ratio: estimates(_ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
+    ratios = {ratio: estimates(ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
     return [
         ColumnScores(
             **asdict(own),
@@ -172,16 +172,21 @@ def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfi
             confidence=config.confidence,
             replications=config.replications,
             minimum_size=config.min_group_size,
+            margin=config.same_within,
         )
         own = estimates(gap_intervals(scores, gap, config.confidence))
+        changes = [
+            change if is_comparable else Estimate(change.value)
+            for change, is_comparable in zip(estimates(comparison.gap_change), comparison.is_comparable, strict=True)
+        ]
         columns[gap] = [
             GapEstimate(value.value, value.low, value.high, change, verdict)
-            for value, change, verdict in zip(own, estimates(comparison.gap_change), comparison.verdicts, strict=True)
+            for value, change, verdict in zip(own, changes, comparison.verdicts, strict=True)
         ]
     return [GapScores(*row) for row in zip(*columns.values(), strict=True)]
 
 
-def _ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interval:
+def ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interval:
     """Bound the ratio of the smallest to the largest rate.
 
     With limits l and u of each group's rate that hold together (Bonferroni), every ratio of two groups lies between
@@ -192,7 +197,7 @@ def _ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interva
     critical = normal_critical(1 - (1 - confidence) / (len(rates) * max(int(present.sum()), 1)))
     lower, upper = [], []
     for rate in rates:
-        limits = wilson(*effective(FRACTIONS[rate], scores.counts.of_groups(present)), critical)
+        limits = rate_limits(*effective(FRACTIONS[rate], scores.counts.of_groups(present)), critical)
         lower.append(_smallest_ratio(limits.lower, limits.upper))
         upper.append(np.minimum(_smallest_ratio(limits.upper, limits.lower), 1.0))
     return Interval(getattr(scores.gaps, ratio), np.min(lower, axis=0), np.min(upper, axis=0))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairenum.scoring.comparison import Verdict, accuracy_changes, compare, max_t_critical
+from fairenum.scoring.comparison import Verdict, accuracy_changes, compare
 from fairenum.scoring.counts import Decisions, Groups
+from fairenum.scoring.deviations import max_t_critical
 from fairenum.scoring.inference import (
     detectable_differences,
     gap_intervals,
@@ -17,14 +18,13 @@ from fairenum.scoring.inference import (
 )
 from fairenum.scoring.intervals import (
     Interval,
-    Overlap,
     difference,
     normal_critical,
-    paired_change,
     pairwise,
     tukey_critical,
     wilson,
 )
+from fairenum.scoring.paired import Overlap, paired_change
 from fairenum.scoring.rates import GAP_RATES, score
 
 Z = normal_critical(0.95)
@@ -273,14 +273,11 @@ def test_a_model_that_halves_the_gap_is_fairer_and_its_mirror_image_is_not():
     better = first | ((codes == 1) & (rng.random(1000) < 0.25))
     worse = first & ~((codes == 1) & (rng.random(1000) < 0.4))
     comparison = compare(decisions([first, better, worse, first], codes), PARITY, rng)
-    assert comparison.verdicts == (
-        Verdict.OPEN,
-        Verdict.FAIRER,
-        Verdict.LESS_FAIR,
-        Verdict.OPEN,
-    )
+    assert comparison.verdicts == (Verdict.SAME, Verdict.FAIRER, Verdict.LESS_FAIR, Verdict.OPEN)
     assert comparison.is_identical.tolist() == [True, False, False, True]
-    assert comparison.gap_change.lower[[0, 3]].tolist() == comparison.gap_change.upper[[0, 3]].tolist() == [0, 0]
+    assert comparison.gap_change.lower[0] == comparison.gap_change.upper[0] == 0
+    # what has not changed in these rows may change in others
+    assert comparison.gap_change.lower[3] < 0 < comparison.gap_change.upper[3]
     change = comparison.difference_change
     assert change.estimate.shape == (4, 1, 2)
     assert change.upper[2, 0, 1] < 0 < change.lower[1, 0, 1]
@@ -299,7 +296,7 @@ def test_a_model_without_a_choice_is_never_fairer():
     comparison = compare(decisions([first, first | True, first & False], codes), PARITY, np.random.default_rng(0))
     assert comparison.gap_change.upper[1] < 0
     assert comparison.is_constant.tolist() == [False, True, True]
-    assert comparison.verdicts[1:] == (Verdict.LESS_FAIR, Verdict.LESS_FAIR)
+    assert comparison.verdicts[1:] == (None, None)
 
 
 def test_a_small_group_leaves_the_verdict_open_and_is_marked():
@@ -308,7 +305,7 @@ def test_a_small_group_leaves_the_verdict_open_and_is_marked():
     first = rng.random(1003) < np.where(codes == 0, 0.7, 0.4)
     better = first | ((codes == 1) & (rng.random(1003) < 0.5))
     comparison = compare(decisions([first, better], codes), PARITY, rng)
-    assert comparison.is_small.tolist() == [False, False, True]
+    assert comparison.is_small.tolist() == [[False, False, True]] * 2
     assert comparison.verdicts[1] == Verdict.OPEN
 
 
@@ -321,7 +318,7 @@ def test_every_gap_can_be_judged(gap):
     better = np.where(codes == 1, rng.random(3000) < np.where(labels, 0.9, 0.1), first)
     comparison = compare(decisions([first, better], codes, labels), gap, rng)
     expected = Verdict.OPEN if gap == PARITY else Verdict.FAIRER
-    assert comparison.verdicts == (Verdict.OPEN, expected)
+    assert comparison.verdicts == (Verdict.SAME, expected)
     assert comparison.difference_change.estimate.shape == (2, len(GAP_RATES[gap]), 2)
 
 
@@ -339,7 +336,8 @@ def test_every_gap_can_be_judged(gap):
 )
 def test_too_little_data_gives_no_verdict_and_no_warning(gap, models, codes, labels):
     comparison = compare(decisions(models, codes, labels), gap, np.random.default_rng(0), replications=50)
-    assert set(comparison.verdicts) == {Verdict.OPEN}
+    assert comparison.verdicts[0] in (Verdict.SAME, None)
+    assert set(comparison.verdicts[1:]) <= {Verdict.OPEN, None}
     assert np.all(comparison.gap_change.lower <= 0)
     assert np.all(comparison.gap_change.upper >= 0)
 
@@ -377,7 +375,8 @@ def test_the_accuracy_of_each_model_is_held_against_the_first():
     changes = accuracy_changes(decisions([first, worse, first], np.zeros(800, int), labels), rng)
     assert changes.estimate[1] == pytest.approx(np.mean(worse == labels) - np.mean(first == labels))
     assert changes.upper[1] < 0
-    assert changes.lower[[0, 2]].tolist() == changes.upper[[0, 2]].tolist() == [0, 0]
+    assert changes.lower[0] == changes.upper[0] == 0
+    assert -0.01 < changes.lower[2] < 0 < changes.upper[2] < 0.01
 
 
 @pytest.mark.parametrize(("chances", "shift"), [((0.5, 0.5), 0.0), ((0.6, 0.1), 0.0), ((0.6, 0.1), 0.05)])
