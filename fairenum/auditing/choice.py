@@ -70,7 +70,7 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
 def _standing(models: Sequence[AuditedModel], metric: Gap) -> Standing:
     scores = [model.scores.selection for model in models]
     return Standing(
-        objective_ratio=np.array([model.objective_ratio for model in models]),
+        objective_ratio=np.array([1.0 - model.shortfall for model in models]),
         performance=np.array([one.performance.value for one in scores], dtype=np.float64),
         gap=np.array([one.gap(metric).value for one in scores], dtype=np.float64),
         is_constant=np.array([model.is_constant for model in models]),

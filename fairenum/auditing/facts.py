@@ -33,6 +33,7 @@ from fairenum.document.table import (
     WeightFacts,
 )
 from fairenum.document.terms import Part
+from fairenum.document.tilted import Tilt
 from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division, operating_point
@@ -201,10 +202,10 @@ def audited_models(
             rank=place + 1,
             origin=listing.origins[place],
             support_rank=model.rank if listing.origins[place] == "exact" else None,
-            objective=model.objective,
-            objective_bound=model.certificate.bound,
-            objective_ratio=float(ratios[place]),
-            relative_gap=model.certificate.relative_gap,
+            objective=None if model.tilt else model.objective,
+            objective_bound=None if model.tilt else model.certificate.bound,
+            objective_ratio=None if model.tilt else float(ratios[place]),
+            relative_gap=None if model.tilt else model.certificate.relative_gap,
             is_order_certified=model.is_order_certified,
             loss_ratio=model.loss_ratio,
             support_size=len(model.support),
@@ -218,9 +219,16 @@ def audited_models(
             predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
             is_constant=bool(is_constant[place]),
             scores=Parts(*(scores[part][place] for part in PARTS)),
+            tilt=_tilt(model, division),
         )
         for place, model in enumerate(listing.models)
     )
+
+
+def _tilt(model: Model, division: Division) -> Tilt | None:
+    """Say what the machine of a tilted model pays for."""
+    tilt = model.tilt
+    return None if tilt is None else Tilt(tilt.price, str(division.column), tilt.axis.groups, tilt.axis.rate)
 
 
 def _undetermined(division: Division, listing: Listing, part: Part) -> list[int]:

@@ -103,7 +103,7 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
     scores = []
     for model, origin in enumerate(listing.origins):
         by_column = {column: found[model] for column, found in columns.items()}
-        if origin == "guided" and part == "selection":
+        if origin != "exact" and part == "selection":
             by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
         primary = by_column[division.column] if division.column else UNDEFINED
         scores.append(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairenum.document.anatomy import ROUNDING
+from fairenum.document.terms import TiltRate
 from fairenum.problem import Certificate, FloatArray, IntArray, Kernel, Solution, SvmProblem
 
 
@@ -29,11 +30,30 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """Between whom planes are tilted.
+
+    Attributes
+    ----------
+    rate
+        What the two groups lie farthest apart in.
+    groups
+        The one that fares better for model 1, and the one that fares worse.
+    direction
+        From the mean of the latter to that of the former, over the rows that the rate is about.
+    """
+
+    rate: TiltRate
+    groups: tuple[str, str]
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tilt:
-    """By what a plane was moved, against a direction that its machine had to pay for: ``- price * d``."""
+    """By what a plane was moved, against a direction d that its machine had to pay for: ``- price * d``."""
 
     price: float
-    direction: Direction
+    axis: Axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +110,7 @@ class Model:
         rows, weights = self.problem.X[self.support], self.problem.y[self.support] * self.alpha[self.support]
         if self.tilt is None:
             return rows, weights
-        direction, price = self.tilt.direction, self.tilt.price
+        direction, price = self.tilt.axis.direction, self.tilt.price
         return np.vstack([rows, direction.rows]), np.concatenate([weights, -price * direction.weights])
 
     @property

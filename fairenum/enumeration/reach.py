@@ -161,7 +161,7 @@ def next_price(inside: Priced, outside: Priced | None, least: float, most: float
     The least ``P + v z`` is concave in v, and every plane gives a tangent: two of them meet in between, at the very
     price if the planes jump there. Far from it the loss is taken to rise by a power of the price, at first its square.
     """
-    last, allowed = outside or inside, most - least
+    last, allowed = outside or inside, max(most - least, math.ulp(least))
     rise = last.loss - least
     if outside is None or inside.price == 0.0:
         factor = math.sqrt(allowed / rise) if rise > 0.0 else STEP
@@ -229,7 +229,7 @@ def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
 
 def is_nothing(along: FloatArray, square: float) -> bool:
     """Tell whether a direction is but rounding: the two means are the same, so every plane has the difference 0."""
-    return square <= np.finfo(float).eps * (1.0 + float(np.abs(along).max()))
+    return square <= float(np.finfo(float).eps) * (1.0 + float(np.abs(along).max()))
 
 
 def _least(direction: _StandIn, best: Solution, eps: float, most_solves: int) -> End:

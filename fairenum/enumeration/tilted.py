@@ -13,50 +13,33 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
+from fairenum.document.terms import TiltedEnd, TiltRate
 from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
-from fairenum.enumeration.model import Direction, Model, Tilt
+from fairenum.enumeration.model import Axis, Model, Tilt
 from fairenum.enumeration.reach import between_means, first_price, is_nothing, next_price
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray, Kernel, Solution, SvmProblem
-from fairenum.scoring import Rate, score
+from fairenum.scoring import score
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.rates import GAP_RATES
 from fairenum.solvers.certified import CertifiedWorkspace
 
-End = Literal["no_direction", "time", "solves", "exhausted"]
-
-# The labels of the rows that a rate is about. Precision is about rows that a model selects, which no fixed direction is.
-LABELS: dict[Rate, tuple[int, ...]] = {"selection_rate": (0, 1), "true_positive_rate": (1,), "false_positive_rate": (0,)}
+# The labels of the rows that a rate is about. Precision is about those that a model selects: each has others.
+LABELS: dict[TiltRate, tuple[int, ...]] = {
+    "selection_rate": (0, 1),
+    "true_positive_rate": (1,),
+    "false_positive_rate": (0,),
+}
 CLOSE = 0.95  # of the allowed rise of the loss: enough for the highest price
 BRACKETING = 6  # solves to find it
 STEPS = 8  # equal ones up to the highest price: the difference falls about in line with it
 REFINEMENTS = 4  # prices between those, around the best of them
 SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e7
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Axis:
-    """Between whom planes are tilted.
-
-    Attributes
-    ----------
-    rate
-        What the two groups lie farthest apart in.
-    groups
-        The one that fares better for model 1, and the one that fares worse.
-    direction
-        From the mean of the latter to that of the former, over the rows that the rate is about.
-    """
-
-    rate: Rate
-    groups: tuple[str, str]
-    direction: Direction
 
 
 def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | None:
@@ -71,12 +54,10 @@ def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | 
     kernel
         What makes features of rows.
     """
-    rows, rates = watched.rows, GAP_RATES[watched.metric]
-    if not set(rates) <= set(LABELS):
-        return None
+    rows = watched.rows
     by_group = score(rows.decisions(values[None])).by_group
     widest, found = 0.0, None
-    for rate in rates:
+    for rate in (rate for rate in LABELS if rate in GAP_RATES[watched.metric]):
         shares = np.where(rows.groups.compared, getattr(by_group, rate)[0], np.nan)
         if np.isnan(shares).all():
             continue
@@ -86,7 +67,7 @@ def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | 
     return None if found is None else _axis(rows, kernel, *found)
 
 
-def _axis(rows: EncodedRows, kernel: Kernel, rate: Rate, high: int, low: int) -> Axis:
+def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> Axis:
     concerned = np.isin(rows.labels, LABELS[rate])
     first, second = (rows.take(np.flatnonzero(concerned & (rows.groups.codes == code))) for code in (high, low))
     names = rows.groups.names
@@ -142,7 +123,7 @@ class TiltedSearch:
     seconds: float | None = None
     solves: int = 0
     axis: Axis | None = None
-    stopped: End | None = None
+    stopped: TiltedEnd | None = None
     _rungs: list[_Rung] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -178,7 +159,8 @@ class TiltedSearch:
         if self.axis is None:
             self.stopped = "no_direction"
             return
-        yield from self._up_to_the_allowed_loss()
+        if self.rise > 0.0:
+            yield from self._up_to_the_allowed_loss()
         highest = self._rungs[-1].price
         for step in range(STEPS - 1, 0, -1):
             yield from self._within(highest * step / STEPS)
@@ -241,7 +223,7 @@ class TiltedSearch:
         except SolverError:  # one price of many: what cannot be proven is no model
             return None
         model = Model(problem, self.solves, solution.alpha, solution.certificate, {}, True, 0.0)
-        return self._rung(price, replace(model, tilt=Tilt(price, self.axis.direction)), solution)
+        return self._rung(price, replace(model, tilt=Tilt(price, self.axis)), solution)
 
     def _rung(self, price: float, model: Model, solution: Solution) -> _Rung:
         """Take the loss on all examples, the difference, and the standing on the watched rows of an answer."""
