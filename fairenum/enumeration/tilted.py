@@ -11,68 +11,30 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
-from fairenum.document.terms import TiltedEnd, TiltRate
+from fairenum.document.terms import TiltedEnd
+from fairenum.enumeration.axis import widest_axis
 from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
 from fairenum.enumeration.model import Axis, Model, Tilt
-from fairenum.enumeration.reach import between_means, first_price, is_nothing, next_price
+from fairenum.enumeration.reach import APART, first_price, is_nothing, next_price
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
-from fairenum.experiment import EncodedRows
-from fairenum.problem import FloatArray, Kernel, Solution, SvmProblem
-from fairenum.scoring import score
+from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.scoring.pareto import pareto_front
-from fairenum.scoring.rates import GAP_RATES
+from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
 
-# The labels of the rows that a rate is about. Precision is about those that a model selects: each has others.
-LABELS: dict[TiltRate, tuple[int, ...]] = {
-    "selection_rate": (0, 1),
-    "true_positive_rate": (1,),
-    "false_positive_rate": (0,),
-}
-CLOSE = 0.95  # of the allowed rise of the loss: enough for the highest price
-BRACKETING = 6  # solves to find it
-STEPS = 8  # equal ones up to the highest price: the difference falls about in line with it
-REFINEMENTS = 4  # prices between those, around the best of them
+CLOSE = 0.9  # of the allowed rise of the loss: enough for the highest price
+BRACKETING, STEP = 8, 4.0  # solves to find it, and by what the price grows at most
+BISECTIONS = 12  # to find the last plane of a jump
+STEPS = 8  # planes between model 1 and that of the highest price
+REFINEMENTS = 4  # and around the best of them
 SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e7
-
-
-def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | None:
-    """Return the axis between the compared groups that lie farthest apart in a rate of the gap; None if there is none.
-
-    Parameters
-    ----------
-    watched
-        The rows, and the gap that is watched there.
-    values
-        Decision values of model 1 on them, minus its cut.
-    kernel
-        What makes features of rows.
-    """
-    rows = watched.rows
-    by_group = score(rows.decisions(values[None])).by_group
-    widest, found = 0.0, None
-    for rate in (rate for rate in LABELS if rate in GAP_RATES[watched.metric]):
-        shares = np.where(rows.groups.compared, getattr(by_group, rate)[0], np.nan)
-        if np.isnan(shares).all():
-            continue
-        high, low = int(np.nanargmax(shares)), int(np.nanargmin(shares))
-        if shares[high] - shares[low] > widest:
-            widest, found = float(shares[high] - shares[low]), (rate, high, low)
-    return None if found is None else _axis(rows, kernel, *found)
-
-
-def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> Axis:
-    concerned = np.isin(rows.labels, LABELS[rate])
-    first, second = (rows.take(np.flatnonzero(concerned & (rows.groups.codes == code))) for code in (high, low))
-    names = rows.groups.names
-    direction = between_means(kernel, first.X, second.X, first.weights, second.weights)
-    return Axis(rate, (names[high], names[low]), direction)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,13 +92,14 @@ class TiltedSearch:
         problem, kernel = self.problem, self.problem.kernel
         self.most_solves = problem.affordable(WORK, *SOLVES)
         self._least, self._started = self.best.certificate.objective, time.monotonic()
+        self._most = (1.0 + self.rise) * self._least
         first = Model(problem, 1, self.best.alpha, self.best.certificate, {}, True, 0.0)
         axis = widest_axis(self.watched, self._centred(first), kernel)
         if axis is not None:
             along, square = axis.direction.along(kernel, problem.X), axis.direction.square(kernel)
             if not is_nothing(along, square):
                 self.axis, self._along, self._square = axis, problem.y * along, square
-                self._rungs.append(self._rung(0.0, first, self.best))
+                self._rungs.append(self._rung(0.0, problem, self.best))
         self._models = self._search()
 
     def __iter__(self) -> Iterator[Found]:
@@ -158,51 +121,99 @@ class TiltedSearch:
     def _search(self) -> Iterator[Found]:
         if self.axis is None:
             self.stopped = "no_direction"
-            return
-        if self.rise > 0.0:
-            yield from self._up_to_the_allowed_loss()
-        highest = self._rungs[-1].price
-        for step in range(STEPS - 1, 0, -1):
-            yield from self._within(highest * step / STEPS)
-        for _ in range(REFINEMENTS):
-            if (price := self._between()) is not None:
-                yield from self._within(price)
+        elif self.rise > 0.0:
+            outside = yield from self._up_to_the_allowed_loss()
+            if outside is not None:
+                yield from self._across_a_jump(outside)
+            for _ in range(STEPS):
+                yield from self._halved(self._pairs())
+            for _ in range(REFINEMENTS):
+                yield from self._halved(self._beside_the_best())
         self.stopped = self.stopped or "exhausted"
 
-    def _up_to_the_allowed_loss(self) -> Iterator[Found]:
-        """Raise the price until the loss is nearly what is allowed, and keep what is within."""
-        most = (1.0 + self.rise) * self._least
+    def _up_to_the_allowed_loss(self) -> Generator[Found, None, _Rung | None]:
+        """Raise the price until the loss is nearly what is allowed; keep what is within.
+
+        Return what lies beyond, next to it, if the loss did not come near enough.
+        """
         outside: _Rung | None = None
-        price = first_price(self._least, self.rise, self._square)
+        price = self._first_price()
         for _ in range(BRACKETING):
             rung = self._solved(price)
             if rung is None:
-                return
-            if rung.loss > most:
+                break
+            if rung.loss > self._most:
                 outside = rung
             else:
                 yield self._kept(rung)
             inside = self._rungs[-1]
-            if inside.loss >= self._least + CLOSE * (most - self._least):
-                return
-            price = next_price(inside, outside, self._least, most)
+            if inside.loss >= self._least + CLOSE * (self._most - self._least):
+                return None
+            if outside is not None and _is_as_good_as_one(inside.price, outside.price):
+                break
+            price = min(next_price(inside, outside, self._least, self._most), STEP * price)
+        return outside
 
-    def _within(self, price: float) -> Iterator[Found]:
-        """Solve for a price below the highest, where the loss cannot be larger than it is there."""
-        if price > 0.0 and (rung := self._solved(price)) is not None:
+    def _first_price(self) -> float:
+        """Return a price to begin with, between one that is rather low and one that is rather high.
+
+        The plane 0 has no difference, and its loss is known: if the loss rose with the square of the distance from the
+        best plane towards it, the higher price would make it rise by what is allowed.
+        """
+        y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
+        farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least
+        low = first_price(self._least, self.rise, self._square)
+        if difference <= 0.0 or farthest <= 0.0:
+            return low
+        high = 2.0 * math.sqrt(self.rise * self._least * farthest) / difference
+        return math.sqrt(low * high)
+
+    def _across_a_jump(self, outside: _Rung) -> Iterator[Found]:
+        """Take planes between the last one within the loss and the first beyond it.
+
+        On discrete data the plane stays where it is up to some price, and jumps there: every plane in between is as
+        good an answer for that price.
+        """
+        inside, near, far = self._rungs[-1], 0.0, 1.0
+        for _ in range(BISECTIONS):
+            share = 0.5 * (near + far)
+            near, far = (share, far) if self._between(inside, outside, share).loss <= self._most else (near, share)
+        yield self._kept(self._between(inside, outside, near))
+
+    def _between(self, inside: _Rung, outside: _Rung, share: float) -> _Rung:
+        """Return a plane between two, by the same share of both parts."""
+        alpha = (1.0 - share) * inside.solution.alpha + share * outside.solution.alpha
+        price = (1.0 - share) * inside.price + share * outside.price
+        problem = tilted_problem(self.problem, price * self._along)
+        certificate, slack = problem.judge(alpha, problem.upper, problem.product(alpha))
+        return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
+
+    def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[Found]:
+        """Look between the two of a pair that lie farthest apart in difference.
+
+        At the price for which both are equally good there is one that is better, or every plane between them is as
+        good.
+        """
+        low, high = max(pairs, key=_apart, default=(self._rungs[0], self._rungs[0]))
+        if _apart((low, high)) <= NOISE * abs(self._rungs[0].difference):
+            return
+        price = (high.loss - low.loss) / _apart((low, high))
+        if _is_as_good_as_one(low.price, price) or _is_as_good_as_one(price, high.price):
+            yield self._kept(self._between(low, high, 0.5))
+        elif (rung := self._solved(price)) is not None:
             yield self._kept(rung)
 
     def _kept(self, rung: _Rung) -> Found:
         self._rungs = sorted([*self._rungs, rung], key=lambda one: one.price)
         return rung.found
 
-    def _between(self) -> float | None:
-        """Return a price next to the best one so far, in the middle of the wider side; None if it stands alone."""
-        rungs = self._rungs
-        place = min(range(len(rungs)), key=lambda at: (round(rungs[at].merit, ROUNDING_DIGITS), at))
-        sides = [(rungs[at].price, rungs[at + 1].price) for at in (place - 1, place) if 0 <= at < len(rungs) - 1]
-        low, high = max(sides, key=lambda side: side[1] - side[0], default=(0.0, 0.0))
-        return 0.5 * (low + high) if high > low else None
+    def _pairs(self) -> list[tuple[_Rung, _Rung]]:
+        return list(pairwise(self._rungs))
+
+    def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
+        """Return the best one so far with its neighbours; of equals the one of least loss counts."""
+        best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), one.price))
+        return [pair for pair in self._pairs() if best in pair]
 
     def _is_spent(self) -> bool:
         if self.solves >= self.most_solves:
@@ -222,17 +233,17 @@ class TiltedSearch:
             solution = self.opened(problem).solve(problem.upper, near.solution)
         except SolverError:  # one price of many: what cannot be proven is no model
             return None
-        model = Model(problem, self.solves, solution.alpha, solution.certificate, {}, True, 0.0)
-        return self._rung(price, replace(model, tilt=Tilt(price, self.axis)), solution)
+        return self._rung(price, problem, solution)
 
-    def _rung(self, price: float, model: Model, solution: Solution) -> _Rung:
+    def _rung(self, price: float, problem: SvmProblem, solution: Solution) -> _Rung:
         """Take the loss on all examples, the difference, and the standing on the watched rows of an answer."""
         alpha, certificate = solution.alpha, solution.certificate
         charged = float(alpha @ self._along)
-        quadratic = float(model.problem.linear @ alpha) - certificate.objective  # of what the examples give alone
+        quadratic = float(problem.linear @ alpha) - certificate.objective  # of what the examples give alone
         norm = quadratic - price * charged + 0.5 * price**2 * self._square
         loss = norm + float(self.problem.upper @ solution.slack)
-        model = replace(model, loss_ratio=loss / self._least - 1.0)
+        tilt = Tilt(price, self.axis) if self.axis and price else None
+        model = Model(problem, self.solves, alpha, certificate, {}, True, loss / self._least - 1.0, tilt=tilt)
         gap, performance, is_constant = self.watched.standing(self._centred(model))
         least = (self._rungs[0].found.performance if self._rungs else performance) - self.performance_drop
         merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - performance)
@@ -242,6 +253,15 @@ class TiltedSearch:
     def _centred(self, model: Model) -> FloatArray:
         values = model.decision_function(self.watched.rows.X)
         return self.watched.point.cut(values).centred(values)
+
+
+def _apart(pair: tuple[_Rung, _Rung]) -> float:
+    return pair[0].difference - pair[1].difference
+
+
+def _is_as_good_as_one(low: float, high: float) -> bool:
+    """Tell whether nothing is to be found between two prices."""
+    return high <= (1.0 + 2.0 * APART) * low
 
 
 def tilted_problem(problem: SvmProblem, charge: FloatArray) -> SvmProblem:

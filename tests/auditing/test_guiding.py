@@ -1,5 +1,7 @@
 """Guided models among the listed ones: where they stand, when there are none, and that an end loses nothing."""
 
+from itertools import pairwise
+
 import pytest
 from hiring import audit_applicants, checked, codes, of_origin
 
@@ -16,7 +18,7 @@ def test_guided_models_stand_among_the_others_by_objective(guided):
     models = [model for model in guided.models if model.origin != "tilted"]
     objectives = [model.objective for model in models]
     assert objectives == sorted(objectives, reverse=True)
-    for before, model in zip(models, models[1:], strict=False):
+    for before, model in pairwise(models):
         if "guided" in (before.origin, model.origin):
             assert model.is_order_certified == (model.objective_bound < before.objective)
     assert all(model.objective_ratio >= 0.95 for model in models)
