@@ -125,10 +125,8 @@ class TiltedSearch:
             outside = yield from self._up_to_the_allowed_loss()
             if outside is not None:
                 yield from self._across_a_jump(outside)
-            for _ in range(STEPS):
-                yield from self._halved(self._pairs())
-            for _ in range(REFINEMENTS):
-                yield from self._halved(self._beside_the_best())
+            for step in range(STEPS + REFINEMENTS) if len(self._rungs) > 1 else ():
+                yield from self._halved(self._pairs() if step < STEPS else self._beside_the_best())
         self.stopped = self.stopped or "exhausted"
 
     def _up_to_the_allowed_loss(self) -> Generator[Found, None, _Rung | None]:
@@ -194,10 +192,12 @@ class TiltedSearch:
         At the price for which both are equally good there is one that is better, or every plane between them is as
         good.
         """
-        low, high = max(pairs, key=_apart, default=(self._rungs[0], self._rungs[0]))
-        if _apart((low, high)) <= NOISE * abs(self._rungs[0].difference):
+        scale = max(math.ulp(0.0), *(abs(one.difference) for one in self._rungs))
+        # of equals the first, whichever way a processor rounds
+        low, high = max(pairs, key=lambda pair: round(_apart(*pair) / scale, ROUNDING_DIGITS - 3))
+        if _apart(low, high) <= NOISE * scale:
             return
-        price = (high.loss - low.loss) / _apart((low, high))
+        price = (high.loss - low.loss) / _apart(low, high)
         if _is_as_good_as_one(low.price, price) or _is_as_good_as_one(price, high.price):
             yield self._kept(self._between(low, high, 0.5))
         elif (rung := self._solved(price)) is not None:
@@ -211,8 +211,8 @@ class TiltedSearch:
         return list(pairwise(self._rungs))
 
     def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
-        """Return the best one so far with its neighbours; of equals the one of least loss counts."""
-        best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), one.price))
+        """Return the best one so far with its neighbours; of equals the last, beyond which something may change."""
+        best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), -one.price))
         return [pair for pair in self._pairs() if best in pair]
 
     def _is_spent(self) -> bool:
@@ -255,8 +255,8 @@ class TiltedSearch:
         return self.watched.point.cut(values).centred(values)
 
 
-def _apart(pair: tuple[_Rung, _Rung]) -> float:
-    return pair[0].difference - pair[1].difference
+def _apart(low: _Rung, high: _Rung) -> float:
+    return low.difference - high.difference
 
 
 def _is_as_good_as_one(low: float, high: float) -> bool:
