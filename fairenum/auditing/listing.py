@@ -62,6 +62,11 @@ class Listing:
         objectives = np.array([model.objective for model in self.models])
         return np.asarray(objectives / objectives[0])
 
+    @property
+    def loss_ratio(self) -> FloatArray:
+        """Loss of each model on all training examples, against that of model 1, minus 1."""
+        return np.array([model.loss_ratio for model in self.models])
+
     def uncut(self, part: Part) -> FloatArray:
         """Return the decision values of a split as the models give them."""
         return np.asarray(self.values[part] + np.array([[cut.value] for cut in self.cuts]))
