@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairenum.auditing.guarding import guard_checks, measured
 from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.scorecard import estimate
 from fairenum.document.audit import AuditDocument
@@ -14,7 +15,8 @@ from fairenum.document.choice import Optimism, Selection, reason_for
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import ChangedEstimate
-from fairenum.document.terms import Gap, Outcome
+from fairenum.document.table import SensitiveColumn
+from fairenum.document.terms import Outcome
 from fairenum.document.value import Estimate, Parts
 from fairenum.errors import ResultError
 from fairenum.scoring import Interval
@@ -23,10 +25,32 @@ from fairenum.selection import Standing
 
 
 def choose(
-    models: Sequence[AuditedModel], column: str | None, tolerances: Tolerances, rank: int | None = None
+    models: Sequence[AuditedModel],
+    column: str | None,
+    tolerances: Tolerances,
+    rank: int | None = None,
+    *,
+    sensitive: Sequence[SensitiveColumn] = (),
+    confidence: float = 0.95,
 ) -> Selection:
-    """Choose by the rule, or take the model that is asked for by its rank."""
-    standing = _standing(models, tolerances.metric)
+    """Choose by the rule, or take the model that is asked for by its rank.
+
+    Parameters
+    ----------
+    models
+        Of the document, model 1 first.
+    column
+        The sensitive column, or intersection, whose gap is to be small.
+    tolerances
+        What a fairer model may cost, and what it must not make worse.
+    rank
+        The model to take.
+    sensitive
+        The sensitive columns: without them, nothing is guarded about single groups.
+    confidence
+        Of what the holdout says about guardrails.
+    """
+    standing = _standing(models, column, tolerances, sensitive)
     candidates = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     chosen = _ruled(standing, column, tolerances) if rank is None else rank
     outcome: Outcome = "none" if chosen is None else "kept" if chosen == 1 else "selected"
@@ -39,7 +63,9 @@ def choose(
         candidates=candidates,
         pareto_front=_ranks(standing.pareto_front()),
     )
-    return _with_gain(selection, models[chosen - 1]) if chosen is not None and chosen > 1 else selection
+    if chosen is not None and chosen > 1:
+        selection = _with_gain(selection, models[chosen - 1])
+    return selection.but(guards=guard_checks(models, sensitive, selection, confidence))
 
 
 def _ruled(standing: Standing, column: str | None, tolerances: Tolerances) -> int | None:
@@ -54,7 +80,9 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
     """Return the document with another choice, and what depends on it; an explanation stays if it is still the one."""
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
-    last, selection = document.selection, choose(document.models, document.column, tolerances, rank)
+    last, sensitive = document.selection, document.dataset.sensitive
+    confidence = document.config.confidence
+    selection = choose(document.models, document.column, tolerances, rank, sensitive=sensitive, confidence=confidence)
     is_same = (last.rank, last.tolerances.metric) == (selection.rank, tolerances.metric)
     shortlist = selection.shortlist
     fresh = document.but(
@@ -67,13 +95,18 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
     return fresh.but(warnings=cautions(fresh))
 
 
-def _standing(models: Sequence[AuditedModel], metric: Gap) -> Standing:
+def _standing(
+    models: Sequence[AuditedModel], column: str | None, tolerances: Tolerances, sensitive: Sequence[SensitiveColumn]
+) -> Standing:
     scores = [model.scores.selection for model in models]
+    found = measured(models, sensitive, "selection", column, tolerances.metric)
     return Standing(
-        objective_ratio=np.array([1.0 - model.shortfall for model in models]),
+        objective_ratio=np.array([model.objective_ratio for model in models], dtype=np.float64),
         performance=np.array([one.performance.value for one in scores], dtype=np.float64),
-        gap=np.array([one.gap(metric).value for one in scores], dtype=np.float64),
+        gap=np.array([one.gap(tolerances.metric).value for one in scores], dtype=np.float64),
         is_constant=np.array([model.is_constant for model in models]),
+        loss_ratio=np.array([model.loss_ratio for model in models]),
+        excess=found.excess(tolerances.guardrails).max(axis=0, initial=0.0),
     )
 
 

@@ -58,8 +58,15 @@ def _run(
     division: Division, training: Training, point: OperatingPoint, config: AuditConfig, progress: Progress
 ) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
-    bounds = Bounds(config.eps, config.max_performance_drop, config.max_left_out, seconds=config.max_seconds)
-    watched = Watched(division.selection, config.metric, config.tolerances.measure, point)
+    tolerances = config.tolerances
+    bounds = Bounds(
+        config.eps,
+        config.max_performance_drop,
+        config.max_left_out,
+        seconds=config.max_seconds,
+        training_loss=config.max_loss,
+    )
+    watched = Watched(division.selection, config.metric, tolerances.measure, point, tolerances.guardrails)
     search = GuidedSearch(training.workspace, watched, bounds, root=training.best)
     try:
         for _ in search:

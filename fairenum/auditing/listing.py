@@ -58,9 +58,14 @@ class Listing:
 
     @property
     def objective_ratio(self) -> FloatArray:
-        """Objective of each model as a share of that of model 1; 1 minus the rise of its loss for a tilted one."""
+        """Objective of each model as a share of that of model 1; NaN for a tilted one, which has none."""
         first = self.models[0].objective
-        return np.array([1.0 - one.loss_ratio if one.tilt else one.objective / first for one in self.models])
+        return np.array([np.nan if model.tilt else model.objective / first for model in self.models])
+
+    @property
+    def loss_ratio(self) -> FloatArray:
+        """Loss of each model on all training examples, against that of model 1, minus 1."""
+        return np.array([model.loss_ratio for model in self.models])
 
     def uncut(self, part: Part) -> FloatArray:
         """Return the decision values of a split as the models give them."""

@@ -41,7 +41,7 @@ from fairenum.document.tilted import TiltedRun
 from fairenum.document.training import Tuning
 from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
-from fairenum.selection import expected_optimism
+from fairenum.selection import expected_optimism, guard_excess
 from fairenum.solvers.registry import solver_version
 from fairenum.threads import one_thread
 
@@ -98,13 +98,16 @@ class LiveRun:
         is_ruled = selection.reason == "smallest_gap"
         if not is_ruled or selection.optimism is None or chosen is None or chosen.is_searched:
             return document
+        values = self.listing.values["selection"]
         expected = expected_optimism(
             self.listing.decisions(self.division, "selection", self.division.column),
-            self.listing.values["selection"],
+            values,
             self.listing.objective_ratio,
             selection.tolerances,
             stream(self.config, len(PARTS)),
             self.config.replications,
+            loss_ratio=self.listing.loss_ratio,
+            excess=guard_excess(self.division.selection, values, selection.tolerances),
         )
         return document.but(selection=selection.but(optimism=selection.optimism.but(expected=expected)))
 
@@ -148,7 +151,13 @@ def run_audit(
     with clock.stage("range"):
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
-        selection = choose(models, division.column, config.tolerances)
+        selection = choose(
+            models,
+            division.column,
+            config.tolerances,
+            sensitive=facts.sensitive_columns(config, division),
+            confidence=config.confidence,
+        )
     document = _stated(
         live, _Findings(tuning, guided, tilted, others, screening, models, multiplicity, reachable, selection)
     )

@@ -38,7 +38,7 @@ def join_tilted(
     """
     if guided is None or guided.obstacle or listing.stopped == "interrupted":
         return listing, None
-    rise = config.eps if config.max_loss is None else config.max_loss
+    rise = config.tolerances.allowed_loss
     search = TiltedSearch(
         partial(_opened, solver=training.machine.solver),
         training.problem,
@@ -58,7 +58,8 @@ def join_tilted(
 
 
 def _watched(division: Division, listing: Listing, config: AuditConfig) -> Watched:
-    return Watched(division.selection, config.metric, config.tolerances.measure, listing.point)
+    tolerances = config.tolerances
+    return Watched(division.selection, config.metric, tolerances.measure, listing.point, tolerances.guardrails)
 
 
 def _opened(problem: SvmProblem, solver: str) -> CertifiedWorkspace:

@@ -25,6 +25,7 @@ from fairenum.enumeration.reach import APART, first_price, is_nothing, next_pric
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
 from fairenum.problem import FloatArray, Solution, SvmProblem
+from fairenum.scoring.guarded import Measured
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
@@ -87,6 +88,7 @@ class TiltedSearch:
     axis: Axis | None = None
     stopped: TiltedEnd | None = None
     _rungs: list[_Rung] = field(default_factory=list)
+    _first: Measured | None = None
 
     def __post_init__(self) -> None:
         problem, kernel = self.problem, self.problem.kernel
@@ -244,11 +246,18 @@ class TiltedSearch:
         loss = norm + float(self.problem.upper @ solution.slack)
         tilt = Tilt(price, self.axis) if self.axis and price else None
         model = Model(problem, self.solves, alpha, certificate, {}, True, loss / self._least - 1.0, tilt=tilt)
-        gap, performance, is_constant = self.watched.standing(self._centred(model))
-        least = (self._rungs[0].found.performance if self._rungs else performance) - self.performance_drop
-        merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - performance)
-        found = Found(model, gap, performance, is_constant)
+        found = self._standing(model)
+        least = (self._rungs[0].found if self._rungs else found).performance - self.performance_drop
+        beyond = max(0.0, least - found.performance) + found.excess
+        merit = math.inf if math.isnan(found.gap) else found.gap + PENALTY * beyond
         return _Rung(price, loss, charged - price * self._square, solution, found, merit)
+
+    def _standing(self, model: Model) -> Found:
+        watched, values = self.watched, self._centred(model)
+        gap, performance, is_constant = watched.standing(values)
+        measured = watched.measured(values)
+        self._first = self._first or measured
+        return Found(model, gap, performance, is_constant, float(measured.excess(watched.guards, self._first).sum()))
 
     def _centred(self, model: Model) -> FloatArray:
         values = model.decision_function(self.watched.rows.X)

@@ -61,7 +61,7 @@ def test_a_tilted_model_is_something_new(guided_run):
 @pytest.fixture(scope="module")
 def unabridged() -> AuditResult:
     """An audit in which no record may be left out, so that only tilting can help."""
-    return audit_applicants(search="guided", max_left_out=0.0, max_performance_drop=0.05, max_loss=0.2)
+    return audit_applicants(search="guided", max_left_out=0.0, max_performance_drop=0.1, max_loss=0.2, guards=())
 
 
 def test_where_nobody_may_be_left_out_a_tilted_model_is_selected(unabridged):
@@ -78,10 +78,11 @@ def test_where_nobody_may_be_left_out_a_tilted_model_is_selected(unabridged):
 
 def test_near_optimal_is_meant_of_its_loss(unabridged):
     document = unabridged.document
-    eps = 0.05
-    assert set(document.selection.candidates) <= {one.rank for one in document.models if one.shortfall <= eps}
-    narrow = select(unabridged, eps=0.01).document
-    assert narrow.selected.shortfall <= 0.01
+    losses = [document.models[rank - 1].loss_ratio for rank in document.selection.candidates]
+    assert 0.05 < max(losses) <= 0.2  # max_loss, if it is given, else eps
+    stricter = audit_applicants(search="guided", max_left_out=0.0, max_performance_drop=0.1, eps=0.02).document
+    losses = [stricter.models[rank - 1].loss_ratio for rank in stricter.selection.candidates]
+    assert 0.01 < max(losses) <= 0.02
     assert select(unabridged, rank=len(document.models)).document.selected.origin == "tilted"
 
 
