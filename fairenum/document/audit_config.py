@@ -46,7 +46,7 @@ class AuditConfig(Options):
         Seconds after which it stops. Unlike the other limits this one makes results depend on the machine.
     search
         How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the selection
-        split, ``both`` does both.
+        split, by leaving out rows and by tilting planes, ``both`` does both.
     max_left_out
         Largest share of the training records that the guided search may leave out.
     baselines

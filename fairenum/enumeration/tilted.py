@@ -114,9 +114,9 @@ class TiltedSearch:
     def front(self) -> list[Found]:
         """The tilted models so far that none equals or beats in loss, gap and performance together, least loss first.
 
-        Model 1 is one of those to beat; constant models do not count.
+        Model 1 is one of those to beat; constant models and those beyond a guardrail do not count.
         """
-        usable = [one.found for one in self._rungs if not one.found.is_constant and not math.isnan(one.found.gap)]
+        usable = [one.found for one in self._rungs if _counts(one.found)]
         costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
         return [usable[place] for place in pareto_front(costs) if usable[place].model.tilt is not None]
 
@@ -262,6 +262,10 @@ class TiltedSearch:
     def _centred(self, model: Model) -> FloatArray:
         values = model.decision_function(self.watched.rows.X)
         return self.watched.point.cut(values).centred(values)
+
+
+def _counts(found: Found) -> bool:
+    return not (found.is_constant or math.isnan(found.gap) or round(found.excess, ROUNDING_DIGITS) > 0.0)
 
 
 def _apart(low: _Rung, high: _Rung) -> float:

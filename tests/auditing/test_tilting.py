@@ -61,7 +61,7 @@ def test_a_tilted_model_is_something_new(guided_run):
 @pytest.fixture(scope="module")
 def unabridged() -> AuditResult:
     """An audit in which no record may be left out, so that only tilting can help."""
-    return audit_applicants(search="guided", max_left_out=0.0, max_performance_drop=0.1, max_loss=0.2, guards=())
+    return audit_applicants(search="guided", max_left_out=0.0, max_performance_drop=0.1, max_loss=0.2, guards=["none"])
 
 
 def test_where_nobody_may_be_left_out_a_tilted_model_is_selected(unabridged):
@@ -80,7 +80,9 @@ def test_near_optimal_is_meant_of_its_loss(unabridged):
     document = unabridged.document
     losses = [document.models[rank - 1].loss_ratio for rank in document.selection.candidates]
     assert 0.05 < max(losses) <= 0.2  # max_loss, if it is given, else eps
-    stricter = audit_applicants(search="guided", max_left_out=0.0, max_performance_drop=0.1, eps=0.02).document
+    stricter = audit_applicants(
+        search="guided", max_left_out=0.0, max_performance_drop=0.1, eps=0.02, guards=["none"]
+    ).document
     losses = [stricter.models[rank - 1].loss_ratio for rank in stricter.selection.candidates]
     assert 0.01 < max(losses) <= 0.02
     assert select(unabridged, rank=len(document.models)).document.selected.origin == "tilted"
