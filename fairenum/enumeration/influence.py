@@ -19,7 +19,7 @@ from fairenum.scoring.ties import NOISE
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
 WINDOW = 1.0  # a narrow one sees what a small change does, a wide one where a large one leads
 STIFFNESS = 1e-6  # of the mean curvature, so that a window without examples leaves nothing undetermined
-SOFTENING = 0.01  # of limits, in units of how far the aim moves itself
+SOFTENING = 0.1  # of limits, in units of how far the aim moves itself
 HIGHEST_PRICE = 10.0
 TINY = 1e-300
 

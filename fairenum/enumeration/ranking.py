@@ -13,6 +13,7 @@ from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.scoring.ties import NOISE, tied_ranks
 
 SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
+OUTLOOK = 0.3  # of the gap: guardrails are looked out for as far as this way down
 LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
 
 
@@ -87,7 +88,7 @@ class Ranking:
         gap = watched.standing(values)[0]
         if not limits.rooms.size or not gap > 0.0:
             return slope
-        return np.asarray(slope + self._influence.prices(upper, decided, slope, gap, limits) @ limits.slopes)
+        return np.asarray(slope + self._influence.prices(upper, decided, slope, OUTLOOK * gap, limits) @ limits.slopes)
 
 
 def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> Order:

@@ -51,7 +51,7 @@ class Watched:
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return gap, performance and whether all rows are decided alike, for a model's decision values."""
         decided, counts = values[None] >= 0.0, self._counted(values)
-        gap, performs = self._tally.gap(counts, 0, self.metric), self._performance(values, counts)
+        gap, performs = self._tally.gap(counts, self.metric), self._performance(values, counts)
         return float(gap[0]), float(performs[0]), bool(self._tally.is_constant(decided)[0])
 
     def measured(self, values: FloatArray) -> Measured:

@@ -155,9 +155,9 @@ class Tally:
         kept = decided[:, self._compared_rows]
         return np.asarray((kept == kept[:, :1]).all(1))
 
-    def gap(self, counts: Confusion, column: int, metric: Gap) -> FloatArray:
-        """Measure a gap in one column, as scoring defines it."""
-        kept = self.of_column(counts, column).of_groups(self.columns[column].compared)
+    def gap(self, counts: Confusion, metric: Gap) -> FloatArray:
+        """Measure a gap in the first column, as scoring defines it."""
+        kept = self.of_column(counts, 0).of_groups(self.columns[0].compared)
         present = int(np.count_nonzero(kept.total.sum(-1)))
         rates = [share(*FRACTIONS[rate](kept)) for rate in GAP_RATES[metric]]
         return np.asarray(np.max([spread(rate, present)[0] for rate in rates], axis=0))
@@ -171,20 +171,20 @@ class Tally:
             Subject("balanced_accuracy"): decided_performance(overall, BALANCED),
             Subject("performance"): performance,
         }
-        rates = {rate: share(*FRACTIONS[rate](counts)) for rate in _RATES}
-        for number, groups in enumerate(self.columns):
-            values |= self._of_groups(rates, number, groups, counts)
+        rates = np.array([share(*FRACTIONS[rate](counts)) for rate in _RATES])
+        for number in range(len(self.columns)):
+            values |= self._of_groups(rates, number, counts)
         return Measured(values, self.columns[0].column, metric, self.is_constant(decided))
 
-    def _of_groups(
-        self, rates: Mapping[Rate, FloatArray], number: int, groups: Groups, counts: Confusion
-    ) -> dict[Subject, FloatArray]:
+    def _of_groups(self, rates: FloatArray, number: int, counts: Confusion) -> dict[Subject, FloatArray]:
+        """Return gaps and selection rates in one column, given the rates in all groups of all columns."""
+        groups = self.columns[number]
         kept = np.flatnonzero(groups.compared)
         places = kept + self.places[number].start
         present = int(np.count_nonzero(counts.total[0, places].sum(-1)))
-        spreads = {rate: spread(rates[rate][:, places], present)[0] for rate in _RATES}
+        spreads = dict(zip(_RATES, spread(rates[..., places], present)[0], strict=True))
         gaps = {Subject(gap, groups.column): np.max([spreads[rate] for rate in GAP_RATES[gap]], axis=0) for gap in GAPS}
-        selection = rates["selection_rate"][:, places]
+        selection = rates[0][:, places]
         own = {
             Subject("selection_rate", groups.column, groups.names[code]): selection[:, place]
             for place, code in enumerate(kept)
