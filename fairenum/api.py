@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Self, Unpack
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
 from fairenum.document.files import load_as, save, to_json, write_atomically
+from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, ResultError
 from fairenum.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     import pandas as pd
@@ -224,6 +225,8 @@ def select(
     eps: float | None = None,
     max_performance_drop: float | None = None,
     max_accuracy_drop: float | None = None,
+    max_loss: float | None = None,
+    guards: Sequence[str] | str = (),
     rank: int | None = None,
 ) -> AuditResult:
     """Choose again under other tolerances; a saved run will do, as no row of the data is needed.
@@ -232,11 +235,13 @@ def select(
     ----------
     result
         Of an audit, live or loaded.
-    metric, eps, max_performance_drop
+    metric, eps, max_performance_drop, max_loss
         The tolerances, as in `AuditConfig`; those of the run's last choice if not given. A run lists the models
         within its own eps only, so a larger one is refused. What counts as performance is what the run has measured.
     max_accuracy_drop
         Another name of `max_performance_drop`.
+    guards
+        Guardrails, in the place of those of the run's last choice about the same; "none" first turns those off.
     rank
         Take this model instead of the one that the rule chooses.
 
@@ -253,9 +258,11 @@ def select(
     if eps is not None and not 0.0 <= eps <= within:
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
     drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
-    asked = {"metric": metric, "eps": eps, **drops}
+    asked = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
     given = with_present_names({name: value for name, value in asked.items() if value is not None})
-    tolerances = replace(last, **given)  # type: ignore[arg-type]  # checked when it is built
+    held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
+    refuse_unknown_columns(held, [column.column for column in result.document.dataset.sensitive])
+    tolerances = replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
     with one_thread():
         if result.live is None:
             return AuditResult(choose_again(result.document, tolerances, rank))

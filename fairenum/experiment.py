@@ -26,12 +26,21 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedRows:
-    """Encoded rows with their labels (+1 favourable, -1 unfavourable), groups and, if they differ, weights."""
+    """Encoded rows with their labels (+1 favourable, -1 unfavourable), groups and, if they differ, weights.
+
+    Attributes
+    ----------
+    groups
+        Of the column that models are selected by.
+    others
+        The groups of other sensitive columns, and of their intersection, which guardrails look at.
+    """
 
     X: FloatArray = field(repr=False)
     y: FloatArray = field(repr=False)
     groups: Groups = field(repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
+    others: tuple[Groups, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -44,7 +53,8 @@ class EncodedRows:
     def take(self, rows: IntArray | slice) -> EncodedRows:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights)
+        others = tuple(groups.take(rows) for groups in self.others)
+        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights, others)
 
     @property
     def counting(self) -> FloatArray:
@@ -61,7 +71,12 @@ class EncodedRows:
 
 
 def encode(
-    dataset: Dataset, parts: Sequence[IntArray], primary: Groups | None, *, standardise: bool = True
+    dataset: Dataset,
+    parts: Sequence[IntArray],
+    primary: Groups | None,
+    *,
+    others: Sequence[Groups] = (),
+    standardise: bool = True,
 ) -> tuple[Encoding, list[EncodedRows]]:
     """Encode parts of a table.
 
@@ -73,13 +88,21 @@ def encode(
         Row numbers of each part. The first is trained on: the encoding sees its rows alone.
     primary
         The groups of all rows; everyone is in one if not given.
+    others
+        The groups of other columns.
     standardise
         Scale numbers to mean 0 and variance 1.
     """
     encoding = Encoding.fit(dataset, parts[0], standardise=standardise)
     groups = primary or Groups.everyone(len(dataset))
     encoded = [
-        EncodedRows(encoding.transform(dataset, rows), dataset.signs[rows], groups.take(rows), dataset.relative(rows))
+        EncodedRows(
+            encoding.transform(dataset, rows),
+            dataset.signs[rows],
+            groups.take(rows),
+            dataset.relative(rows),
+            tuple(one.take(rows) for one in others),
+        )
         for rows in parts
     ]
     return encoding, encoded
@@ -155,7 +178,8 @@ def divide(
     if fewest is not None:
         columns = tuple(groups.setting_aside(fewest, (chosen, reported)) for groups in columns)
     groups = named_groups(columns, primary) if columns or primary else None
-    encoding, encoded = encode(dataset, (parts.train, chosen, reported), groups, standardise=standardise)
+    others = [one for one in columns if one is not groups]
+    encoding, encoded = encode(dataset, (parts.train, chosen, reported), groups, others=others, standardise=standardise)
     train, selection, holdout = encoded
     return Division(
         dataset=dataset,

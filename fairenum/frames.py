@@ -73,6 +73,7 @@ def _model(model: AuditedModel, document: AuditDocument) -> Row:
     selection = document.selection
     row: Row = {name: getattr(model, name) for name in MODEL}
     row |= {
+        "tilt_price": None if model.tilt is None else model.tilt.price,
         "records_left_out": model.records_left_out,
         "is_constant": model.is_constant,
         "is_selected": model.rank == selection.rank,

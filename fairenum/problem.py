@@ -72,6 +72,16 @@ class Kernel:
             return np.asarray((self.gamma * inner + self.coef0) ** self.degree)
         return inner
 
+    def summed(self, X: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return ``sum_j weights_j k(rows_j, x)`` for each row x of X, without ever holding all kernel values."""
+        if self.name == "linear":
+            return np.asarray(X @ precise_sum(weights, rows))
+        result = np.zeros(len(X))
+        for start in range(0, len(X), BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            result[block] = self(X[block], rows) @ weights
+        return result
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -238,13 +248,7 @@ class SvmProblem:
 
     def decide(self, X: FloatArray, support: IntArray, weights: FloatArray) -> FloatArray:
         """Return ``sum_i weights_i k(x_i, x)`` over the support for each row of X."""
-        if self.kernel.name == "linear":
-            return np.asarray(X @ precise_sum(weights, self.X[support]))
-        result = np.zeros(len(X))
-        for start in range(0, len(X), BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            result[rows] = self.kernel(X[rows], self.X[support]) @ weights
-        return result
+        return self.kernel.summed(X, self.X[support], weights)
 
     def affordable(self, work: float, least: int, most: int | None = None) -> int:
         """Return how many solves make up some work, within limits: each goes through all numbers of the problem."""

@@ -1,9 +1,9 @@
 """The fairest near-optimal model: who may be chosen, who is, and how much the choice flatters.
 
 The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
-performance, decides not all rows alike, and has a gap to speak of; the candidate of least gap is chosen. Model 1 is
-kept unless another one looks fairer; ties between others go to the one that performs better, then to the better
-objective.
+performance, decides not all rows alike, has a gap to speak of, and is within every guardrail; the candidate of least
+gap is chosen. Model 1 is kept unless another one looks fairer, and no guardrail rules it out; ties between others go to
+the one that performs better, then to the better objective.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.document.machine import Tolerances
 from fairenum.document.performance import PerformanceMeasure
 from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
@@ -23,6 +24,7 @@ from fairenum.problem import SvmProblem
 from fairenum.scoring import Decisions, Gap, score
 from fairenum.scoring.auc import ranked
 from fairenum.scoring.counts import BoolArray, Confusion, FloatArray, IntArray, blocks, confusion
+from fairenum.scoring.guarded import Tally
 from fairenum.scoring.operating import SIGN, Operating, OperatingPoint
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.performance import performance
@@ -43,23 +45,45 @@ class Standing:
     Attributes
     ----------
     objective_ratio
-        Objective as a share of that of model 1.
+        Objective as a share of that of model 1; NaN for a model that has none, of which the loss is judged.
     performance, gap
         On the selection split; NaN where undefined. A performance that is undefined rules out no model.
     is_constant
         Models that decide all rows alike.
+    loss_ratio
+        Loss on all training examples against that of model 1, minus 1; None where it is not known.
+    excess
+        How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
     """
 
     objective_ratio: FloatArray
     performance: FloatArray
     gap: FloatArray
     is_constant: BoolArray
+    loss_ratio: FloatArray | None = None
+    excess: FloatArray | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Mark the models within the tolerances."""
         near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
+        if self.loss_ratio is not None:
+            close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
+            near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
         performing = _at_least(self._known, self._known[..., :1] - tolerances.max_performance_drop)
-        return np.asarray(near_optimal & performing & ~self.is_constant & ~np.isnan(self.gap))
+        within = self._is_within(tolerances.max_loss)
+        return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
+
+    def _is_within(self, max_loss: float | None) -> BoolArray:
+        """Mark the models that neither lose too much on the training examples nor go beyond a guardrail.
+
+        Both are about models that are to take the place of model 1, which is what others are measured against.
+        """
+        is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
+        if max_loss is not None and self.loss_ratio is not None:
+            is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
+        if self.excess is not None:
+            is_within = is_within & _at_least(-self.excess, 0.0)
+        return np.asarray(is_within | (np.arange(self.gap.shape[-1]) == 0))
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Find the candidate of least gap, of equals model 1 or the best performing; -1 where there is none."""
@@ -83,11 +107,40 @@ class Standing:
         return np.nan_to_num(self.performance)
 
 
-def standing(decisions: Decisions, values: FloatArray, objective_ratio: FloatArray, tolerances: Tolerances) -> Standing:
+def standing(
+    decisions: Decisions,
+    values: FloatArray,
+    objective_ratio: FloatArray,
+    tolerances: Tolerances,
+    *,
+    loss_ratio: FloatArray | None = None,
+    excess: FloatArray | None = None,
+) -> Standing:
     """Take the standing of all models on the rows of the selection split, given what they decide and its values."""
     scores = score(decisions)
     performances = performance(decisions, values, tolerances.measure, scores.counts)
-    return Standing(objective_ratio, performances, getattr(scores.gaps, tolerances.metric), scores.is_constant)
+    gaps = getattr(scores.gaps, tolerances.metric)
+    return Standing(objective_ratio, performances, gaps, scores.is_constant, loss_ratio, excess)
+
+
+def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) -> FloatArray | None:
+    """Measure how far models are beyond the guardrails on some rows; None without any.
+
+    Parameters
+    ----------
+    rows
+        With the groups of every column that is guarded.
+    values
+        Decision values, shape (models, rows), model 1 first.
+    tolerances
+        With the guardrails.
+    """
+    if not tolerances.guards:
+        return None
+    tally, decided = Tally(rows.labels, (rows.groups, *rows.others), rows.weights), values >= 0.0
+    performances = performance(rows.decisions(values), values, tolerances.measure)
+    found = tally.measured(decided, performances, tolerances.metric, tally.count(decided))
+    return np.asarray(found.excess(tolerances.guardrails).max(axis=0))
 
 
 def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
@@ -98,7 +151,14 @@ def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, 
     operating = Operating(replace(point, weights=rows.weights), rows.X)
     values = np.array([operating.values(model, rows.X) for model in models])
     objectives = np.array([model.objective for model in models])
-    stands = standing(rows.decisions(values), values, objectives / objectives[0], tolerances)
+    stands = standing(
+        rows.decisions(values),
+        values,
+        objectives / objectives[0],
+        tolerances,
+        loss_ratio=np.array([model.loss_ratio for model in models]),
+        excess=guard_excess(rows, values, tolerances),
+    )
     return models[max(int(stands.fairest(tolerances)), 0)]
 
 
@@ -121,7 +181,8 @@ def search_fairest(
     rows
         Rows to choose by, with labels and groups.
     tolerances
-        What a fairer model may cost, and the gap to make small.
+        What a fairer model may cost, the gap to make small, and what is guarded: what an audit guards by default if
+        no tolerances are given, exactly their guardrails if they are.
     max_left_out
         Largest share of the training records left out.
     solves
@@ -138,9 +199,12 @@ def search_fairest(
         best one first. Gap and performance are those of the rows to choose by, which the search has looked at: only
         other rows can say how fair the model is.
     """
-    tolerances = tolerances or Tolerances()
-    bounds = Bounds(tolerances.eps, tolerances.max_performance_drop, max_left_out, solves)
-    watched = Watched(rows, tolerances.metric, tolerances.measure, replace(point, weights=rows.weights))
+    tolerances = tolerances or Tolerances(guards=DEFAULT_GUARDS)
+    bounds = Bounds(
+        tolerances.eps, tolerances.max_performance_drop, max_left_out, solves, training_loss=tolerances.max_loss
+    )
+    cut = replace(point, weights=rows.weights)
+    watched = Watched(rows, tolerances.metric, tolerances.measure, cut, tolerances.guardrails)
     search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
     found = [*search][:1] + [one for one in search.front if one.model.left_out]
     return found[max(int(_standing_of(found).fairest(tolerances)), 0)], found
@@ -153,6 +217,8 @@ def _standing_of(found: Sequence[Found]) -> Standing:
         performance=np.array([one.performance for one in found]),
         gap=np.array([one.gap for one in found]),
         is_constant=np.array([one.is_constant for one in found]),
+        loss_ratio=np.array([one.model.loss_ratio for one in found]),
+        excess=np.array([one.excess for one in found]),
     )
 
 
@@ -163,6 +229,9 @@ def expected_optimism(
     tolerances: Tolerances,
     rng: np.random.Generator,
     replications: int = 1000,
+    *,
+    loss_ratio: FloatArray | None = None,
+    excess: FloatArray | None = None,
 ) -> float:
     """Estimate how much of the fairness gained on the selection split the choice itself has put there.
 
@@ -184,6 +253,8 @@ def expected_optimism(
         Source of the halves.
     replications
         How often they are drawn.
+    loss_ratio, excess
+        As for the choice itself: guardrails are those of the rows themselves, however they are drawn.
 
     Returns
     -------
@@ -201,7 +272,8 @@ def expected_optimism(
         counts, others = (confusion(kinds, np.asarray(part * counting)) for part in (half, copies - half))
         gaps, elsewhere = (_gap(part.of_groups(whole.groups.compared), tolerances.metric) for part in (counts, others))
         # twice, as the rows that an AUC is made of were to be as many as before
-        draws = Standing(objective_ratio, performs(counts, np.asarray(2.0 * half)), gaps, decisions.is_constant)
+        performed = performs(counts, np.asarray(2.0 * half))
+        draws = Standing(objective_ratio, performed, gaps, decisions.is_constant, loss_ratio, excess)
         chosen = draws.fairest(tolerances)
         seen, met = (
             np.take_along_axis(_changes(gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0] for gap in (gaps, elsewhere)

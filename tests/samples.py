@@ -10,6 +10,7 @@ from fairenum.document.kinds import AnyDocument
 from fairenum.document.models import Baseline, ChangedRows
 from fairenum.document.scores import BaselineScores, GapEstimate
 from fairenum.document.terms import Verdict
+from fairenum.document.tilted import Tilt, TiltedRun
 from fairenum.document.value import Estimate, Parts
 
 REPORTS = Path(__file__).parents[1] / "reports"
@@ -79,6 +80,26 @@ def audit(
         return document
     flips = Parts(ChangedRows(2, 0.01), ChangedRows(2, 0.01))
     return scored(with_model(document, selected, predictions_changed=flips), selected, **{METRIC: gap(0.15, verdict)})
+
+
+def tilted(models: int = 12, selected: int = 11) -> AuditDocument:
+    """An audit whose last three models were tilted, and which selected one of them."""
+    document = audit(models=models, selected=selected)
+    for rank in range(models - 2, models + 1):
+        document = with_model(
+            document,
+            rank,
+            origin="tilted",
+            support_rank=None,
+            objective=None,
+            objective_bound=None,
+            objective_ratio=None,
+            relative_gap=None,
+            loss_ratio=0.01 * (rank - models + 3),
+            left_out=(),
+            tilt=Tilt(1.5 * rank, "age", ("> 25", "<= 25"), "selection_rate"),
+        )
+    return document.but(tilted=TiltedRun("exhausted", 0.05, 12, 3, 3))
 
 
 def with_small_group(document: AuditDocument) -> AuditDocument:

@@ -124,7 +124,7 @@ class _Draw:
         values = np.array([model.decision_function(holdout.X) for model in models])
         scores = score(holdout.decisions(values))
         gaps, is_constant = getattr(scores.gaps, scene.metric), scores.is_constant
-        tolerances = Tolerances(scene.metric)  # those of an audit by default
+        tolerances = Tolerances(scene.metric)  # an audit's, but nothing is guarded against a model 1 that is poisoned
         after = Aftermath(poisoned, self.selection, holdout, models, len(rows), scene.machine, tolerances, scene.seed)
         return Attacked(
             *_gap_and_error(values[0], holdout, scene.metric),

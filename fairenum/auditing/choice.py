@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairenum.auditing.guarding import guarded, measured
 from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.judging import judge_again
 from fairenum.document.audit import AuditDocument
@@ -13,16 +14,36 @@ from fairenum.document.cautions import cautions
 from fairenum.document.choice import Selection, reason_for
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel
-from fairenum.document.terms import Gap, Outcome
+from fairenum.document.table import SensitiveColumn
+from fairenum.document.terms import Outcome
 from fairenum.errors import ResultError
 from fairenum.selection import Standing
 
 
 def choose(
-    models: Sequence[AuditedModel], column: str | None, tolerances: Tolerances, rank: int | None = None
+    models: Sequence[AuditedModel],
+    column: str | None,
+    tolerances: Tolerances,
+    rank: int | None = None,
+    *,
+    sensitive: Sequence[SensitiveColumn] = (),
 ) -> Selection:
-    """Choose by the rule, or take the model that is asked for by its rank."""
-    standing = _standing(models, tolerances.metric)
+    """Choose by the rule, or take the model that is asked for by its rank.
+
+    Parameters
+    ----------
+    models
+        Of the document, model 1 first.
+    column
+        The sensitive column, or intersection, whose gap is to be small.
+    tolerances
+        What a fairer model may cost, and what it must not make worse.
+    rank
+        The model to take.
+    sensitive
+        The sensitive columns: without them, nothing is guarded about single groups.
+    """
+    standing = _standing(models, column, tolerances, sensitive)
     candidates = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     chosen = _ruled(standing, column, tolerances) if rank is None else rank
     outcome: Outcome = "none" if chosen is None else "kept" if chosen == 1 else "selected"
@@ -49,8 +70,10 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
     """Return the document with another choice, and what depends on it; an explanation stays if it is still the one."""
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
-    chosen = choose(document.models, document.column, tolerances, rank)
-    last, selection = document.selection, judge_again(chosen, document.models, document.config)
+    sensitive, config = document.dataset.sensitive, document.config
+    chosen = choose(document.models, document.column, tolerances, rank, sensitive=sensitive)
+    judged = judge_again(chosen, document.models, config)
+    last, selection = document.selection, guarded(judged, document.models, sensitive, config.confidence)
     is_same = (last.rank, last.tolerances.metric) == (selection.rank, tolerances.metric)
     shortlist = selection.shortlist
     fresh = document.but(
@@ -63,13 +86,18 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
     return fresh.but(warnings=cautions(fresh))
 
 
-def _standing(models: Sequence[AuditedModel], metric: Gap) -> Standing:
+def _standing(
+    models: Sequence[AuditedModel], column: str | None, tolerances: Tolerances, sensitive: Sequence[SensitiveColumn]
+) -> Standing:
     scores = [model.scores.selection for model in models]
+    found = measured(models, sensitive, "selection", column, tolerances.metric)
     return Standing(
-        objective_ratio=np.array([model.objective_ratio for model in models]),
+        objective_ratio=np.array([model.objective_ratio for model in models], dtype=np.float64),
         performance=np.array([one.performance.value for one in scores], dtype=np.float64),
-        gap=np.array([one.gap(metric).value for one in scores], dtype=np.float64),
+        gap=np.array([one.gap(tolerances.metric).value for one in scores], dtype=np.float64),
         is_constant=np.array([model.is_constant for model in models]),
+        loss_ratio=np.array([model.loss_ratio for model in models]),
+        excess=found.excess(tolerances.guardrails).max(axis=0, initial=0.0),
     )
 
 

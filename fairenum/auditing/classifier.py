@@ -74,11 +74,8 @@ def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: fl
 
 def plane(model: Model) -> FloatArray:
     """Return the weights of a linear model, one for each encoded column."""
-    return precise_sum(_dual_weights(model), model.problem.X[model.support])
-
-
-def _dual_weights(model: Model) -> FloatArray:
-    return np.asarray(model.problem.y[model.support] * model.alpha[model.support])
+    rows, weights = model.expansion
+    return precise_sum(weights, rows)
 
 
 def _linear(model: Model) -> LinearSVC:
@@ -91,5 +88,5 @@ def _linear(model: Model) -> LinearSVC:
 def _kernel(model: Model) -> KernelClassifier:
     kernel = model.problem.kernel
     classifier = KernelClassifier(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
-    classifier.support_vectors_, classifier.dual_coef_ = model.problem.X[model.support], _dual_weights(model)
+    classifier.support_vectors_, classifier.dual_coef_ = model.expansion
     return classifier

@@ -9,6 +9,7 @@ import numpy as np
 from fairenum.dataset import Dataset, Groups
 from fairenum.dataset.naming import option
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.errors import ColumnUnusable
 from fairenum.experiment import Division, divide
 
@@ -19,7 +20,8 @@ MOST_GROUPS = 60
 def divided(dataset: Dataset, config: AuditConfig) -> Division:
     """Divide and encode a table, and set groups aside.
 
-    A column with more groups than can be compared is refused; an intersection that nobody asked for is left out.
+    A column with more groups than can be compared is refused, as is a guardrail about a column that is not there; an
+    intersection that nobody asked for is left out.
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
     division = divide(
@@ -29,7 +31,14 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
         is_asked_for = groups is division.primary or groups.column in {one.column for one in dataset.sensitive}
         if is_asked_for and _compared(groups) > MOST_GROUPS:
             raise ColumnUnusable(_too_many(groups, fewest))
-    return replace(division, columns=tuple(one for one in division.columns if _compared(one) <= MOST_GROUPS))
+    columns = tuple(one for one in division.columns if _compared(one) <= MOST_GROUPS)
+    names = [one.column for one in columns]
+    refuse_unknown_columns(resolved_guards(config.guards), names)
+    train, selection, holdout = (
+        replace(rows, others=tuple(one for one in rows.others if one.column in names))
+        for rows in (division.train, division.selection, division.holdout)
+    )
+    return replace(division, columns=columns, train=train, selection=selection, holdout=holdout)
 
 
 def _compared(groups: Groups) -> int:

@@ -17,6 +17,7 @@ from fairenum.dataset.splitting import straddling
 from fairenum.document.audit import Requested
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
+from fairenum.document.guards import kept_guards
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
 from fairenum.document.scores import SplitScores
 from fairenum.document.table import (
@@ -33,6 +34,7 @@ from fairenum.document.table import (
     WeightFacts,
 )
 from fairenum.document.terms import Part
+from fairenum.document.tilted import Tilt
 from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division, operating_point
@@ -50,6 +52,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         reference=_reference(primary, config, primary) if primary else None,
         performance=replace(config, machine=training.machine).tolerances.performance,
         decide=config.decide if point.share is None else str(Decide("rate", point.share)),
+        guards=kept_guards(config.guards),
     )
 
 
@@ -91,7 +94,7 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         unfavourable=dataset.label.unfavourable,
         class_counts=ClassCounts(favourable, len(dataset) - favourable),
         splits=SplitSizes(len(split.train), *(len(division.rows[part]) for part in PARTS)),
-        sensitive=tuple(_sensitive(groups, config, division) for groups in division.columns),
+        sensitive=sensitive_columns(config, division),
         missing=dataset.missing,
         dropped=tuple(division.encoding.dropped),
         unseen=division.encoding.unseen(dataset, audited),
@@ -134,9 +137,9 @@ def _weight_facts(division: Division) -> WeightFacts | None:
     return WeightFacts(dataset.weights.column, left_out, train, selection, holdout)
 
 
-def _label_weights(groups: Groups, division: Division) -> list[LabelWeights | None]:
-    """Sum what the holdout's rows of each group count, by label, and its squares."""
-    rows, weights = division.rows["holdout"], division.holdout.weights
+def _label_weights(groups: Groups, division: Division, part: Part) -> list[LabelWeights | None]:
+    """Sum what the rows of each group count in one split, by label, and its squares."""
+    rows, weights = division.rows[part], division.part(part).weights
     if weights is None:
         return [None] * len(groups.names)
     cells = groups.codes[rows] * 2 + division.dataset.y[rows]
@@ -152,13 +155,18 @@ def _split_rows(division: Division) -> SplitRows:
     return SplitRows.of(owners.tobytes())
 
 
+def sensitive_columns(config: AuditConfig, division: Division) -> tuple[SensitiveColumn, ...]:
+    """Return what is known about every sensitive column, and their intersection."""
+    return tuple(_sensitive(groups, config, division) for groups in division.columns)
+
+
 def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> SensitiveColumn:
     labels, rows = division.dataset.y, division.rows
     train = _sizes(groups, division.split.train)
     sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
     positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
     regrouped = division.dataset.regrouped.get(groups.column, Regrouped())
-    weights = _label_weights(groups, division)
+    weights = {part: _label_weights(groups, division, part) for part in PARTS}
     return SensitiveColumn(
         column=groups.column,
         is_primary=groups.column == division.column,
@@ -174,7 +182,8 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
                 holdout_positives=positives["holdout"][code],
                 is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
                 is_compared=bool(groups.compared[code]),
-                holdout_weights=weights[code],
+                holdout_weights=weights["holdout"][code],
+                selection_weights=weights["selection"][code],
             )
             for code, name in enumerate(groups.names)
         ),
@@ -201,10 +210,10 @@ def audited_models(
             rank=place + 1,
             origin=listing.origins[place],
             support_rank=model.rank if listing.origins[place] == "exact" else None,
-            objective=model.objective,
-            objective_bound=model.certificate.bound,
-            objective_ratio=float(ratios[place]),
-            relative_gap=model.certificate.relative_gap,
+            objective=None if model.tilt else model.objective,
+            objective_bound=None if model.tilt else model.certificate.bound,
+            objective_ratio=plain(ratios[place]),
+            relative_gap=None if model.tilt else model.certificate.relative_gap,
             is_order_certified=model.is_order_certified,
             loss_ratio=model.loss_ratio,
             support_size=len(model.support),
@@ -218,9 +227,16 @@ def audited_models(
             predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
             is_constant=bool(is_constant[place]),
             scores=Parts(*(scores[part][place] for part in PARTS)),
+            tilt=_tilt(model, division),
         )
         for place, model in enumerate(listing.models)
     )
+
+
+def _tilt(model: Model, division: Division) -> Tilt | None:
+    """Say what the machine of a tilted model pays for."""
+    tilt = model.tilt
+    return None if tilt is None else Tilt(tilt.price, str(division.column), tilt.axis.groups, tilt.axis.rate)
 
 
 def _undetermined(division: Division, listing: Listing, part: Part) -> list[int]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import GAPS, estimates, stream
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.choice import GapChange, Optimism, Selection, proposal_of
+from fairenum.document.choice import GapChange, Optimism, Selection
 from fairenum.document.models import AuditedModel
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
@@ -138,7 +138,7 @@ def _told(
     gaps = Parts(*(part.gap(selection.tolerances.metric) for part in (scores.selection, scores.holdout)))
     claim = next((cell for cell in strip if cell.is_claim), None)
     changes = Parts(gaps.selection.change or Estimate(), claim.change if claim else Estimate())
-    told = selection.but(
+    return selection.but(
         gap_change=changes,
         performance_change=Parts(scores.selection.performance.change or Estimate(), performance),
         accuracy_change=Parts(scores.selection.accuracy.change or Estimate(), accuracy),
@@ -147,7 +147,6 @@ def _told(
         strip=strip,
         confirmed=_confirmed(selection, models),
     )
-    return told.but(proposal=proposal_of(told))
 
 
 def _confirmed(selection: Selection, models: Sequence[AuditedModel]) -> tuple[int, ...]:

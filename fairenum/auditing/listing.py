@@ -30,9 +30,9 @@ class Listing:
     Attributes
     ----------
     origins
-        How each was found: exact or guided.
+        How each was found: exact, guided or tilted.
     sizes
-        How many supports decide as each model does; 1 for a guided one, as nobody counted.
+        How many supports decide as each model does; 1 for one that was searched for, as nobody counted.
     point, cuts
         Where models are cut, and where that is for each of them.
     values
@@ -58,9 +58,14 @@ class Listing:
 
     @property
     def objective_ratio(self) -> FloatArray:
-        """Objective of each model as a share of that of model 1."""
-        objectives = np.array([model.objective for model in self.models])
-        return np.asarray(objectives / objectives[0])
+        """Objective of each model as a share of that of model 1; NaN for a tilted one, which has none."""
+        first = self.models[0].objective
+        return np.array([np.nan if model.tilt else model.objective / first for model in self.models])
+
+    @property
+    def loss_ratio(self) -> FloatArray:
+        """Loss of each model on all training examples, against that of model 1, minus 1."""
+        return np.array([model.loss_ratio for model in self.models])
 
     def uncut(self, part: Part) -> FloatArray:
         """Return the decision values of a split as the models give them."""

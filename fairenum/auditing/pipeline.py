@@ -17,6 +17,7 @@ from fairenum.auditing.classifier import pipeline
 from fairenum.auditing.disagreement import disagreement
 from fairenum.auditing.dividing import divided
 from fairenum.auditing.explanation import explanation
+from fairenum.auditing.guarding import guarded
 from fairenum.auditing.guiding import join_guided
 from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.auditing.judging import judge_first
@@ -24,6 +25,7 @@ from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
 from fairenum.auditing.screening import screen
+from fairenum.auditing.tilting import join_tilted
 from fairenum.auditing.together import together
 from fairenum.auditing.training import Training, load
 from fairenum.auditing.weighting import train_machine
@@ -35,12 +37,14 @@ from fairenum.document.cautions import cautions
 from fairenum.document.choice import Selection
 from fairenum.document.environment import environment
 from fairenum.document.machine import Tolerances
-from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity, PossibleRange
+from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity
+from fairenum.document.possible import PossibleRange
 from fairenum.document.screening import Screening
+from fairenum.document.tilted import TiltedRun
 from fairenum.document.training import Tuning
 from fairenum.experiment import PARTS, Division
 from fairenum.progress import Progress
-from fairenum.selection import expected_optimism
+from fairenum.selection import expected_optimism, guard_excess
 from fairenum.solvers.registry import solver_version
 from fairenum.threads import one_thread
 
@@ -90,20 +94,23 @@ class LiveRun:
     def weighed(self, document: AuditDocument) -> AuditDocument:
         """Add how much of the gain choosing is expected to have feigned, by choosing again on rows drawn again.
 
-        A guided model was made to look fair on these rows, which drawing them again cannot undo; a model that was
-        asked for by its rank was not chosen by the rule.
+        A model that was searched for was made to look fair on these rows, which drawing them again cannot undo; one
+        that was asked for by its rank was not chosen by the rule.
         """
         selection, chosen = document.selection, document.selected
         is_ruled = selection.reason == "smallest_gap"
-        if not is_ruled or selection.optimism is None or chosen is None or chosen.origin == "guided":
+        if not is_ruled or selection.optimism is None or chosen is None or chosen.is_searched:
             return document
+        values = self.listing.values["selection"]
         expected = expected_optimism(
             self.listing.decisions(self.division, "selection", self.division.column),
-            self.listing.values["selection"],
+            values,
             self.listing.objective_ratio,
             selection.tolerances,
             stream(self.config, len(PARTS)),
             self.config.replications,
+            loss_ratio=self.listing.loss_ratio,
+            excess=guard_excess(self.division.selection, values, selection.tolerances),
         )
         return document.but(selection=selection.but(optimism=selection.optimism.but(expected=expected)))
 
@@ -133,6 +140,8 @@ def run_audit(
         listing = enumerate_models(division, training, config, progress)
     with clock.stage("guide"):
         listing, guided = join_guided(listing, division, training, config, progress)
+    with clock.stage("tilt"):
+        listing, tilted = join_tilted(listing, guided, division, training, config, progress)
     with clock.stage("baselines"):
         others = baselines(division, training, listing, config, progress)
     with clock.stage("screen"):
@@ -145,9 +154,13 @@ def run_audit(
     with clock.stage("range"):
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
-        selection = choose(models, division.column, config.tolerances)
-        selection = judge_first(selection, models, division, listing, config)
-    document = _stated(live, _Findings(tuning, guided, others, screening, models, multiplicity, reachable, selection))
+        columns = facts.sensitive_columns(config, division)
+        chosen = choose(models, division.column, config.tolerances, sensitive=columns)
+        judged = judge_first(chosen, models, division, listing, config)
+        selection = guarded(judged, models, columns, config.confidence)
+    document = _stated(
+        live, _Findings(tuning, guided, tilted, others, screening, models, multiplicity, reachable, selection)
+    )
     with clock.stage("explain"):
         document = live.explained(document)
     with clock.stage("weigh"):
@@ -169,6 +182,7 @@ class _Findings:
 
     tuning: Tuning | None
     guided: GuidedRun | None
+    tilted: TiltedRun | None
     baselines: tuple[Baseline, ...] | None
     screening: Screening
     models: tuple[AuditedModel, ...]
@@ -193,6 +207,7 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
         class_weights=training.class_weights,
         enumeration=facts.enumeration(listing),
         guided=found.guided,
+        tilted=found.tilted,
         models=found.models,
         examples=facts.examples(division, training, listing),
         multiplicity=found.multiplicity,

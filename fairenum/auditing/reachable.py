@@ -7,7 +7,7 @@ import numpy as np
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.training import Training
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.models import PossibleRange, RangeEnd, RangeModel
+from fairenum.document.possible import PossibleRange, RangeEnd, RangeModel
 from fairenum.enumeration.reach import End, reach
 from fairenum.errors import SolverError
 from fairenum.experiment import Division

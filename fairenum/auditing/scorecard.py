@@ -103,7 +103,7 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
     scores = []
     for model, origin in enumerate(listing.origins):
         by_column = {column: found[model] for column, found in columns.items()}
-        if origin == "guided" and part == "selection":
+        if origin != "exact" and part == "selection":
             by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
         primary = by_column[division.column] if division.column else UNDEFINED
         scores.append(
@@ -135,7 +135,8 @@ def stream(config: AuditConfig, *place: int) -> np.random.Generator:
 def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ColumnScores]:
     """Score all models between the groups of one column."""
     gaps, scores = scored_gaps(decisions, place, config), score(decisions)
-    rows = confusion(replace(decisions, weights=None))
+    alike = replace(decisions, weights=None)
+    rows, shared = (confusion(one).selected.astype(int) for one in (alike, alike.shared()))
     ratios = {ratio: estimates(ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
     return [
         ColumnScores(
@@ -146,8 +147,9 @@ def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditCo
             selected=tuple(selected.sum(-1).tolist()),
             true_positives=tuple(selected[:, 1].tolist()),
             weights=_weights(scores.counts, model),
+            shared=tuple(shared[model].sum(-1).tolist()),
         )
-        for model, (own, selected) in enumerate(zip(gaps, rows.selected.astype(int), strict=True))
+        for model, (own, selected) in enumerate(zip(gaps, rows, strict=True))
     ]
 
 

@@ -25,7 +25,7 @@ from fairenum.selection import fairest, search_fairest
 from fairenum.solvers.registry import open_workspace
 from fairenum.threads import one_thread
 
-MACHINE, TOLERANCES = Machine(), Tolerances()
+MACHINE = Machine()
 LISTED = 50
 FIRST, EXACT, GUIDED = "model_1", "exact", "guided"
 Z = 1.96
@@ -40,12 +40,12 @@ def run_trial(case: Case, seed: int) -> SplitTrial:
     listed = list(Enumeration(open_workspace(MACHINE.solver, problem), Limits(LISTED)))
     svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(MACHINE, rows=True)).problem)
     point = operating_point(Decide.of(case.decide), train)
-    started = time.process_time()
-    found, _ = search_fairest(problem, selection, TOLERANCES, point=point)
+    tolerances, started = Tolerances(guards=case.guards), time.process_time()
+    found, _ = search_fairest(problem, selection, tolerances, point=point)
     guided, guided_seconds = found.model, time.process_time() - started
-    task = MitigationTask(MACHINE, listed[0], train, selection, holdout, TOLERANCES, point)
+    task = MitigationTask(MACHINE, listed[0], train, selection, holdout, tolerances, point)
     outcomes = try_mitigations(task)
-    own = {FIRST: listed[0], EXACT: fairest(listed, selection, TOLERANCES, point), GUIDED: guided}
+    own = {FIRST: listed[0], EXACT: fairest(listed, selection, tolerances, point), GUIDED: guided}
     return SplitTrial(
         case=case,
         seed=seed,

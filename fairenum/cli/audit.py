@@ -12,6 +12,9 @@ from fairenum.cli.config import use_config
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
+    EPS_HELP,
+    MAX_DROP_HELP,
+    MAX_LOSS_HELP,
     METRIC_HELP,
     METRICS,
     Bands,
@@ -28,6 +31,7 @@ from fairenum.cli.options import (
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
 from fairenum.cli.values import Budgets, NumberOr, Sizes
+from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.errors import FairenumError
 
 if TYPE_CHECKING:
@@ -80,16 +84,26 @@ output = partial(click.option, panel="Output", callback=check_target)
 @model("--max-left-out", type=float, default=0.2, help="Share of training rows that a guided model may leave out.")
 @model("--baselines", is_flag=True, show_default=False, help="Try fairlearn's mitigations and reweighing, too.")
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
-@statistic("--eps", type=float, default=0.05, help="Largest relative loss of objective.")
+@statistic("--eps", type=float, default=0.05, help=EPS_HELP)
+@statistic("--max-loss", type=float, help=MAX_LOSS_HELP)
 @statistic(
     "--performance",
     metavar="MEASURE",
     default="auto",
     help="accuracy, balanced_accuracy, auc or cost=FN:FP; auto: balanced accuracy where classes are weighted.",
 )
+@statistic("--max-performance-drop", "--max-accuracy-drop", type=float, default=0.01, help=MAX_DROP_HELP)
 @statistic(
-    "--max-performance-drop", "--max-accuracy-drop", type=float, default=0.01, help="Largest loss of performance."
+    "--guard",
+    "guards",
+    multiple=True,
+    metavar="QUANTITY[@COLUMN]<=LIMIT",
+    show_default=False,
+    help="What a fairer model must not make worse, such as equal_opportunity_difference<=+0.02, selection_rate=+-0.05 "
+    "or balanced_accuracy>=-0.01: against model 1 where signed. Repeatable; none first turns off the defaults, which "
+    f"are {', '.join(DEFAULT_GUARDS)}.",
 )
+@statistic("--same-within", type=float, default=0.02, help="A gap that changes by no more than this is the same.")
 @statistic(
     "--decide",
     metavar="sign|rate=R|base-rate|threshold=T",

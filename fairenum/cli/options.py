@@ -25,6 +25,9 @@ METRICS = (
     "predictive_parity_difference",
 )
 ALL = "all"
+EPS_HELP = "Largest relative loss of objective: of the problem that is left when rows are left out."
+MAX_LOSS_HELP = "Largest relative rise of the loss on all training rows, left out or not.  [default: any]"
+MAX_DROP_HELP = "Largest loss of performance on rows that were not trained on."
 METRIC_HELP = f"The gap to make small: {', '.join(METRICS)}."
 
 

@@ -15,6 +15,7 @@ STAGES = {
     "tune": "choosing C",
     "enumerate": "listing models",
     "guide": "searching for fairer models",
+    "tilt": "tilting planes towards parity",
     "baselines": "trying other mitigations",
     "screen": "looking at what single features give away",
     "score": "scoring",

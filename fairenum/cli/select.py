@@ -9,7 +9,7 @@ import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
-from fairenum.cli.options import METRIC_HELP, METRICS, complete_data
+from fairenum.cli.options import EPS_HELP, MAX_DROP_HELP, METRIC_HELP, METRICS, complete_data
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
 from fairenum.errors import ResultError
@@ -31,9 +31,16 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.command(help=HELP)
 @click.argument("run", type=click.Path(dir_okay=False))
 @tolerance("--metric", type=click.Choice(METRICS), metavar="GAP", help=METRIC_HELP)
-@tolerance("--eps", type=float, help="Largest relative loss of objective.")
+@tolerance("--eps", type=float, help=EPS_HELP)
+@tolerance("--max-loss", type=float, help="Largest relative rise of the loss on all training rows, left out or not.")
+@tolerance("--max-performance-drop", "--max-accuracy-drop", type=float, help=MAX_DROP_HELP)
 @tolerance(
-    "--max-performance-drop", "--max-accuracy-drop", type=float, help="Largest loss of what the run calls performance."
+    "--guard",
+    "guards",
+    multiple=True,
+    metavar="QUANTITY[@COLUMN]<=LIMIT",
+    help="What a fairer model must not make worse, as for fairenum audit, in the place of the run's guardrail about "
+    "the same. Repeatable; none first turns off those of the run.",
 )
 @tolerance("--rank", type=int, help="Take this model instead of the fairest.")
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
@@ -60,10 +67,10 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
     from fairenum.api import AuditResult, audit
 
     table = saved.dataset
+    # a run that names no guardrail was made before there were any
+    config = saved.config.but(guards=saved.config.guards or ("none",))
     with shown_progress(quiet) as progress:
-        fresh = audit(
-            data, table.label, table.favourable, table.sensitive_columns, config=saved.config, progress=progress
-        )
+        fresh = audit(data, table.label, table.favourable, table.sensitive_columns, config=config, progress=progress)
     if fresh.is_partial:
         raise KeyboardInterrupt  # a part of the list will not do
     if fresh.document.dataset.fingerprint != table.fingerprint:

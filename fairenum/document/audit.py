@@ -18,11 +18,12 @@ from fairenum.document.models import (
     Example,
     GuidedRun,
     Multiplicity,
-    PossibleRange,
 )
 from fairenum.document.performance import RequestedPerformance
+from fairenum.document.possible import PossibleRange
 from fairenum.document.screening import Screening
 from fairenum.document.table import TableFacts
+from fairenum.document.tilted import TiltedRun
 from fairenum.document.training import ClassWeights, Tuning
 from fairenum.document.value import Value
 
@@ -59,6 +60,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         As resolved, and what they were resolved by.
     guided
         Null if it was not asked for.
+    tilted
+        Null if the guided search was not asked for or skipped, and in runs of older versions.
     examples
         The training examples that some model leaves out.
     range
@@ -108,6 +111,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     anatomy: Anatomy | None = None
     flips: Flips | None = None
     class_weights: ClassWeights = ClassWeights()
+    tilted: TiltedRun | None = None
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, Self, get_args
 
 from fairenum.checking import TINY, Ranges, check_options, is_whole, require
 from fairenum.document.deciding import Decide, DecideText
+from fairenum.document.guards import canonical_guards, stated_guards
 from fairenum.document.machine import ClassWeight, Machine, Tolerances
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
@@ -45,7 +46,7 @@ class AuditConfig(Options):
         Seconds after which it stops. Unlike the other limits this one makes results depend on the machine.
     search
         How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the selection
-        split, ``both`` does both.
+        split, by leaving out rows and by tilting planes, ``both`` does both.
     max_left_out
         Largest share of the training records that the guided search may leave out.
     baselines
@@ -63,7 +64,9 @@ class AuditConfig(Options):
         Largest loss of performance on the selection split that a fairer model may cost; max_accuracy_drop is its other
         name.
     guards
-        What a fairer model must not make worse, such as ``equal_opportunity_difference<=+0.02``.
+        What a fairer model must not make worse, such as ``equal_opportunity_difference<=+0.02``; see
+        `fairenum.document.guards`. They join the default guardrails, and take the place of those about the same; a
+        ``none`` before them turns the others off. Resolved, they are all there are.
     same_within
         A gap that changes by no more than this is the same.
     decide
@@ -138,6 +141,7 @@ class AuditConfig(Options):
         require_three_sizes(self, self.sizes)
         object.__setattr__(self, "performance", requested_performance(self.performance))
         object.__setattr__(self, "decide", str(Decide.of(self.decide)))
+        object.__setattr__(self, "guards", canonical_guards(self.guards))
 
     @property
     def rate(self) -> float | None:
@@ -147,11 +151,16 @@ class AuditConfig(Options):
 
     @property
     def tolerances(self) -> Tolerances:
-        """What a fairer model may cost; what counts as performance is what suits the machine if nothing was said."""
+        """What a fairer model may cost, as the configuration says it.
+
+        What counts as performance is what suits the machine if nothing was said. Guardrails are those of a resolved
+        configuration: there are no defaults besides.
+        """
         is_weighted = self.machine.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
-        return Tolerances(self.metric, self.eps, self.max_performance_drop, performance, self.max_loss, self.guards)
+        guards = stated_guards(self.guards)
+        return Tolerances(self.metric, self.eps, self.max_performance_drop, performance, self.max_loss, guards)
 
 
 def with_present_names(options: Mapping[str, object]) -> dict[str, object]:

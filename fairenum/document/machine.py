@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from fairenum.checking import TINY, check_options, is_number, require
+from fairenum.document.guards import Guard, canonical_guards, stated_guards
 from fairenum.document.options import make_tuples
 from fairenum.document.performance import PerformanceMeasure, PerformanceText
 from fairenum.document.terms import Gap, KernelName
@@ -91,7 +92,8 @@ class Tolerances:
     max_loss
         Largest relative rise of the loss on all training rows; None for any.
     guards
-        What else must not get worse, as options say it.
+        What else must not get worse, as options say it: exactly these. What an audit guards by default is
+        `fairenum.document.guards.DEFAULT_GUARDS`.
     """
 
     metric: Gap = "demographic_parity_difference"
@@ -106,8 +108,19 @@ class Tolerances:
         limits = {"eps": (0.0, 1.0), "max_performance_drop": (0.0, 1.0), "max_loss": (0.0, math.inf)}
         check_options(self, {"metric": get_args(Gap)}, {}, limits, (), optional=("max_loss",))
         object.__setattr__(self, "performance", str(PerformanceMeasure.of(self.performance)))
+        object.__setattr__(self, "guards", stated_guards(canonical_guards(self.guards)))
+
+    @property
+    def guardrails(self) -> tuple[Guard, ...]:
+        """What must not get worse."""
+        return tuple(map(Guard.of, self.guards))
 
     @property
     def measure(self) -> PerformanceMeasure:
         """What counts as performance."""
         return PerformanceMeasure.of(self.performance)
+
+    @property
+    def allowed_loss(self) -> float:
+        """Largest rise of the loss of a model that has no objective to lose of: max_loss or, without it, eps."""
+        return self.eps if self.max_loss is None else self.max_loss

@@ -16,12 +16,16 @@ class Case(Value, frozen=True):
     ----------
     decide
         Where every method is cut; those that cannot be cut there are left out.
+    guards
+        What a chosen model must not make worse on the rows it is chosen by. Methods that choose nothing are not bound
+        by them, so a contest between equals has none.
     """
 
     data: str
     rows: int
     use_sensitive: bool = False
     decide: DecideText = "sign"
+    guards: tuple[str, ...] = ()
 
 
 class MethodScore(Value, frozen=True):

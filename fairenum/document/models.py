@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairenum.document.scores import BaselineScores, SplitScores
 from fairenum.document.terms import ListingEnd, Obstacle, Origin
+from fairenum.document.tilted import Tilt
 from fairenum.document.value import Parts, Value
 
 Cell = float | str | None
@@ -116,9 +117,12 @@ class AuditedModel(Value, frozen=True):
     ----------
     origin
         Exact: listed best first; guided: found by the search for less unfairness on the selection split, so its scores
-        there flatter and carry no verdict.
+        there flatter and carry no verdict; tilted: of a machine that pays for the difference between two groups there,
+        of which the same holds. A tilted model leaves nothing out, and comes after the others, least loss first.
     support_rank
-        Its place among all models with distinct supports; null for a guided model, whose place is not known.
+        Its place among all models with distinct supports; null for other models, whose place is not known.
+    objective
+        Of the problem that is left when examples are left out. A tilted model answers another problem: it has none.
     objective_bound
         The optimum lies between objective and this.
     objective_ratio
@@ -143,15 +147,17 @@ class AuditedModel(Value, frozen=True):
         Rows decided otherwise than by model 1, by split.
     is_constant
         Whether it decides all rows of the selection split alike.
+    tilt
+        What a tilted model pays for; null for others.
     """
 
     rank: int
     origin: Origin
     support_rank: int | None
-    objective: float
-    objective_bound: float
-    objective_ratio: float
-    relative_gap: float
+    objective: float | None
+    objective_bound: float | None
+    objective_ratio: float | None
+    relative_gap: float | None
     is_order_certified: bool
     loss_ratio: float
     support_size: int
@@ -165,6 +171,17 @@ class AuditedModel(Value, frozen=True):
     scores: Parts[SplitScores]
     cut: float = 0.0
     tied: int = 0
+    tilt: Tilt | None = None
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether it was searched for on the selection split, so that its scores there flatter."""
+        return self.origin != "exact"
+
+    @property
+    def shortfall(self) -> float:
+        """What it lacks of model 1, which eps is about: a share of the objective or, if tilted, of the loss."""
+        return self.loss_ratio if self.objective_ratio is None else 1.0 - self.objective_ratio
 
     @property
     def offset(self) -> float:
@@ -226,48 +243,6 @@ class Multiplicity(Value, frozen=True):
     viable_range: float
     capacity: float
     by_column: dict[str, tuple[GroupDisagreement, ...]]
-
-
-class RangeEnd(Value, frozen=True):
-    """One end of the range: no machine within the loss goes beyond `bound`, and one goes as far as `attained`."""
-
-    bound: float
-    attained: float
-    solves: int
-
-
-class RangeModel(Value, frozen=True):
-    """Where a listed model stands in the range.
-
-    Attributes
-    ----------
-    is_within
-        Whether its loss is within that of the range.
-    """
-
-    rank: int
-    value: float
-    loss_ratio: float
-    is_within: bool
-
-
-class PossibleRange(Value, frozen=True):
-    """The difference of mean decision values of two groups on the holdout, over all machines that are nearly as good.
-
-    Attributes
-    ----------
-    groups
-        The two that lie farthest apart for model 1.
-    eps
-        The relative loss within which it holds.
-    """
-
-    column: str
-    groups: tuple[str, str]
-    eps: float
-    low: RangeEnd
-    high: RangeEnd
-    models: tuple[RangeModel, ...]
 
 
 class Baseline(Value, frozen=True):

@@ -86,11 +86,14 @@ class ColumnScores(GroupScores, frozen=True):
         Those of them whose label is favourable.
     weights
         What these rows count; null where all count alike.
+    shared
+        The selected rows that model 1 selects, too; empty in runs that did not count them.
     """
 
     selected: tuple[int, ...]
     true_positives: tuple[int, ...]
     weights: SelectedWeights | None = None
+    shared: tuple[int, ...] = ()
 
 
 class SplitScores(GroupScores, frozen=True):

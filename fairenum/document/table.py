@@ -140,8 +140,8 @@ class GroupSizes(Value, frozen=True):
         Whether selection or holdout has too few of its rows to say much.
     is_compared
         Whether it has a part in gaps, search and choice; a group that is set aside is only shown.
-    holdout_weights
-        What its rows in the holdout count; null where all count alike.
+    holdout_weights, selection_weights
+        What its rows in the split count; null where all count alike, and in runs that did not keep it.
     """
 
     name: str
@@ -153,6 +153,7 @@ class GroupSizes(Value, frozen=True):
     is_small: bool
     is_compared: bool = True
     holdout_weights: LabelWeights | None = None
+    selection_weights: LabelWeights | None = None
 
     def rows(self, part: Part) -> int:
         """Return the rows in one split."""
@@ -161,6 +162,10 @@ class GroupSizes(Value, frozen=True):
     def positives(self, part: Part) -> int:
         """Return the rows with a favourable label in one split."""
         return self.selection_positives if part == "selection" else self.holdout_positives
+
+    def weights(self, part: Part) -> LabelWeights | None:
+        """Return what the rows of one split count."""
+        return self.selection_weights if part == "selection" else self.holdout_weights
 
 
 class Regrouped(Value, frozen=True):

@@ -4,7 +4,8 @@ Best first finds near-copies of the optimum. This search walks towards less unfa
 model it ranks all examples by their first-order effect on the smoothed gap (`Influence`) for the objective they cost,
 leaves out ever larger batches along that order, puts examples back that do harm outside, chooses anew among all
 examples by what the model has shown, solves each box exactly, and goes on from the model of least gap whose performance
-is in bounds. Every model is certified as in the enumeration, and its left-out examples are the explanation.
+is in bounds and which is within its guardrails: examples whose leaving out would run into one are ranked lower. Every
+model is certified as in the enumeration, and its left-out examples are the explanation.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fairenum.enumeration.ranking import Order, Ranking
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverError
 from fairenum.problem import FloatArray, Solution, SvmProblem
+from fairenum.scoring.guarded import Measured
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
@@ -29,7 +31,7 @@ from fairenum.solvers.certified import CertifiedWorkspace
 Stop = Literal["solves", "time", "exhausted", "caller"]
 
 PRICES = (1.5, 2.0, 3.0)  # of performance, in units of gap; every predictor gets one turn with each
-PENALTY = 4.0  # of performance lost beyond the bound, in units of gap
+PENALTY = 4.0  # of performance lost beyond the bound, and of what is beyond a guardrail, in units of gap
 SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
@@ -48,6 +50,8 @@ class Bounds:
     ----------
     loss
         Largest relative loss of objective against the best model.
+    training_loss
+        Largest relative rise of the loss on all training examples; None for any.
     performance_drop
         Largest loss of performance on the watched rows against the best model; the search looks a little beyond it.
     left_out
@@ -63,11 +67,14 @@ class Bounds:
     left_out: float = 0.2
     solves: int | None = None
     seconds: float | None = None
+    training_loss: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("loss", "performance_drop", "left_out"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ProblemError(f"the bound on {name} must lie between 0 and 1, not {getattr(self, name)!r}")
+        if self.training_loss is not None and not self.training_loss >= 0.0:
+            raise ProblemError(f"the bound on training_loss must be at least 0, not {self.training_loss!r}")
         if self.solves is not None and self.solves < 1:
             raise ProblemError(f"the bound on solves must be at least 1, not {self.solves!r}")
 
@@ -82,12 +89,15 @@ class Found:
         On the watched rows: the search has looked at them, so both flatter.
     is_constant
         Whether it decides all of them alike.
+    excess
+        How far it is beyond the guardrails, all together, on the watched rows.
     """
 
     model: Model
     gap: float
     performance: float
     is_constant: bool
+    excess: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -144,6 +154,7 @@ class GuidedSearch:
         self._nodes: list[_Node] = []
         self._turns: dict[bytes, int] = {}
         self._started = time.monotonic()
+        self._first: Measured | None = None
         self._models = self._search()
 
     @property
@@ -159,11 +170,16 @@ class GuidedSearch:
 
     @property
     def front(self) -> list[Found]:
-        """The models so far that none equals or beats in objective, gap and performance together, best first."""
-        return _front([node.found for node in self._nodes])
+        """The models so far that none equals or beats in objective, gap and performance together, best first.
+
+        Those beyond a guardrail do not count, but for the best model itself.
+        """
+        first, *others = (node.found for node in self._nodes)
+        return _front([first, *(one for one in others if round(one.excess, ROUNDING_DIGITS) <= 0.0)])
 
     def _search(self) -> Iterator[Found]:
         root = self._scored(self.root or self.workspace.solve(self.problem.upper))
+        self._first = self.watched.measured(root.values)
         self.solves = 1
         ranking = Ranking(self.problem, self.watched, root.values)
         best = root.found.model.objective
@@ -231,18 +247,22 @@ class GuidedSearch:
             merits[middle] = math.inf if merit is None else merit
 
     def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found, None, float | None]:
-        """Solve the box after a batch and return its merit; None if it loses too much of the objective."""
+        """Solve the box after a batch and return its merit; None if it loses too much."""
         upper = order.box(node.solution.upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
             return None
         child = self._child(node, upper)
         if child is None:
             return math.inf
-        if child.found.model.objective < self._least_objective:
+        if child.found.model.objective < self._least_objective or self._loses_too_much(child.found.model):
             return None
         self._nodes.append(child)
         yield child.found
         return child.merit
+
+    def _loses_too_much(self, model: Model) -> bool:
+        most = self.bounds.training_loss
+        return most is not None and round(model.loss_ratio - most, ROUNDING_DIGITS) > 0.0
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
         """Bound the objective of a smaller box without solving it: what its slack no longer costs is lost."""
@@ -283,8 +303,18 @@ class GuidedSearch:
         values = self.watched.point.cut(values).centred(values)
         gap, performance, is_constant = self.watched.standing(values)
         least = (root.performance if root else performance) - self.bounds.performance_drop
-        merit = math.inf if math.isnan(gap) else gap + PENALTY * max(0.0, least - performance)
-        return _Node(solution, Found(model, gap, performance, is_constant), merit, sum(model.left_out.values()), values)
+        excess = self._excess(values)
+        merit = math.inf if math.isnan(gap) else gap + PENALTY * (max(0.0, least - performance) + excess)
+        found = Found(model, gap, performance, is_constant, excess)
+        return _Node(solution, found, merit, sum(model.left_out.values()), values)
+
+    def _excess(self, values: FloatArray) -> float:
+        """Return how far a model is beyond the guardrails, all together."""
+        watched = self.watched
+        if not watched.guards:
+            return 0.0
+        measured = watched.measured(values)
+        return float(measured.excess(watched.guards, self._first or measured).sum())
 
 
 def _front(found: Sequence[Found]) -> list[Found]:

@@ -7,7 +7,11 @@ curvature ``H = I + sum of upper_i x_i x_i' / window`` over the examples in the 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
 
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.scoring.ties import NOISE
@@ -15,6 +19,16 @@ from fairenum.scoring.ties import NOISE
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
 WINDOW = 1.0  # a narrow one sees what a small change does, a wide one where a large one leads
 STIFFNESS = 1e-6  # of the mean curvature, so that a window without examples leaves nothing undetermined
+SOFTENING = 0.1  # of limits, in units of how far the aim moves itself
+HIGHEST_PRICE = 10.0
+TINY = 1e-300
+
+
+class Limits(NamedTuple):
+    """How what is limited changes with each watched row, shape (limits, rows), and how far each limit is."""
+
+    slopes: FloatArray
+    rooms: FloatArray
 
 
 class Influence:
@@ -42,13 +56,50 @@ class Influence:
             Negative where leaving out helps, and where putting back harms.
         """
         problem = self._problem
+        direction = np.linalg.solve(self._curvature(upper, values), slope @ self._watched)
+        return np.asarray(-problem.cost * problem.y * (self._train @ direction))
+
+    def prices(
+        self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: Limits
+    ) -> FloatArray:
+        """Price limits that stand in the way of an aim: by as much each one's slope is to be added to that of the aim.
+
+        The smallest move of the plane that goes the distance along the aim and stays within all limits, to first
+        order, is ``-H^-1 (slopes @ multipliers)``. The multipliers are those of a small quadratic programme, solved
+        as least squares with none of them negative; a limit that is not in the way has 0. Limits that contradict the
+        aim are softened: their prices end.
+
+        Parameters
+        ----------
+        upper, values
+            As in `of_leaving_out`.
+        aim
+            The slope of what is to be made small.
+        distance
+            By how much.
+        limits
+            Slopes of what is limited, and how far each limit is.
+
+        Returns
+        -------
+        FloatArray
+            One price for each limit.
+        """
+        slopes, rooms = np.vstack([aim, limits.slopes]) @ self._watched, np.concatenate([[distance], -limits.rooms])
+        moves = slopes @ np.linalg.solve(self._curvature(upper, values), slopes.T)
+        moves[np.diag_indices_from(moves)] += SOFTENING * moves[0, 0] + TINY
+        root = np.linalg.cholesky(moves)
+        multipliers, _ = nnls(root.T, solve_triangular(root, rooms, lower=True))
+        return np.asarray(np.minimum(multipliers[1:] / max(multipliers[0], TINY), HIGHEST_PRICE))
+
+    def _curvature(self, upper: FloatArray, values: FloatArray) -> FloatArray:
+        problem = self._problem
         in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW - NOISE
         scaled = self._train * (upper * in_window / WINDOW)[:, None]
         curvature = scaled.T @ self._train
         curvature[np.diag_indices(len(curvature) - 1)] += 1.0
         curvature[np.diag_indices_from(curvature)] += STIFFNESS * curvature.trace() / len(curvature)
-        direction = np.linalg.solve(curvature, slope @ self._watched)
-        return np.asarray(-problem.cost * problem.y * (self._train @ direction))
+        return np.asarray(curvature)
 
 
 def _with_bias(table: FloatArray) -> FloatArray:

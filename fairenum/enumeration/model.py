@@ -1,4 +1,4 @@
-"""One enumerated support vector machine, with what is proven about it."""
+"""One support vector machine, enumerated or found otherwise, with what is proven about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,51 @@ import numpy as np
 import numpy.typing as npt
 
 from fairenum.document.anatomy import ROUNDING
-from fairenum.problem import Certificate, FloatArray, IntArray, Solution, SvmProblem
+from fairenum.document.terms import TiltRate
+from fairenum.problem import Certificate, FloatArray, IntArray, Kernel, Solution, SvmProblem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Direction:
+    """A direction d of the features in which the kernel is an inner product: ``d = sum_j weights_j phi(rows_j)``."""
+
+    rows: FloatArray
+    weights: FloatArray
+
+    def along(self, kernel: Kernel, X: FloatArray) -> FloatArray:
+        """Return ``phi(x)'d`` for each row."""
+        return kernel.summed(X, self.rows, self.weights)
+
+    def square(self, kernel: Kernel) -> float:
+        """Return ``|d|^2``."""
+        return max(float(self.weights @ self.along(kernel, self.rows)), 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Axis:
+    """Between whom planes are tilted.
+
+    Attributes
+    ----------
+    rate
+        What the two groups lie farthest apart in.
+    groups
+        The one that fares better for model 1, and the one that fares worse.
+    direction
+        From the mean of the latter to that of the former, over the rows that the rate is about.
+    """
+
+    rate: TiltRate
+    groups: tuple[str, str]
+    direction: Direction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tilt:
+    """By what a plane was moved, against a direction d that its machine had to pay for: ``- price * d``."""
+
+    price: float
+    axis: Axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,6 +62,8 @@ class Model:
 
     Attributes
     ----------
+    problem
+        What alpha answers: the whole problem or, for a tilted model, that with a price on a direction.
     rank
         Place in the enumeration, from 1.
     alpha
@@ -34,6 +80,8 @@ class Model:
         say about it.
     classes
         What `predict` calls the two classes.
+    tilt
+        What its plane has beside the examples; None but for a tilted model.
     """
 
     problem: SvmProblem
@@ -44,6 +92,7 @@ class Model:
     is_order_certified: bool
     loss_ratio: float
     classes: tuple[object, object] = (-1, 1)
+    tilt: Tilt | None = None
 
     @property
     def objective(self) -> float:
@@ -54,6 +103,15 @@ class Model:
     def support(self) -> IntArray:
         """Sorted indices of the support vectors."""
         return np.flatnonzero(self.alpha)
+
+    @property
+    def expansion(self) -> tuple[FloatArray, FloatArray]:
+        """Rows and their weights: a decision value is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
+        rows, weights = self.problem.X[self.support], self.problem.y[self.support] * self.alpha[self.support]
+        if self.tilt is None:
+            return rows, weights
+        direction, price = self.tilt.axis.direction, self.tilt.price
+        return np.vstack([rows, direction.rows]), np.concatenate([weights, -price * direction.weights])
 
     @property
     def intercept(self) -> float:
@@ -67,9 +125,7 @@ class Model:
 
     def decision_function(self, X: FloatArray) -> FloatArray:
         """Return the signed decision value of each row; what cannot be told from 0 is 0."""
-        support = self.support
-        weights = self.problem.y[support] * self.alpha[support]
-        decision = self.problem.decide(np.asarray(X, dtype=float), support, weights) + self.intercept
+        decision = self.problem.kernel.summed(np.asarray(X, dtype=float), *self.expansion) + self.intercept
         return np.where(np.abs(decision) <= ROUNDING, 0.0, decision)
 
     def predict(self, X: FloatArray) -> np.ndarray:

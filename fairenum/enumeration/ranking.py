@@ -13,6 +13,7 @@ from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.scoring.ties import NOISE, tied_ranks
 
 SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
+OUTLOOK = 0.3  # of the gap: guardrails are looked out for as far as this way down
 LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
 
 
@@ -51,6 +52,7 @@ class Ranking:
 
     def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray) -> None:
         self._problem, self._watched = problem, watched
+        self._first = watched.measured(first_values)
         self._influence = Influence(problem, watched.rows.X)
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 
@@ -67,8 +69,8 @@ class Ranking:
             Of performance, in units of gap.
         """
         problem = self._problem
-        slope = self._watched.slope(values, self._softness, price)
         decided = model.decision_function(problem.X)
+        slope = self._slope(solution.upper, decided, values, price)
         effect = self._influence.of_leaving_out(solution.upper, decided, slope)
         slack = np.maximum(0.0, problem.linear - problem.y * decided)
         inside = np.rint(solution.upper / problem.cost).astype(np.intp)
@@ -78,6 +80,15 @@ class Ranking:
             put_back=_order(-effect, ~helps, problem.copies - inside, 1),
             choose_anew=_order(worth, helps & (slack > NOISE), problem.copies, -1),
         )
+
+    def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
+        """Return the slope to go down: that of the gap, and of the guardrails that stand in the way."""
+        watched, slope = self._watched, self._watched.slope(values, self._softness, price)
+        limits = watched.limits(values, self._softness, self._first)
+        gap = watched.standing(values)[0]
+        if not limits.rooms.size or not gap > 0.0:
+            return slope
+        return np.asarray(slope + self._influence.prices(upper, decided, slope, OUTLOOK * gap, limits) @ limits.slopes)
 
 
 def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> Order:

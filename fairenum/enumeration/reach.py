@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from fairenum.problem import BLOCK_ROWS, FloatArray, Solution, SvmProblem
+from fairenum.enumeration.model import Direction
+from fairenum.problem import FloatArray, Kernel, Solution, SvmProblem
 from fairenum.qp.gram import open_gram
 from fairenum.qp.interior import interior_point
 
@@ -73,7 +74,23 @@ class _Tried(NamedTuple):
         return self.plane.price
 
 
-class _Direction:
+class Priced(Protocol):
+    """A plane that was found for a price, with what it costs and gives."""
+
+    @property
+    def price(self) -> float:
+        """The price v of the stand-in."""
+
+    @property
+    def loss(self) -> float:
+        """The loss P."""
+
+    @property
+    def difference(self) -> float:
+        """The stand-in z."""
+
+
+class _StandIn:
     """The stand-in for one direction d, on one problem."""
 
     def __init__(self, problem: SvmProblem, along: FloatArray, square: float) -> None:
@@ -133,13 +150,18 @@ def _between(inside: _Plane, plane: _Plane, share: float) -> _Plane:
     )
 
 
-def _next_price(inside: _Tried, outside: _Tried | None, least: float, most: float) -> float:
+def first_price(least: float, eps: float, square: float) -> float:
+    """Return a price to begin with: where the plane would have paid what is allowed if it had only moved along d."""
+    return math.sqrt(2.0 * max(eps, CLOSE) * least / square)
+
+
+def next_price(inside: Priced, outside: Priced | None, least: float, most: float) -> float:
     """Return where the loss is expected to be what is allowed, between the planes next to it on either side.
 
     The least ``P + v z`` is concave in v, and every plane gives a tangent: two of them meet in between, at the very
     price if the planes jump there. Far from it the loss is taken to rise by a power of the price, at first its square.
     """
-    last, allowed = outside or inside, most - least
+    last, allowed = outside or inside, max(most - least, math.ulp(least))
     rise = last.loss - least
     if outside is None or inside.price == 0.0:
         factor = math.sqrt(allowed / rise) if rise > 0.0 else STEP
@@ -175,34 +197,50 @@ def reach(
     most_solves
         How often to solve for each end; fewer leave bound and attained value farther apart, never wrong.
     """
-    along = _mean_kernel(problem, problem.X, first) - _mean_kernel(problem, problem.X, second)
-    square = sum(
-        sign * float(_mean_kernel(problem, rows, others).mean())
-        for rows, others, sign in ((first, first, 1.0), (second, second, 1.0), (first, second, -2.0))
-    )
-    square = max(square, 0.0)
-    low = _least(_Direction(problem, along, square), best, eps, most_solves)
-    mirrored = _least(_Direction(problem, -along, square), best, eps, most_solves)
+    direction = between_means(problem.kernel, first, second)
+    along, square = direction.along(problem.kernel, problem.X), direction.square(problem.kernel)
+    low = _least(_StandIn(problem, along, square), best, eps, most_solves)
+    mirrored = _least(_StandIn(problem, -along, square), best, eps, most_solves)
     return Reach(eps, low, End(-mirrored.bound, -mirrored.attained, mirrored.solves))
 
 
-def _mean_kernel(problem: SvmProblem, rows: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the mean kernel value of each row with the others."""
-    if problem.kernel.name == "linear":
-        return np.asarray(rows @ others.mean(axis=0))
-    blocks = range(0, len(rows), BLOCK_ROWS)
-    return np.concatenate([problem.kernel(rows[start : start + BLOCK_ROWS], others).mean(axis=1) for start in blocks])
+def between_means(
+    kernel: Kernel,
+    first: FloatArray,
+    second: FloatArray,
+    first_weights: FloatArray | None = None,
+    second_weights: FloatArray | None = None,
+) -> Direction:
+    """Return the direction from the mean of some rows to that of others, which count by their weights.
+
+    For a linear kernel it is a single row, the difference of the means.
+    """
+    if kernel.name == "linear":
+        difference = np.average(first, 0, first_weights) - np.average(second, 0, second_weights)
+        return Direction(difference[None], np.ones(1))
+    shares = [_shares(len(first), first_weights), -_shares(len(second), second_weights)]
+    return Direction(np.vstack([first, second]), np.concatenate(shares))
 
 
-def _least(direction: _Direction, best: Solution, eps: float, most_solves: int) -> End:
+def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
+    counting = np.ones(rows) if weights is None else weights
+    return np.asarray(counting / counting.sum())
+
+
+def is_nothing(along: FloatArray, square: float) -> bool:
+    """Tell whether a direction is but rounding: the two means are the same, so every plane has the difference 0."""
+    return square <= float(np.finfo(float).eps) * (1.0 + float(np.abs(along).max()))
+
+
+def _least(direction: _StandIn, best: Solution, eps: float, most_solves: int) -> End:
     """Search the price at which the loss is what is allowed, and keep the best bound and value on the way."""
     least, bound, solves = best.certificate.bound, -math.inf, 0
     most = (1.0 + eps) * least
     inside, outside = direction.tried(direction.plane(best.alpha, 0.0)), None
     here = attained = inside.difference
-    if direction.square <= np.finfo(float).eps * (1.0 + float(np.abs(direction.along).max())):
-        return End(0.0, 0.0, 0)  # the two groups have the same mean, so every plane has the difference 0
-    price = math.sqrt(2.0 * max(eps, CLOSE) * least / direction.square)
+    if is_nothing(direction.along, direction.square):
+        return End(0.0, 0.0, 0)
+    price = first_price(least, eps, direction.square)
     while solves < most_solves and attained - bound > CLOSE * max(abs(here - attained), abs(here) * CLOSE):
         solves += 1
         plane, value = direction.solved(price)
@@ -212,5 +250,5 @@ def _least(direction: _Direction, best: Solution, eps: float, most_solves: int) 
         attained = min(attained, inside.difference)
         if outside is not None:
             attained = min(attained, direction.difference(direction.drawn_back(inside.plane, outside.plane, most)))
-        price = _next_price(inside, outside, least, most)
+        price = next_price(inside, outside, least, most)
     return End(bound, attained, solves)

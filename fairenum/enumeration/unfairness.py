@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit
 
+from fairenum.document.guards import Guard
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
+from fairenum.enumeration.influence import Limits
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
-from fairenum.scoring import Gap, Rate, score
-from fairenum.scoring.counts import Confusion, cell_sums
+from fairenum.scoring import Gap, Rate
+from fairenum.scoring.auc import auc
+from fairenum.scoring.counts import Confusion
+from fairenum.scoring.guarded import BALANCED, GAPS, Measured, Subject, Tally
 from fairenum.scoring.operating import SIGN, OperatingPoint
-from fairenum.scoring.performance import performance, row_divisors
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, share
+from fairenum.scoring.performance import row_divisors
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, decided_performance, share
 
 GRID = 256  # places at which a density of decision values is taken
 
@@ -27,22 +31,41 @@ class Watched:
     ----------
     point
         Where every model is cut, by these rows; decision values below are those minus the cut.
+    guards
+        What else is watched.
     """
 
     rows: EncodedRows
     metric: Gap = "demographic_parity_difference"
     measure: PerformanceMeasure = ACCURACY
     point: OperatingPoint = SIGN
+    guards: tuple[Guard, ...] = ()
+    _tally: Tally = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", replace(self.rows, groups=self.rows.groups.folded()))
+        rows = replace(self.rows, groups=self.rows.groups.folded())
+        columns = (rows.groups, *rows.others) if self.guards else (rows.groups,)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "_tally", Tally(rows.labels, columns, rows.weights))
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return gap, performance and whether all rows are decided alike, for a model's decision values."""
-        decisions = self.rows.decisions(values[None])
-        scores = score(decisions)
-        performs = performance(decisions, values[None], self.measure, scores.counts)
-        return float(getattr(scores.gaps, self.metric)[0]), float(performs[0]), bool(scores.is_constant[0])
+        decided, counts = values[None] >= 0.0, self._counted(values)
+        gap, performs = self._tally.gap(counts, self.metric), self._performance(values, counts)
+        return float(gap[0]), float(performs[0]), bool(self._tally.is_constant(decided)[0])
+
+    def measured(self, values: FloatArray) -> Measured:
+        """Measure everything that can be guarded."""
+        counts = self._counted(values)
+        return self._tally.measured(values[None] >= 0.0, self._performance(values, counts), self.metric, counts)
+
+    def _counted(self, values: FloatArray) -> Confusion:
+        return self._tally.count(values[None] >= 0.0)
+
+    def _performance(self, values: FloatArray, counts: Confusion) -> FloatArray:
+        if self.measure.name == "auc":
+            return auc(values[None], self.rows.labels, self.rows.weights)
+        return decided_performance(self._tally.of_column(counts, 0).overall(), self.measure)
 
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
         """Return how ``gap - price * performance`` changes with each decision value, where decisions are smoothed.
@@ -51,32 +74,87 @@ class Watched:
         groups the two that lie farthest apart make the gap. Where a share of the rows is selected, a value that rises
         takes the cut along, so that the degrees keep their sum.
         """
-        degree, labels = expit(values / softness), self.rows.labels
+        degree = expit(values / softness)
+        push = self._gap_slope(self._tally.count(degree[None]), 0, self.metric)
         is_ranked = self.measure.name == "auc"
-        push = self._gap_slope(degree)
         if not is_ranked:
-            push = push - price * (2.0 * labels - 1.0) / row_divisors(labels, self.measure, self.rows.weights)
-        slope = push * degree * (1.0 - degree) / softness
-        if self.point.share is not None:
-            slope = _at_equal_rate(slope, self.rows.counting * degree * (1.0 - degree))
+            push = push - price * self._rightness_slope(self.measure)
+        slope = self._of_values(push, degree, softness)
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
-    def _gap_slope(self, degree: FloatArray) -> FloatArray:
+    def limits(self, values: FloatArray, softness: float, first: Measured) -> Limits:
+        """Return how what is guarded moves towards its limit with each decision value, and how far that limit is.
+
+        Slopes are those of the smoothed quantities; a distance is negative beyond its limit.
+        """
+        degree, measured = expit(values / softness), self.measured(values)
+        counts = self._tally.count(degree[None])
+        slopes, rooms = [], []
+        for guard in self.guards:
+            for subject in measured.subjects(guard):
+                value = float(measured.value(guard, subject, first)[0])
+                slope = self._subject_slope(subject, counts, values, degree, softness)
+                for sign, limit in ((1.0, guard.high), (-1.0, guard.low)):
+                    if limit is not None and not np.isnan(value):
+                        slopes.append(sign * slope)
+                        rooms.append(sign * (limit - value))
+        return Limits(np.array(slopes).reshape(-1, len(values)), np.array(rooms))
+
+    def _subject_slope(
+        self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float
+    ) -> FloatArray:
+        """Return how one guarded quantity changes with each decision value."""
+        if subject.measure == "performance" and self.measure.name == "auc":
+            return _auc_slope(values, self.rows, softness)
+        if subject.column is not None:
+            push = self._group_slope(subject, counts)
+        elif subject.measure == "selection_rate":
+            push = self.rows.counting / self.rows.counting.sum()
+        else:
+            measures = {"accuracy": ACCURACY, "balanced_accuracy": BALANCED}
+            push = self._rightness_slope(measures.get(subject.measure, self.measure))
+        return self._of_values(push, degree, softness)
+
+    def _of_values(self, push: FloatArray, degree: FloatArray, softness: float) -> FloatArray:
+        """Turn what changes with the degree of each row into what changes with its value."""
+        slope = push * degree * (1.0 - degree) / softness
+        if self.point.share is None:
+            return np.asarray(slope)
+        return _at_equal_rate(slope, self.rows.counting * degree * (1.0 - degree))
+
+    def _rightness_slope(self, measure: PerformanceMeasure) -> FloatArray:
+        labels = self.rows.labels
+        return np.asarray((2.0 * labels - 1.0) / row_divisors(labels, measure, self.rows.weights))
+
+    def _group_slope(self, subject: Subject, counts: Confusion) -> FloatArray:
+        """Return how a gap, or the selection rate of a group, changes with the degree of each row."""
+        number = next(n for n, groups in enumerate(self._tally.columns) if groups.column == subject.column)
+        if subject.measure in GAPS:
+            return self._gap_slope(counts, number, subject.measure)
+        groups, own = self._tally.columns[number], self._tally.of_column(counts, number)
+        rates = np.where(groups.compared, share(*FRACTIONS["selection_rate"](own))[0], np.nan)
+        code = int(np.nanargmin(rates)) if subject.group is None else groups.names.index(subject.group)
+        slopes = _rate_slopes(own, "selection_rate", rates)
+        return self._by_row(np.where(np.arange(len(slopes))[:, None] == code, slopes, 0.0), number)
+
+    def _gap_slope(self, counts: Confusion, number: int, metric: Gap) -> FloatArray:
         """Return how the widest distance between two groups changes with the degree of each row."""
-        decisions, counting = self.rows.decisions(degree[None]), self.rows.counting
-        everyone = np.ones((1, len(degree)))
-        counts = Confusion(cell_sums(everyone, decisions, counting), cell_sums(degree[None], decisions, counting))
-        widest, slope = -1.0, np.zeros(counts.selected.shape[1:])
-        for rate in GAP_RATES[self.metric]:
-            values = np.where(decisions.groups.compared, share(*FRACTIONS[rate](counts))[0], np.nan)
+        groups, own = self._tally.columns[number], self._tally.of_column(counts, number)
+        widest, slope = -1.0, np.zeros(own.selected.shape[1:])
+        for rate in GAP_RATES[metric]:
+            values = np.where(groups.compared, share(*FRACTIONS[rate](own))[0], np.nan)
             if np.isnan(values).all():
                 continue
             high, low = int(np.nanargmax(values)), int(np.nanargmin(values))
             if values[high] - values[low] > widest:
-                widest, slopes = float(values[high] - values[low]), _rate_slopes(counts, rate, values)
+                widest, slopes = float(values[high] - values[low]), _rate_slopes(own, rate, values)
                 slope = np.zeros_like(slopes)
                 slope[high], slope[low] = slopes[high], -slopes[low]
-        return np.asarray(slope[self.rows.groups.codes, self.rows.labels] * counting)
+        return self._by_row(slope, number)
+
+    def _by_row(self, slope: FloatArray, number: int) -> FloatArray:
+        """Give each row what its group and label have in a table of one column."""
+        return np.asarray(slope[self._tally.columns[number].codes, self.rows.labels] * self.rows.counting)
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:

@@ -43,7 +43,8 @@ class Aftermath:
     machine
         What is trained.
     tolerances
-        The gap to make small, and what a fairer model may cost.
+        The gap to make small, and what a fairer model may cost. Guardrails would be relative to a model 1 that the
+        attack has made, so an attack sets none.
     seed
         Of whatever is left to chance.
     """

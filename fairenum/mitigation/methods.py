@@ -22,7 +22,7 @@ from fairenum.experiment import EncodedRows, class_weights, kernel_for
 from fairenum.mitigation.estimators import MixedSvm, TrainedSvm, WeightedSvm
 from fairenum.problem import FloatArray
 from fairenum.scoring.operating import SIGN, Decides, Operating, OperatingPoint
-from fairenum.selection import standing
+from fairenum.selection import guard_excess, standing
 
 if TYPE_CHECKING:
     from fairlearn.postprocessing import ThresholdOptimizer
@@ -188,7 +188,9 @@ def grid_search(task: MitigationTask) -> Decided:
     grid.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
     candidates = [task.first, *grid.predictors_]
     values = np.array([task.operating.values(candidate, task.selection.X) for candidate in candidates])
-    stands = standing(task.selection.decisions(values), values, np.ones(len(values)), task.tolerances)
+    excess = guard_excess(task.selection, values, task.tolerances)
+    decisions = task.selection.decisions(values)
+    stands = standing(decisions, values, np.ones(len(values)), task.tolerances, excess=excess)
     return task.decided(candidates[max(int(stands.fairest(task.tolerances)), 0)])
 
 

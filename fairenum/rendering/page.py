@@ -126,7 +126,7 @@ class Candidate:
     gap
         On the selection split, as an exact decimal; empty if the model cannot be selected.
     marks
-        Words that say how it is set apart: first, selected, front, guided.
+        Words that say how it is set apart: first, selected, front, guided, tilted.
     """
 
     name: str

@@ -13,7 +13,7 @@ from fairenum.document.value import Estimate, Parts
 from fairenum.rendering.numbers import UNDEFINED, counted, difference, estimate, percent, share, signed
 from fairenum.rendering.page import Block, Paragraph, Section, Table
 from fairenum.rendering.text import shortened
-from fairenum.report.models import gap_verdict
+from fairenum.report.models import gap_verdict, objective_ratio
 from fairenum.report.wording import GAPS, GROUP_WIDTH, PARTS, TABLE_WIDTH, measures_of, performance_of, short
 from fairenum.report.wording import audit as wording
 
@@ -51,7 +51,7 @@ def side_by_side(document: AuditDocument) -> Table:
     if other is None or other.rank == 1:
         return one_model(document)
     rows = (
-        ("objective ratio", "1", f"{other.objective_ratio:.6f}", "", ""),
+        ("objective ratio", "1", objective_ratio(other), "", ""),
         ("support vectors", str(first.support_size), str(other.support_size), "", ""),
         *(_measure_row(first, other, measure, title) for measure, title in measures_of(document).items()),
     )

@@ -141,6 +141,7 @@ def _model(model: AuditedModel, metric: Gap) -> Json:
         "origin": model.origin,
         "support_rank": model.support_rank,
         "objective_ratio": model.objective_ratio,
+        "loss_ratio": model.loss_ratio,
         "support_size": model.support_size,
         "supports": model.supports,
         "left_out": model.records_left_out,

@@ -7,7 +7,8 @@ from dataclasses import replace
 from enum import IntEnum
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.models import AuditedModel, PossibleRange
+from fairenum.document.models import AuditedModel
+from fairenum.document.possible import PossibleRange
 from fairenum.document.scores import BaselineScores, SplitScores
 from fairenum.document.terms import Part
 from fairenum.document.value import Estimate
@@ -28,10 +29,11 @@ class Kind(IntEnum):
 
     PLAIN = 0
     GUIDED = 1
-    FRONT = 2
-    BASELINE = 3
-    FIRST = 4
-    SELECTED = 5
+    TILTED = 2
+    FRONT = 3
+    BASELINE = 4
+    FIRST = 5
+    SELECTED = 6
 
     @property
     def tone(self) -> str:
@@ -47,6 +49,7 @@ class Kind(IntEnum):
 LOOKS: Mapping[Kind, tuple[str, Shape]] = {
     Kind.PLAIN: ("tone-1", "circle"),
     Kind.GUIDED: ("tone-3", "triangle"),
+    Kind.TILTED: ("tone-3", "down"),
     Kind.FRONT: ("tone-1", "ring"),
     Kind.BASELINE: ("tone-4", "square"),
     Kind.FIRST: ("tone-0", "diamond"),
@@ -62,6 +65,8 @@ def kind_of(model: AuditedModel, document: AuditDocument) -> Kind:
         return Kind.SELECTED
     if model.origin == "guided":
         return Kind.GUIDED
+    if model.origin == "tilted":
+        return Kind.TILTED
     return Kind.FRONT if model.rank in document.selection.pareto_front else Kind.PLAIN
 
 
@@ -111,6 +116,7 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
         ("model", Kind.PLAIN, Kind.PLAIN in kinds),
         ("on the front", Kind.FRONT, Kind.FRONT in kinds),
         ("found by guided search", Kind.GUIDED, Kind.GUIDED in kinds),
+        ("tilted towards parity", Kind.TILTED, Kind.TILTED in kinds),
         ("model 1", Kind.FIRST, True),
         (f"model {document.selection.rank}, selected", Kind.SELECTED, Kind.SELECTED in kinds),
         ("another method", Kind.BASELINE, any(not one.is_randomised for one in tried)),
@@ -198,11 +204,11 @@ def _front_line(document: AuditDocument) -> Curve:
 
 
 def by_rank(document: AuditDocument) -> tuple[Plot, ...]:
-    """Draw objective, gap and performance by rank, as the paper does; guided models are no part of the ranking."""
+    """Draw objective, gap and performance by rank, as the paper does, of models that are part of the ranking."""
     metric = document.selection.tolerances.metric
     models = [model for model in document.models if model.origin == "exact"]
     ranks = tuple(float(model.rank) for model in models)
-    losses = tuple(max(0.0, 1.0 - model.objective_ratio) for model in models)
+    losses = tuple(max(0.0, model.shortfall) for model in models)
     loss = Axis("share of model 1's objective lost", low=0.0)
     gap, performance = Axis(f"{GAPS[metric]} gap", low=0.0, least=0.02), Axis(performance_of(document), least=0.02)
     gaps = _banded(ranks, [model.scores.holdout.gap(metric) for model in models])

@@ -59,7 +59,7 @@ def _cells(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
     scores = model.scores.holdout
     gap, is_first = scores.gap(metric), model.rank == 1
     return (
-        f"{model.objective_ratio:.6f}",
+        objective_ratio(model),
         str(model.support_size),
         share(scores.performance.value),
         estimate(gap),
@@ -67,6 +67,11 @@ def _cells(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
         UNDEFINED if is_first else gap_verdict(model, gap),
         UNDEFINED if is_first else str(model.predictions_changed.holdout.rows),
     )
+
+
+def objective_ratio(model: AuditedModel) -> str:
+    """Show the objective as a share of that of model 1, if the model has one."""
+    return UNDEFINED if model.objective_ratio is None else f"{model.objective_ratio:.6f}"
 
 
 def gap_verdict(model: AuditedModel, gap: GapEstimate) -> str:
@@ -142,10 +147,11 @@ def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
         ("selected", model.rank == selection.rank),
         ("front", model.rank in selection.pareto_front),
         ("guided", model.origin == "guided"),
+        ("tilted", model.origin == "tilted"),
     )
     return Candidate(
         name=f"model-{model.rank}",
-        loss=max(0.0, 1.0 - model.objective_ratio),
+        loss=max(0.0, model.shortfall),
         drop=round((best or 0.0) - (scores.performance.value or 0.0), EXACT_DIGITS),
         gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}",
         marks=tuple(tag for tag, holds in tags if holds),

@@ -272,16 +272,16 @@ def _hinge_losses(decision_values: ArrayLike, decisions: Decisions, weights: Flo
 
 def _gaps(rates: Rates, compared: BoolArray) -> Gaps:
     present = int(np.count_nonzero(rates.count[compared]))
-    parity = _spread(rates.selection_rate[:, compared], present)
-    opportunity = _spread(rates.true_positive_rate[:, compared], present)
-    alarm = _spread(rates.false_positive_rate[:, compared], present)
+    parity = spread(rates.selection_rate[:, compared], present)
+    opportunity = spread(rates.true_positive_rate[:, compared], present)
+    alarm = spread(rates.false_positive_rate[:, compared], present)
     odds = np.maximum(opportunity[0], alarm[0])
     # a rate of 0 in all groups has no ratio, and is no disparity either
     odds_ratio = np.where(np.isnan(odds), np.nan, np.fmin(opportunity[1], alarm[1]))
-    return Gaps(*parity, *opportunity, odds, odds_ratio, _spread(rates.precision[:, compared], present)[0])
+    return Gaps(*parity, *opportunity, odds, odds_ratio, spread(rates.precision[:, compared], present)[0])
 
 
-def _spread(rate: FloatArray, present: int) -> tuple[FloatArray, FloatArray]:
+def spread(rate: FloatArray, present: int) -> tuple[FloatArray, FloatArray]:
     """Take largest - smallest and smallest / largest over the groups where the rate is defined."""
     largest, smallest = np.fmax.reduce(rate, axis=-1), np.fmin.reduce(rate, axis=-1)
     known = np.count_nonzero(~np.isnan(rate), axis=-1) >= min(2, present)

@@ -10,8 +10,8 @@ from fairenum.dataset import split
 from fairenum.document.files import to_json
 from fairenum.errors import ColumnMissing, DataError
 
-STAGES = ["load", "divide", "tune", "enumerate", "guide", "baselines", "screen", "score", "disagree", "range", "choose"]
-STAGES += ["explain", "weigh"]
+STAGES = ["load", "divide", "tune", "enumerate", "guide", "tilt", "baselines", "screen", "score", "disagree", "range"]
+STAGES += ["choose", "explain", "weigh"]
 
 
 def test_the_document_is_complete(exact):

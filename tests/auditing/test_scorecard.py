@@ -77,8 +77,8 @@ def test_scores_of_guided_models_are_those_of_their_pipelines(guided_run, guided
 def test_only_the_holdout_speaks_about_guided_models(guided):
     for model in guided.models:
         selection, holdout = model.scores.selection, model.scores.holdout
-        assert (selection.gap(METRIC).verdict is None) == (model.origin == "guided")
-        assert (selection.by_column["sex"].gap(METRIC).verdict is None) == (model.origin == "guided")
+        assert (selection.gap(METRIC).verdict is None) == model.is_searched
+        assert (selection.by_column["sex"].gap(METRIC).verdict is None) == model.is_searched
         assert holdout.gap(METRIC).verdict is not None
     assert guided.selected.origin == "guided"
     assert guided.selection.optimism.expected is None

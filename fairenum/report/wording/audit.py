@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
-from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
+from fairenum.document.models import AuditedModel, Multiplicity
 from fairenum.document.performance import PerformanceName
+from fairenum.document.possible import PossibleRange
 from fairenum.document.table import TableFacts
 from fairenum.document.terms import Reason, Verdict
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed

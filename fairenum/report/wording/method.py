@@ -8,6 +8,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.deciding import Decide
 from fairenum.document.performance import PerformanceName
 from fairenum.document.table import GroupSizes, SensitiveColumn, WeightFacts
+from fairenum.document.tilted import TiltedRun
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.text import capitalised
@@ -71,6 +72,8 @@ def steps(document: AuditDocument) -> Iterator[str]:
             f"{counted(document.guided.models, 'model')} that decide otherwise. Being made to look fair there, "
             "only their holdout numbers count."
         )
+    if document.tilted and document.tilted.models:
+        yield _tilted(document.tilted, document)
     tolerances = document.selection.tolerances
     yield (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
@@ -88,6 +91,18 @@ def steps(document: AuditDocument) -> Iterator[str]:
     yield (
         f"The gaps of the shortlist were computed again by {short(check.library)}; the largest difference over "
         f"{counted(check.compared, 'number')} was {check.largest_difference:.1g}."
+    )
+
+
+def _tilted(run: TiltedRun, document: AuditDocument) -> str:
+    """Say what tilted models are."""
+    tilt = next(model.tilt for model in document.models if model.tilt)
+    first, second = map(short, tilt.groups)
+    return (
+        f"The same machine was trained on all rows with a price on the difference of mean decision values between "
+        f"{first} and {second} on the selection split, while its loss on the training rows rose by at most "
+        f"{percent(run.rise)}: {counted(run.models, 'tilted model')} that decide otherwise. They leave nobody out, and "
+        "come last, by their loss; there, too, only the holdout counts."
     )
 
 

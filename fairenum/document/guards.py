@@ -1,0 +1,173 @@
+"""Guardrails: what a fairer model must not make worse, as one line of text each.
+
+``QUANTITY[@COLUMN] OP LIMIT``, such as ``equal_opportunity_difference@race<=+0.02`` or ``selection_rate=+-0.05``. A
+limit with a sign is about the change against model 1, one without about the value itself. ``none`` in the first place
+turns off what would be guarded without being asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
+
+from fairenum.errors import ConfigError
+from fairenum.phrases import did_you_mean, plain_number, quoted
+
+Overall = Literal["selection_rate", "accuracy", "balanced_accuracy", "performance"]
+Grouped = Literal[
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "predictive_parity_difference",
+    "other_gaps",
+    "worst_group_selection_rate",
+    "group_selection_rates",
+]
+Quantity = Overall | Grouped
+OVERALL: tuple[str, ...] = get_args(Overall)
+QUANTITIES: tuple[str, ...] = (*get_args(Grouped), *OVERALL)
+
+NONE = "none"
+NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+PATTERN = re.compile(
+    rf"""\s*(?P<quantity>\w+)\s*
+    (?:@\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<column>[^"\s](?:.*?\S)?))\s*)?
+    (?:(?P<side><=|>=)\s*(?P<sign>[-+]?)\s*(?P<limit>{NUMBER})|=\s*(?:\+-|±)\s*(?P<around>{NUMBER}))\s*""",
+    re.VERBOSE | re.DOTALL,
+)
+EXAMPLES = "such as equal_opportunity_difference<=+0.02 or selection_rate=+-0.05"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One guardrail.
+
+    Attributes
+    ----------
+    quantity
+        What is guarded; some quantities are several, each of which has to be within the limits.
+    column
+        The sensitive column, or intersection, whose groups it is about; None for the one that models are selected by
+        or, where a quantity is about several, for all.
+    low, high
+        Between which values it has to lie; None without such a limit.
+    is_relative
+        Whether the limits are about the change against model 1.
+    """
+
+    quantity: Quantity
+    column: str | None = None
+    low: float | None = None
+    high: float | None = None
+    is_relative: bool = False
+
+    @classmethod
+    def of(cls, text: object) -> Self:
+        """Read a guardrail; refuse what is none."""
+        found = PATTERN.fullmatch(text) if isinstance(text, str) else None
+        if not found:
+            raise _refusal(text, _why(text))
+        quantity, column = found["quantity"], found["column"]
+        if found["quoted"] is not None:
+            column = found["quoted"].replace('""', '"')
+        if quantity not in QUANTITIES:
+            hint = did_you_mean(quantity, QUANTITIES) or f"; there are {', '.join(QUANTITIES)}"
+            raise _refusal(text, f"no quantity is called {quantity!r}{hint}")
+        if column is not None and quantity in OVERALL:
+            raise _refusal(text, f"{quantity} is about all rows; leave out @{column}")
+        low, high = _limits(found)
+        if not all(limit is None or abs(limit) <= 1.0 for limit in (low, high)):
+            raise _refusal(text, "a limit lies between 0 and 1, or between -1 and +1 where it is a change")
+        is_relative = found["around"] is not None or bool(found["sign"])
+        return cls(quantity, column, low, high, is_relative)  # type: ignore[arg-type]  # checked above
+
+    def __str__(self) -> str:
+        at = "" if self.column is None else f"@{_name(self.column)}"
+        if self.low is not None and self.high is not None:
+            return f"{self.quantity}{at}=+-{plain_number(self.high)}"
+        side, limit = (">=", self.low) if self.high is None else ("<=", self.high)
+        sign = "" if not self.is_relative else "-" if math.copysign(1.0, limit or 0.0) < 0.0 else "+"
+        return f"{self.quantity}{at}{side}{sign}{plain_number(abs(limit or 0.0))}"
+
+    @property
+    def about(self) -> tuple[str, str | None]:
+        """What it guards; of the default guardrails, it takes the place of the one about the same."""
+        return self.quantity, self.column
+
+
+DEFAULT_GUARDS = ("other_gaps<=+0.05", "selection_rate=+-0.1", "group_selection_rates>=-0.1")
+"""What an audit guards if nothing else is asked for."""
+
+
+def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
+    """Write guardrails as they are kept, each once; refuse a ``none`` that is not the first."""
+    written = tuple(dict.fromkeys(NONE if _is_none(text) else str(Guard.of(text)) for text in texts))
+    if NONE in written[1:]:
+        raise _refusal(NONE, f"{NONE} turns off the default guardrails and stands first: --guard none --guard X")
+    return written
+
+
+def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUARDS) -> tuple[str, ...]:
+    """Return every guardrail that holds: those given, and the defaults that they do not take the place of."""
+    given = canonical_guards(texts)
+    if NONE in given:
+        return given[1:]
+    replaced = {Guard.of(text).about for text in given}
+    return (*(text for text in defaults if Guard.of(text).about not in replaced), *given)
+
+
+def kept_guards(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return guardrails as resolved, with the word that makes them mean the same when they are given again."""
+    resolved = resolved_guards(texts)
+    return resolved if resolved_guards(resolved) == resolved else (NONE, *resolved)
+
+
+def stated_guards(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the guardrails of a resolved configuration, which has no defaults besides."""
+    return tuple(text for text in texts if text != NONE)
+
+
+def refuse_unknown_columns(texts: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse guardrails about columns that are not sensitive columns, nor their intersection."""
+    for text in texts:
+        column = Guard.of(text).column
+        if column is not None and column not in columns:
+            hint = did_you_mean(column, columns) or f"; there are {quoted(columns) or 'none'}"
+            raise _refusal(text, f"no sensitive column is called {column!r}{hint}")
+
+
+def _is_none(text: object) -> bool:
+    return isinstance(text, str) and text.strip().casefold() == NONE
+
+
+def _limits(found: re.Match[str]) -> tuple[float | None, float | None]:
+    if found["around"] is not None:
+        width = float(found["around"])
+        return -width, width
+    limit = float(found["sign"] + found["limit"])
+    return (limit, None) if found["side"] == ">=" else (None, limit)
+
+
+def _name(column: str) -> str:
+    """Quote a column's name where it could be read otherwise."""
+    is_plain = column == column.strip() and column and not column.startswith('"')
+    if is_plain and (found := PATTERN.fullmatch(f"other_gaps@{column}<=+0")) and found["column"] == column:
+        return column
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _why(text: object) -> str:
+    """Say what a text lacks that is no guardrail."""
+    if not isinstance(text, str) or not (found := re.match(r"\s*(\w+)", text)):
+        return f"it is QUANTITY[@COLUMN] with <=, >= or =+- and a number, {EXAMPLES}"
+    if found[1] not in QUANTITIES:
+        hint = did_you_mean(found[1], QUANTITIES) or f"; there are {', '.join(QUANTITIES)}"
+        return f"no quantity is called {found[1]!r}{hint}"
+    return f"after the quantity comes <=, >= or =+- and a number, {EXAMPLES}"
+
+
+def _refusal(text: object, why: str) -> ConfigError:
+    return ConfigError(f"option 'guards' cannot hold {text!r} (--guard): {why}")

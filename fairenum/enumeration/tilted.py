@@ -1,0 +1,284 @@
+"""Machines that pay for the difference of mean decision values between two groups: planes tilted towards parity.
+
+For a price v the tilted machine is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
+stand-in of `fairenum.enumeration.reach`: d is the difference of the two groups' means over watched rows. With
+``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the machine itself with another linear term, ``p_i = 1 + v y_i
+x_i'd``; so any solver answers it, and the certificate of that problem proves the answer. No example is left out, and
+its loss P is exact. The price is raised until the loss is what is allowed; then some prices in between are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from fairenum.document.terms import TiltedEnd
+from fairenum.enumeration.axis import widest_axis
+from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
+from fairenum.enumeration.model import Axis, Model, Tilt
+from fairenum.enumeration.reach import APART, first_price, is_nothing, next_price
+from fairenum.enumeration.unfairness import Watched
+from fairenum.errors import SolverError
+from fairenum.problem import FloatArray, Solution, SvmProblem
+from fairenum.scoring.guarded import Measured
+from fairenum.scoring.pareto import pareto_front
+from fairenum.scoring.ties import NOISE
+from fairenum.solvers.certified import CertifiedWorkspace
+
+CLOSE = 0.9  # of the allowed rise of the loss: enough for the highest price
+BRACKETING, STEP = 8, 4.0  # solves to find it, and by what the price grows at most
+BISECTIONS = 12  # to find the last plane of a jump
+STEPS = 8  # planes between model 1 and that of the highest price
+REFINEMENTS = 4  # and around the best of them
+SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rung:
+    """An answer for one price, with its loss and its difference z."""
+
+    price: float
+    loss: float
+    difference: float
+    solution: Solution
+    found: Found
+    merit: float
+
+
+@dataclass(eq=False)
+class TiltedSearch:
+    """An iterator over tilted models within the allowed loss; any prefix is a valid answer.
+
+    Parameters
+    ----------
+    opened
+        Opens a problem in a solver.
+    problem, best
+        The machine, and its best answer.
+    watched
+        The rows and the gap by which planes are tilted and models are judged.
+    rise
+        Largest rise of the loss on all examples, as a share of the best.
+    performance_drop
+        Largest loss of performance on the watched rows; prices are refined around the least gap within it.
+    seconds
+        Time; unlike the other bounds this one makes results depend on the machine.
+
+    Attributes
+    ----------
+    axis
+        Between whom planes are tilted; None if there is nothing to tilt.
+    solves, most_solves
+        Problems solved so far, and after which the search stops.
+    """
+
+    opened: Callable[[SvmProblem], CertifiedWorkspace]
+    problem: SvmProblem
+    best: Solution
+    watched: Watched
+    rise: float = 0.05
+    performance_drop: float = 0.01
+    seconds: float | None = None
+    solves: int = 0
+    axis: Axis | None = None
+    stopped: TiltedEnd | None = None
+    _rungs: list[_Rung] = field(default_factory=list)
+    _first: Measured | None = None
+
+    def __post_init__(self) -> None:
+        problem, kernel = self.problem, self.problem.kernel
+        self.most_solves = problem.affordable(WORK, *SOLVES)
+        self._least, self._started = self.best.certificate.objective, time.monotonic()
+        self._most = (1.0 + self.rise) * self._least
+        first = Model(problem, 1, self.best.alpha, self.best.certificate, {}, True, 0.0)
+        axis = widest_axis(self.watched, self._centred(first), kernel)
+        if axis is not None:
+            along, square = axis.direction.along(kernel, problem.X), axis.direction.square(kernel)
+            if not is_nothing(along, square):
+                self.axis, self._along, self._square = axis, problem.y * along, square
+                self._rungs.append(self._rung(0.0, problem, self.best))
+        self._models = self._search()
+
+    def __iter__(self) -> Iterator[Found]:
+        return self
+
+    def __next__(self) -> Found:
+        return next(self._models)
+
+    @property
+    def front(self) -> list[Found]:
+        """The tilted models so far that none equals or beats in loss, gap and performance together, least loss first.
+
+        Model 1 is one of those to beat; constant models and those beyond a guardrail do not count.
+        """
+        usable = [one.found for one in self._rungs if _counts(one.found)]
+        costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
+        return [usable[place] for place in pareto_front(costs) if usable[place].model.tilt is not None]
+
+    def _search(self) -> Iterator[Found]:
+        if self.axis is None:
+            self.stopped = "no_direction"
+        elif self.rise > 0.0:
+            outside = yield from self._up_to_the_allowed_loss()
+            if outside is not None:
+                yield from self._across_a_jump(outside)
+            for step in range(STEPS + REFINEMENTS) if len(self._rungs) > 1 else ():
+                yield from self._halved(self._pairs() if step < STEPS else self._beside_the_best())
+        self.stopped = self.stopped or "exhausted"
+
+    def _up_to_the_allowed_loss(self) -> Generator[Found, None, _Rung | None]:
+        """Raise the price until the loss is nearly what is allowed; keep what is within.
+
+        Return what lies beyond, next to it, if the loss did not come near enough.
+        """
+        outside: _Rung | None = None
+        price = self._first_price()
+        for _ in range(BRACKETING):
+            rung = self._solved(price)
+            if rung is None:
+                break
+            if rung.loss > self._most:
+                outside = rung
+            else:
+                yield self._kept(rung)
+            inside = self._rungs[-1]
+            if inside.loss >= self._least + CLOSE * (self._most - self._least):
+                return None
+            if outside is not None and _is_as_good_as_one(inside.price, outside.price):
+                break
+            price = min(next_price(inside, outside, self._least, self._most), STEP * price)
+        return outside
+
+    def _first_price(self) -> float:
+        """Return a price to begin with, between one that is rather low and one that is rather high.
+
+        The plane 0 has no difference, and its loss is known: if the loss rose with the square of the distance from the
+        best plane towards it, the higher price would make it rise by what is allowed.
+        """
+        y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
+        farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least
+        low = first_price(self._least, self.rise, self._square)
+        if difference <= 0.0 or farthest <= 0.0:
+            return low
+        high = 2.0 * math.sqrt(self.rise * self._least * farthest) / difference
+        return math.sqrt(low * high)
+
+    def _across_a_jump(self, outside: _Rung) -> Iterator[Found]:
+        """Take planes between the last one within the loss and the first beyond it.
+
+        On discrete data the plane stays where it is up to some price, and jumps there: every plane in between is as
+        good an answer for that price.
+        """
+        inside, near, far = self._rungs[-1], 0.0, 1.0
+        for _ in range(BISECTIONS):
+            share = 0.5 * (near + far)
+            near, far = (share, far) if self._between(inside, outside, share).loss <= self._most else (near, share)
+        yield self._kept(self._between(inside, outside, near))
+
+    def _between(self, inside: _Rung, outside: _Rung, share: float) -> _Rung:
+        """Return a plane between two, by the same share of both parts."""
+        alpha = (1.0 - share) * inside.solution.alpha + share * outside.solution.alpha
+        price = (1.0 - share) * inside.price + share * outside.price
+        problem = tilted_problem(self.problem, price * self._along)
+        certificate, slack = problem.judge(alpha, problem.upper, problem.product(alpha))
+        return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
+
+    def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[Found]:
+        """Look between the two of a pair that lie farthest apart in difference.
+
+        At the price for which both are equally good there is one that is better, or every plane between them is as
+        good.
+        """
+        scale = max(math.ulp(0.0), *(abs(one.difference) for one in self._rungs))
+        # of equals the first, whichever way a processor rounds
+        low, high = max(pairs, key=lambda pair: round(_apart(*pair) / scale, ROUNDING_DIGITS - 3))
+        if _apart(low, high) <= NOISE * scale:
+            return
+        price = (high.loss - low.loss) / _apart(low, high)
+        if _is_as_good_as_one(low.price, price) or _is_as_good_as_one(price, high.price):
+            yield self._kept(self._between(low, high, 0.5))
+        elif (rung := self._solved(price)) is not None:
+            yield self._kept(rung)
+
+    def _kept(self, rung: _Rung) -> Found:
+        self._rungs = sorted([*self._rungs, rung], key=lambda one: one.price)
+        return rung.found
+
+    def _pairs(self) -> list[tuple[_Rung, _Rung]]:
+        return list(pairwise(self._rungs))
+
+    def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
+        """Return the best one so far with its neighbours; of equals the last, beyond which something may change."""
+        best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), -one.price))
+        return [pair for pair in self._pairs() if best in pair]
+
+    def _is_spent(self) -> bool:
+        if self.solves >= self.most_solves:
+            self.stopped = "solves"
+        elif self.seconds is not None and time.monotonic() - self._started >= self.seconds:
+            self.stopped = "time"
+        return self.stopped is not None
+
+    def _solved(self, price: float) -> _Rung | None:
+        """Solve the machine for a price, from the nearest that is known; None where nothing is proven, or spent."""
+        if self._is_spent() or self.axis is None:
+            return None
+        self.solves += 1
+        problem = tilted_problem(self.problem, price * self._along)
+        near = min(self._rungs, key=lambda one: abs(one.price - price))
+        try:
+            solution = self.opened(problem).solve(problem.upper, near.solution)
+        except SolverError:  # one price of many: what cannot be proven is no model
+            return None
+        return self._rung(price, problem, solution)
+
+    def _rung(self, price: float, problem: SvmProblem, solution: Solution) -> _Rung:
+        """Take the loss on all examples, the difference, and the standing on the watched rows of an answer."""
+        alpha, certificate = solution.alpha, solution.certificate
+        charged = float(alpha @ self._along)
+        quadratic = float(problem.linear @ alpha) - certificate.objective  # of what the examples give alone
+        norm = quadratic - price * charged + 0.5 * price**2 * self._square
+        loss = norm + float(self.problem.upper @ solution.slack)
+        tilt = Tilt(price, self.axis) if self.axis and price else None
+        model = Model(problem, self.solves, alpha, certificate, {}, True, loss / self._least - 1.0, tilt=tilt)
+        found = self._standing(model)
+        least = (self._rungs[0].found if self._rungs else found).performance - self.performance_drop
+        beyond = max(0.0, least - found.performance) + found.excess
+        merit = math.inf if math.isnan(found.gap) else found.gap + PENALTY * beyond
+        return _Rung(price, loss, charged - price * self._square, solution, found, merit)
+
+    def _standing(self, model: Model) -> Found:
+        watched, values = self.watched, self._centred(model)
+        gap, performance, is_constant = watched.standing(values)
+        measured = watched.measured(values)
+        self._first = self._first or measured
+        return Found(model, gap, performance, is_constant, float(measured.excess(watched.guards, self._first).sum()))
+
+    def _centred(self, model: Model) -> FloatArray:
+        values = model.decision_function(self.watched.rows.X)
+        return self.watched.point.cut(values).centred(values)
+
+
+def _counts(found: Found) -> bool:
+    return not (found.is_constant or math.isnan(found.gap) or round(found.excess, ROUNDING_DIGITS) > 0.0)
+
+
+def _apart(low: _Rung, high: _Rung) -> float:
+    return low.difference - high.difference
+
+
+def _is_as_good_as_one(low: float, high: float) -> bool:
+    """Tell whether nothing is to be found between two prices."""
+    return high <= (1.0 + 2.0 * APART) * low
+
+
+def tilted_problem(problem: SvmProblem, charge: FloatArray) -> SvmProblem:
+    """Return the machine that pays for a direction, given ``price * y_i x_i'd`` of every example."""
+    return SvmProblem(
+        problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + charge, problem.ridge
+    )

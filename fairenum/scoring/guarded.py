@@ -1,0 +1,195 @@
+"""How far models are beyond guardrails: one answer for the search, the rule of choice and the checks of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, get_args
+
+import numpy as np
+from scipy import sparse
+
+from fairenum.dataset.groups import Groups
+from fairenum.document.guards import OVERALL, Guard
+from fairenum.document.performance import PerformanceMeasure
+from fairenum.document.terms import Gap
+from fairenum.scoring.counts import BitArray, BoolArray, Confusion, FloatArray
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, decided_performance, share, spread
+
+GAPS: tuple[Gap, ...] = get_args(Gap)
+BALANCED = PerformanceMeasure("balanced_accuracy")
+WORST = "worst_group_selection_rate"
+
+
+class Subject(NamedTuple):
+    """One thing that can be guarded: a measure, in the groups of a column, or in one of them."""
+
+    measure: str
+    column: str | None = None
+    group: str | None = None
+
+    def __str__(self) -> str:
+        at = "" if self.column is None else f"@{self.column}"
+        return f"{self.measure}{at}" + ("" if self.group is None else f": {self.group}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Everything that can be guarded, for all models on the same rows.
+
+    Attributes
+    ----------
+    values
+        By what is measured, one for each model; NaN where it is undefined.
+    primary, metric
+        The column and the gap that models are selected by.
+    is_constant
+        Models that decide all compared rows alike.
+    """
+
+    values: Mapping[Subject, FloatArray]
+    primary: str | None
+    metric: Gap
+    is_constant: BoolArray
+
+    @property
+    def first(self) -> Measured:
+        """Model 1 alone."""
+        values = {subject: measured[:1] for subject, measured in self.values.items()}
+        return Measured(values, self.primary, self.metric, self.is_constant[:1])
+
+    def subjects(self, guard: Guard) -> Iterator[Subject]:
+        """List what a guardrail guards: one thing, or each of several."""
+        for subject in self.values:
+            if self._is_guarded(subject, guard):
+                yield subject
+
+    def _is_guarded(self, subject: Subject, guard: Guard) -> bool:
+        match guard.quantity:
+            case "other_gaps":
+                is_claim = subject[:2] == (self.metric, self.primary)
+                return subject.measure in GAPS and not is_claim and guard.column in (None, subject.column)
+            case "group_selection_rates":
+                return subject.group is not None and guard.column in (None, subject.column)
+            case quantity if quantity in OVERALL:
+                return subject == (quantity, None, None)
+            case quantity:
+                return subject[:2] == (quantity, guard.column or self.primary)
+
+    def beyond(self, guard: Guard, subject: Subject, first: Measured) -> FloatArray:
+        """Return how far each model is beyond a guardrail in one thing; negative within it, NaN if undefined."""
+        return beyond(guard, self.value(guard, subject, first))
+
+    def value(self, guard: Guard, subject: Subject, first: Measured) -> FloatArray:
+        """Return what the limits of a guardrail are about: the measure, or its change against model 1.
+
+        Against a model 1 that decides all rows alike, no change says anything: every useful model selects another
+        share. Such a change is undefined.
+        """
+        if not guard.is_relative:
+            return self.values[subject]
+        start = np.nan if first.is_constant[0] else first.values[subject][0]
+        return np.asarray(self.values[subject] - start)
+
+    def excess(self, guards: Sequence[Guard], first: Measured | None = None) -> FloatArray:
+        """Return how far each model is beyond each guardrail in what is worst, shape (guards, models).
+
+        What cannot be evaluated is not beyond.
+        """
+        first, models = first or self.first, len(self.is_constant)
+        worst = np.zeros((len(guards), models))
+        for row, guard in zip(worst, guards, strict=True):
+            for subject in self.subjects(guard):
+                np.fmax(row, self.beyond(guard, subject, first), out=row)
+        return worst
+
+
+def beyond(guard: Guard, value: FloatArray) -> FloatArray:
+    """Return how far values are beyond the limits of a guardrail; negative within."""
+    above = -np.inf if guard.high is None else value - guard.high
+    below = -np.inf if guard.low is None else guard.low - value
+    return np.asarray(np.maximum(above, below))
+
+
+class Tally:
+    """Rows, counted by group and label for the groups of several columns at once.
+
+    Parameters
+    ----------
+    labels
+        0/1 truth.
+    columns
+        The groups of the rows; the first is the column that models are selected by.
+    weights
+        What each row counts; None if all count alike.
+    """
+
+    def __init__(self, labels: BitArray, columns: Sequence[Groups], weights: FloatArray | None = None) -> None:
+        self.columns = tuple(groups.folded() for groups in columns)
+        starts = np.cumsum([0, *(len(groups.names) for groups in self.columns)])
+        self.places = [slice(*ends) for ends in pairwise(starts)]
+        rows, counting = len(labels), np.ones(len(labels)) if weights is None else weights
+        codes = [start + groups.codes for start, groups in zip(starts, self.columns, strict=False)]
+        self.cells = [2 * one + labels for one in codes]
+        entries = (np.tile(counting, len(codes)), (np.concatenate(self.cells), np.tile(np.arange(rows), len(codes))))
+        self._sums = sparse.csr_array(entries, shape=(2 * int(starts[-1]), rows))
+        self._total = self._shaped(np.ones((rows, 1)))
+        self._compared_rows = self.columns[0].compared[self.columns[0].codes]
+
+    def _shaped(self, degrees: FloatArray) -> FloatArray:
+        sums = np.asarray(self._sums @ degrees)
+        return sums.T.reshape(degrees.shape[1], -1, 2)
+
+    def count(self, degrees: FloatArray | BoolArray) -> Confusion:
+        """Count selected rows, or the degrees to which they are, given for (models, rows), by all groups."""
+        return Confusion(self._total, self._shaped(np.asarray(degrees, dtype=np.float64).T))
+
+    def of_column(self, counts: Confusion, column: int) -> Confusion:
+        """Keep the groups of one column, those that are not compared among them."""
+        place = self.places[column]
+        return Confusion(counts.total[..., place, :], counts.selected[..., place, :])
+
+    def is_constant(self, decided: BoolArray) -> BoolArray:
+        """Mark the models that decide all rows of the compared groups alike."""
+        kept = decided[:, self._compared_rows]
+        return np.asarray((kept == kept[:, :1]).all(1))
+
+    def gap(self, counts: Confusion, metric: Gap) -> FloatArray:
+        """Measure a gap in the first column, as scoring defines it."""
+        kept = self.of_column(counts, 0).of_groups(self.columns[0].compared)
+        present = int(np.count_nonzero(kept.total.sum(-1)))
+        rates = [share(*FRACTIONS[rate](kept)) for rate in GAP_RATES[metric]]
+        return np.asarray(np.max([spread(rate, present)[0] for rate in rates], axis=0))
+
+    def measured(self, decided: BoolArray, performance: FloatArray, metric: Gap, counts: Confusion) -> Measured:
+        """Measure everything that can be guarded, given decisions of (models, rows), performance, and their counts."""
+        overall = self.of_column(counts, 0).overall()
+        values: dict[Subject, FloatArray] = {
+            Subject("selection_rate"): share(*FRACTIONS["selection_rate"](overall)),
+            Subject("accuracy"): share(*FRACTIONS["accuracy"](overall)),
+            Subject("balanced_accuracy"): decided_performance(overall, BALANCED),
+            Subject("performance"): performance,
+        }
+        rates = np.array([share(*FRACTIONS[rate](counts)) for rate in _RATES])
+        for number in range(len(self.columns)):
+            values |= self._of_groups(rates, number, counts)
+        return Measured(values, self.columns[0].column, metric, self.is_constant(decided))
+
+    def _of_groups(self, rates: FloatArray, number: int, counts: Confusion) -> dict[Subject, FloatArray]:
+        """Return gaps and selection rates in one column, given the rates in all groups of all columns."""
+        groups = self.columns[number]
+        kept = np.flatnonzero(groups.compared)
+        places = kept + self.places[number].start
+        present = int(np.count_nonzero(counts.total[0, places].sum(-1)))
+        spreads = dict(zip(_RATES, spread(rates[..., places], present)[0], strict=True))
+        gaps = {Subject(gap, groups.column): np.max([spreads[rate] for rate in GAP_RATES[gap]], axis=0) for gap in GAPS}
+        selection = rates[0][:, places]
+        own = {
+            Subject("selection_rate", groups.column, groups.names[code]): selection[:, place]
+            for place, code in enumerate(kept)
+        }
+        return {**gaps, **own, Subject(WORST, groups.column): np.fmin.reduce(selection, axis=-1)}
+
+
+_RATES: tuple[Rate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
