@@ -16,7 +16,7 @@ from fairenum.document.value import Estimate
 NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
 NOTABLE_MOVE = 0.1  # of the share that is selected
 NOTABLE_LOSS = 0.02  # of balanced accuracy
-NOTABLE_REVERSAL = 0.02  # of a rate between two groups, before and after
+NOTABLE_LEAD, NOTABLE_REVERSAL = 0.02, 0.05  # of a group over another, before its order is reversed and after
 NOTABLE_FALL = 0.02  # of the rate of the group that was best off
 EVERYBODY, NOBODY = 0.9, 0.1
 ROUNDING = 1e-9  # that a difference of two shares may be off by
@@ -148,12 +148,13 @@ def is_levelled_down(document: AuditDocument) -> bool:
 
 
 def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Reversal]:
-    """Yield the gaps in which the group that was ahead falls behind the one that was behind, and notably."""
+    """Yield the gaps in which the group that was ahead falls behind the one that was behind; small groups may do by chance."""
     for cell in strip_of(document):
         if column not in (None, cell.column) or cell.metric == "equalized_odds_difference":
             continue  # the two rates of equalized odds have gaps of their own
         rate = GAP_RATES[cell.metric][0]
-        if found := _reversed(_moves(document, cell.column, rate)):
+        small = {group.name for group in column_named(document, cell.column).groups if group.is_small}
+        if found := _reversed([move for move in _moves(document, cell.column, rate) if move[0] not in small]):
             (behind, low), (ahead, high) = found
             yield Reversal(cell, rate, (behind, ahead), low, high)
 
@@ -163,7 +164,7 @@ def _reversed(moves: list[tuple[str, Moved]]) -> tuple[tuple[str, Moved], tuple[
         return None
     low, high = (end(moves, key=lambda one: one[1].first) for end in (min, max))
     before, after = high[1].first - low[1].first, low[1].selected - high[1].selected
-    return (low, high) if min(before, after) >= NOTABLE_REVERSAL else None
+    return (low, high) if before >= NOTABLE_LEAD and after >= NOTABLE_REVERSAL else None
 
 
 def _moves(document: AuditDocument, name: str, rate: GapRate) -> list[tuple[str, Moved]]:
@@ -186,6 +187,7 @@ def few_trials(document: AuditDocument, column: SensitiveColumn) -> list[tuple[s
     for groups in zip(*tables, strict=True):
         for rate in CONDITIONAL:
             trials = min(one.trials[rate] for one in groups)
-            if not groups[0].group.is_small and trials < document.config.min_group_size:
+            is_counted = groups[0].group.holdout and not groups[0].group.is_small
+            if is_counted and trials < document.config.min_group_size:
                 found.append((groups[0].group.name, trials, rate))
     return found

@@ -127,10 +127,10 @@ def _memo(document: AuditDocument) -> Iterator[Section]:
     yield Section("search", "The search for alternatives", (Items(tuple(method.steps(document))),))
     yield replace(models.explored(document), title="The alternatives")
     yield replace(choice.chosen(document), title=standing.proposal(document))
-    yield from strip.guardrails(document)
-    yield from grid.grid(document)
     if rank not in (None, 1):
         yield replace(groups.selected_groups(document, (rank,)), title="Who the alternative selects")
+    yield from strip.guardrails(document)
+    yield from grid.grid(document)
     yield from _beside(document)
     yield from _rest(document)
 

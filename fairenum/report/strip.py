@@ -13,7 +13,7 @@ from fairenum.rendering.numbers import estimate, share, signed
 from fairenum.rendering.page import Section, Strip, Table
 from fairenum.rendering.svg import Arrow
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import GAPS, TABLE_WIDTH, VERDICTS, short
+from fairenum.report.wording import GAPS, TABLE_WIDTH, TITLE_WIDTH, VERDICTS
 from fairenum.report.wording import strip as wording
 from fairenum.report.wording.standing import guarded, guarded_estimate
 
@@ -45,7 +45,7 @@ def strip(document: AuditDocument) -> Strip | None:
 def _row(cell: GapChange) -> tuple[str, ...]:
     return (
         f"{'*' if cell.is_claim else ''}{GAPS[cell.metric]}",
-        short(cell.column),
+        shortened(cell.column, TITLE_WIDTH),
         share(cell.first.value),
         share(cell.selected.value),
         estimate(cell.change, signed),
@@ -54,16 +54,16 @@ def _row(cell: GapChange) -> tuple[str, ...]:
 
 
 def _arrow(cell: GapChange) -> Arrow:
-    start, change = cell.first.value, cell.change
-    low, high = (None if start is None or end is None else start + end for end in (change.low, change.high))
+    start, change, end = cell.first.value, cell.change, cell.selected.value
+    name = f"{GAPS[cell.metric]} by {shortened(cell.column, TITLE_WIDTH)}: {share(start)} to {share(end)}"
+    low, high = (None if start is None or limit is None else start + limit for limit in (change.low, change.high))
     return Arrow(
         start,
-        cell.selected.value,
+        end,
         low,
         high,
         TONES[cell.verdict],
-        f"{GAPS[cell.metric]} by {short(cell.column)}: {share(start)} to {share(cell.selected.value)}, "
-        f"change {estimate(change, signed)}, {VERDICTS[cell.verdict]}",
+        f"{name}, change {estimate(change, signed)}, {VERDICTS[cell.verdict]}",
         is_doubtful=cell.verdict is Verdict.OPEN,
     )
 
@@ -79,7 +79,7 @@ def _first_alone(document: AuditDocument) -> Strip | None:
     rows = tuple(
         (
             f"{'*' if column.is_primary and gap == metric else ''}{GAPS[gap]}",
-            short(column.column),
+            shortened(column.column, TITLE_WIDTH),
             estimate(scores[column.column].gap(gap)),
         )
         for column in columns

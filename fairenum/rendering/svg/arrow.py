@@ -13,7 +13,7 @@ WIDTH, HEIGHT, SIDE = 240.0, 26.0, 8.0
 MIDDLE = HEIGHT / 2
 LEAST_SCALE = 0.1
 HEADROOM = 1.4  # a scale that is so much longer than the largest value has room for most limits
-SHORTEST = 7.0  # pixels that an arrow needs
+SHORTEST = 10.0  # pixels that an arrow needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ def _shaft(start: float, end: float, *, is_doubtful: bool) -> list[Markup]:
     """Draw the line and its head; where it is too short for one, a diamond marks its end."""
     if abs(end - start) < SHORTEST:
         return [element("path", class_="dot", d=f"M{number(end)},{number(MIDDLE)}m0-6l6,6-6,6-6-6z")]
-    back = -7.0 if end > start else 7.0
+    back = -9.0 if end > start else 9.0
     line = f"M{number(start)},{number(MIDDLE)}H{number(end + back)}"
-    head = f"M{number(end)},{number(MIDDLE)}l{number(back)}-5v10z"
+    head = f"M{number(end)},{number(MIDDLE)}l{number(back)}-6v12z"
     return [
         element("path", class_="curve dashed" if is_doubtful else "curve", d=line),
         element("path", class_="dot", d=head),

@@ -77,7 +77,7 @@ def _outcome(document: AuditDocument) -> str:
 
 def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     """Join what the model was selected for, what it makes worse, what it costs, and what may be made of it."""
-    claim, harms = claim_of(document), sentence_list([*_harms(document)] or [""])
+    claim, harms = claim_of(document), _joined([*_harms(document)])
     standing = "it is " + STANDINGS[proposal_of(document) or "candidate"]
     if claim is None:  # without groups there is nothing to be selected for
         return f"Model {chosen.rank} was asked for; no gap was measured"
@@ -145,6 +145,12 @@ def _harms(document: AuditDocument) -> Iterator[str]:
         yield f"selects {_whom(moved)}{percent(moved.selected, 0)} instead of {percent(moved.first, 0)}"
     if broken := broken_guards(document):
         yield f"goes beyond {'a guardrail' if len(broken) == 1 else f'{len(broken)} guardrails'}"
+
+
+def _joined(verbs: Sequence[str]) -> str:
+    """Join what may hold lists of its own: a, b, and c."""
+    *most, last = verbs or [""]
+    return f"{', '.join(most)}, and {last}" if most else last
 
 
 def _whom(moved: Moved) -> str:
