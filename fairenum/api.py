@@ -192,8 +192,9 @@ class AuditResult:
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return everything that is a table, by name.
 
-        These are models, scores, groups, disagreement, left-out examples, baselines, weights, flips (the rows of the
-        holdout that the selected model decides otherwise than model 1) and splits.
+        These are models, scores, groups, strip (every gap of model 1 and of the selected model), guards, disagreement,
+        left-out examples, baselines, weights, flips (the rows of the holdout that the selected model decides otherwise
+        than model 1) and splits.
         """
         from fairenum.frames import tables
 

@@ -148,7 +148,7 @@ def is_levelled_down(document: AuditDocument) -> bool:
 
 
 def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Reversal]:
-    """Yield the gaps in which the group that was ahead falls behind the one that was behind; small groups may do by chance."""
+    """Yield the gaps in which the group that was ahead falls behind; small groups may do so by chance."""
     for cell in strip_of(document):
         if column not in (None, cell.column) or cell.metric == "equalized_odds_difference":
             continue  # the two rates of equalized odds have gaps of their own

@@ -20,6 +20,7 @@ from fairenum.report.wording import strip as wording
 
 ARROW = "→"
 DECIDED: tuple[GroupRate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
+RATES: tuple[GroupRate, ...] = ("base_rate", *DECIDED)
 
 
 def grid(document: AuditDocument) -> Iterator[Section]:
@@ -39,7 +40,7 @@ def brief_grid(document: AuditDocument) -> Iterator[Section]:
 
 def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
     """Show both models in one cell: 0.51 → 0.75."""
-    models = [rates_of(document, rank, column) for rank in document.selection.shortlist]
+    models = [rates_of(document, rank, column) for rank in _ranks(document)]
     rows = tuple(
         (
             *(_name(models[0][code]), str(models[0][code].group.holdout), _digits(models[0][code].rates["base_rate"])),
@@ -47,32 +48,39 @@ def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
         )
         for code in _places(column)
     )
-    headings = ("group", "n", *(wording.NARROW[rate] for rate in ("base_rate", *DECIDED)))
+    headings = ("group", "n", *(wording.NARROW[rate] for rate in RATES))
     return Table(_title(document, column), headings, rows, notes=tuple(_notes(document, column)))
 
 
 def _whole(document: AuditDocument, column: SensitiveColumn) -> Table:
     """Show each group in a line for each model, with intervals."""
+    models = [(rank, rates_of(document, rank, column), _limits(document, rank, column)) for rank in _ranks(document)]
     rows = tuple(
-        (_name(group) if rank == 1 else "", f"model {rank}", str(group.group.holdout), *cells)
+        (
+            *(_name(counted[code]) if rank == 1 else "", f"model {rank}", str(counted[code].group.holdout)),
+            *(_estimated(counted[code], limits[code] if limits else None, rate) for rate in RATES),
+        )
         for code in _places(column)
-        for rank in document.selection.shortlist
-        for group, cells in [_line(document, rank, column, code)]
+        for rank, counted, limits in models
     )
-    headings = ("group", "", "n", *(wording.RATES[rate] for rate in ("base_rate", *DECIDED)))
+    headings = ("group", "", "n", *(wording.RATES[rate] for rate in RATES))
     return Table(_title(document, column), headings, rows, names=2, notes=tuple(_notes(document, column)))
 
 
-def _line(document: AuditDocument, rank: int, column: SensitiveColumn, code: int) -> tuple[GroupRates, tuple[str, ...]]:
-    """Show one model in one group; a run that kept no limits of a rate has its value."""
-    counted = rates_of(document, rank, column)[code]
+def _ranks(document: AuditDocument) -> Sequence[int]:
+    return document.selection.shortlist
+
+
+def _limits(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRow, ...]:
+    """Return what the document holds about the groups under one model; nothing if it has no such table."""
     tables = (table for table in document.group_tables if (table.rank, table.column) == (rank, column.column))
-    row = next((table.groups[code] for table in tables), None)
-    known = (_known(row, rate) for rate in ("base_rate", *DECIDED))
-    values = (counted.rates[rate] for rate in ("base_rate", *DECIDED))
-    return counted, tuple(
-        estimate(found) if found.value is not None else share(value) for found, value in zip(known, values, strict=True)
-    )
+    return next((table.groups for table in tables), ())
+
+
+def _estimated(counted: GroupRates, row: GroupRow | None, rate: GroupRate) -> str:
+    """Show a rate with its limits; a run that kept none of them has its value."""
+    found = _known(row, rate)
+    return share(counted.rates[rate]) if found.value is None else estimate(found)
 
 
 def _known(row: GroupRow | None, rate: GroupRate) -> Estimate:
@@ -87,7 +95,7 @@ def _places(column: SensitiveColumn) -> Sequence[int]:
 
 
 def _title(document: AuditDocument, column: SensitiveColumn) -> str:
-    models = " and ".join(f"model {rank}" for rank in document.selection.shortlist)
+    models = " and ".join(f"model {rank}" for rank in _ranks(document))
     return f"Rates of {models} on the holdout, by {shortened(column.column, GROUP_WIDTH)}"
 
 

@@ -228,9 +228,7 @@ def test_one_change_calls_for_one_caution(caution):
         calm().but(status="interrupted"),  # what was cut short came after the models
         with_model(3, undetermined=Parts(0, 2)),  # not on the shortlist
         with_model(6, undetermined=Parts(2, 0)),  # where it was chosen, not where it is judged
-        with_part(
-            "selection", strip=(cell(COLUMN, NOTABLE_GROWTH),)
-        ),  # what it was selected by has a verdict of its own
+        with_part("selection", strip=(cell(COLUMN, NOTABLE_GROWTH),)),  # it has a verdict of its own
         with_change("Female", NOTABLE_GROWTH - 1e-6),
         with_change("Female", None),
         screened(features=(Alone("town", 0.78),)),  # 93 % of what model 1 knows

@@ -183,8 +183,8 @@ def test_another_model_that_the_holdout_confirms_is_named():
             {"verdict": "less fair"},
             {"guards": (BROKEN,)},
             "No alternative is proposed; model 3 is a candidate",
-            "A candidate, not a proposal: the holdout shows it to be less fair than model 1, and on the holdout it goes "
-            "beyond worst_group_selection_rate>=-0.1 (> 25: -0.200).",
+            "A candidate, not a proposal: the holdout shows it to be less fair than model 1, and on the holdout it "
+            "goes beyond worst_group_selection_rate>=-0.1 (> 25: -0.200).",
         ),
         ({"selected": 1}, {}, "No alternative is proposed", ""),
     ],
@@ -202,7 +202,7 @@ WIDE = with_columns(audit(models=3), "sex", "race")
 VERDICTS = st.sampled_from([*Verdict, None])
 CELLS = st.lists(
     st.builds(
-        lambda metric, change, verdict, column: cell(metric, change, verdict, column),
+        cell,
         st.sampled_from(get_args(Gap)),
         st.sampled_from([-0.1, -0.001, 0.0, 0.049, 0.05, 0.3]),
         VERDICTS,

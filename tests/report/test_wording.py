@@ -315,7 +315,7 @@ def test_what_else_gets_worse_is_told():
     assert told(document, "levelled_down", "age").startswith("age: levelling down: the gap is smaller because")
     assert told(document, "few_trials", "age") == (
         "age: less than 30 rows of the holdout stand behind true positive rate of <= 25 (22 rows), false positive rate "
-        "of <= 25 (16 rows), precision of <= 25 (27 rows)"
+        "of <= 25 (16 rows), precision of <= 25 (25 rows)"
     )
     assert told(saved("adult"), "reversed", "sex") == (
         "sex: the order is reversed in equal opportunity: true positive rate of Female 0.510 to 0.748, of Male 0.564 "

@@ -17,6 +17,7 @@ from fairenum.document.consequences import (
     other_model,
     reversals,
     selection_moved,
+    strip_of,
     wider,
 )
 from fairenum.document.models import AuditedModel
@@ -59,7 +60,8 @@ def proposal_of(document: AuditDocument) -> Proposal | None:
 
 def is_good_news(document: AuditDocument) -> bool:
     """Tell whether a model is proposed that makes no gap wider."""
-    return proposal_of(document) == "proposed" and not less_fair(document)
+    verdicts = {cell.verdict for cell in strip_of(document)}
+    return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
 
 
 def _outcome(document: AuditDocument) -> str:
