@@ -168,7 +168,7 @@ def test_without_groups_a_model_is_taken_by_its_rank():
     result = audit(people(120).drop(columns=["sex", "race"]), "hired", "yes", k=2, replications=50)
     document = select(result, rank=2).document
     assert (document.selection.rank, document.selection.verdict) == (2, None)
-    assert headline(document) == "Model 2 was asked for."
+    assert headline(document) == "Model 2 was asked for; no gap was measured."
 
 
 @pytest.mark.parametrize(

@@ -57,13 +57,13 @@ def _whole(document: AuditDocument, column: SensitiveColumn) -> Table:
     models = [(rank, rates_of(document, rank, column), _limits(document, rank, column)) for rank in _ranks(document)]
     rows = tuple(
         (
-            *(_name(counted[code]) if rank == 1 else "", f"model {rank}", str(counted[code].group.holdout)),
+            *(_name(counted[code]), str(rank), str(counted[code].group.holdout)),
             *(_estimated(counted[code], limits[code] if limits else None, rate) for rate in RATES),
         )
         for code in _places(column)
         for rank, counted, limits in models
     )
-    headings = ("group", "", "n", *(wording.RATES[rate] for rate in RATES))
+    headings = ("group", "model", "n", *(wording.RATES[rate] for rate in RATES))
     return Table(_title(document, column), headings, rows, names=2, notes=tuple(_notes(document, column)))
 
 
