@@ -11,12 +11,14 @@ from functools import partial
 from msgspec.structs import asdict
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.consequences import other_model
 from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
 from fairenum.report import attack, choice, features, grid, groups, models, strip
 from fairenum.report.embedded import copy_of
+from fairenum.report.models import training_loss
 from fairenum.report.rules import Rule, judge
 from fairenum.report.wording import (
     GAPS,
@@ -87,6 +89,8 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
     yield from (Tile.of(f"{GAPS[metric]} gap, model {rank}", estimate(one.gap(metric))) for rank, one in scores)
     performance = performance_of(document)
     yield from (Tile.of(f"{performance}, model {rank}", estimate(one.performance)) for rank, one in scores)
+    if chosen := other_model(document):
+        yield Tile(f"training loss, model {chosen.rank}", training_loss(chosen), "above the best, on all rows")
     found = document.multiplicity
     yield Tile("rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}")
 
