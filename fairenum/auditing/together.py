@@ -1,7 +1,7 @@
 """What is known of a model that was chosen with the holdout in sight: limits that hold for all models together.
 
-The least of thirty gaps on the holdout is small by chance as well, and a plain interval lies wholly below the truth in
-a tenth to a third of runs. Gaps have max-t limits, the other measures those of Bonferroni: each model at its share of
+The least of thirty gaps on the holdout is small by chance as well, and its plain interval lies wholly below the truth
+far more often than it says. Gaps have max-t limits, the other measures those of Bonferroni: each model at its share of
 the error.
 """
 

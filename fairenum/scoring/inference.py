@@ -79,7 +79,9 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
 
     If every signed difference is at least l, the gap is at least max(0, max l), so the lower limits have to hold for
     all pairs together. It is at most the upper limit of the pair that is the widest in truth, so the largest of all
-    upper limits needs no more than each of them: whichever pair that is, its own holds.
+    upper limits needs no more than each of them: whichever pair that is, its own holds. Where one pair is much the
+    widest, the limits fail as often as its own two do, and these share the error; where all groups are alike, only the
+    lower one can fail.
 
     Parameters
     ----------
@@ -101,7 +103,8 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
     # two rates share the error probability between them
     together = critical or tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
-    alone = critical or normal_critical(confidence)
+    # what the lower limit of the widest pair leaves of the error
+    alone = critical or float(stats.norm.isf(1 - confidence - stats.norm.sf(together)))
     fractions = [effective(FRACTIONS[rate], counts) for rate in rates]
     least, most = (
         [pairwise(rate_limits(*fraction, value), present[present]) for fraction in fractions]

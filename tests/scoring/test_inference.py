@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from fairenum.scoring.comparison import Verdict, accuracy_changes, compare
-from fairenum.scoring.counts import Decisions, Groups
-from fairenum.scoring.deviations import max_t_critical
+from fairenum.scoring.counts import Decisions, Groups, confusion
+from fairenum.scoring.deviations import balanced, deviations, fractions, max_t_critical
 from fairenum.scoring.inference import (
     detectable_differences,
     gap_intervals,
@@ -18,9 +18,11 @@ from fairenum.scoring.inference import (
 )
 from fairenum.scoring.intervals import (
     Interval,
+    clopper_pearson,
     difference,
     normal_critical,
     pairwise,
+    rate_limits,
     tukey_critical,
     wilson,
 )
@@ -60,8 +62,24 @@ def test_wilson_is_that_of_scipy(outcomes, trials):
     assert ours.estimate[0] == outcomes / trials
 
 
-def test_nothing_is_known_of_a_rate_without_trials():
-    nothing = wilson(*whole(0, 0), Z)
+@pytest.mark.parametrize(("outcomes", "trials"), [(0, 1), (1, 1), (3, 10), (0, 29), (29, 29), (7, 29)])
+def test_a_rate_of_few_trials_has_the_exact_limits_of_scipy(outcomes, trials):
+    ours = rate_limits(*whole(outcomes, trials), Z)
+    theirs = stats.binomtest(outcomes, trials).proportion_ci(method="exact")
+    assert (ours.lower[0], ours.upper[0]) == (pytest.approx(theirs.low), pytest.approx(theirs.high))
+
+
+def test_from_30_trials_on_a_rate_has_wilsons_limits():
+    outcomes, trials = np.array([[3.0, 3.0, 9.5]]), np.array([[29.5, 30.0, 400.0]])
+    ours, theirs = rate_limits(outcomes, trials, Z), wilson(outcomes, trials, Z)
+    assert (ours.lower == theirs.lower).tolist() == [[False, True, True]]
+    assert (ours.upper == theirs.upper).tolist() == [[False, True, True]]
+    np.testing.assert_array_equal(ours.estimate, theirs.estimate)
+
+
+@pytest.mark.parametrize("limits", [wilson, clopper_pearson, rate_limits])
+def test_nothing_is_known_of_a_rate_without_trials(limits):
+    nothing = limits(*whole(0, 0), Z)
     assert np.isnan(nothing.estimate[0])
     assert (nothing.lower[0], nothing.upper[0]) == (0, 1)
 
@@ -394,3 +412,43 @@ def test_an_interval_can_be_cut_and_masked():
     interval = Interval(*(np.arange(3.0) + shift for shift in (0, -1, 1)))
     assert interval[1:].upper.tolist() == [2, 3]
     assert interval.where(np.array([True, False, True]), 9).lower.tolist() == [-1, 9, 1]
+
+
+def test_kinds_of_contrasts_share_the_error_alike():
+    rng = np.random.default_rng(3)
+    one, many = np.abs(rng.normal(size=(2, 20_000, 50)))
+    peaks = np.stack([one[:, 0], many.max(1), np.zeros(20_000)])
+    single, largest, nothing = balanced(peaks, 0.95)
+    exceeded = np.mean((peaks[0] > single) | (peaks[1] > largest))
+    assert exceeded == pytest.approx(0.05, abs=0.002)
+    assert np.mean(peaks[0] > single) == pytest.approx(np.mean(peaks[1] > largest), abs=0.002)
+    assert nothing == pytest.approx(Z)
+
+
+@pytest.mark.parametrize("gap", GAP_RATES)
+def test_deviations_have_the_covariance_of_rows_drawn_again(gap):
+    rng = np.random.default_rng(4)
+    codes, labels = np.repeat([0, 1], 300), rng.integers(0, 2, 600)
+    first = rng.random(600) < 0.5
+    models = np.stack([first, first ^ (rng.random(600) < 0.2)])
+    decided = decisions(models, codes, labels)
+    noise = deviations(decided, GAP_RATES[gap], 20_000, rng)
+    rows = rng.multinomial(600, np.full(600, 1 / 600), size=4000).astype(float)
+    again = fractions(confusion(decided, rows), GAP_RATES[gap])
+    shares = again[0] / again[1]
+    for place in range(len(GAP_RATES[gap])):
+        for group in range(2):
+            ours, theirs = np.cov(noise[place, group].T), np.cov(shares[:, :, place, group].T)
+            np.testing.assert_allclose(ours, theirs, rtol=0.15, atol=1e-5)
+
+
+def test_the_gap_of_many_groups_fails_upwards_as_often_as_that_of_two():
+    two, five = (tukey_critical(0.95, groups) for groups in (2, 5))
+    sizes = (1000,) * 5
+    gap = gap_intervals(score(selecting(600, 500, 500, 500, 300, sizes=sizes)), PARITY)
+    rates = rate_limits(
+        np.array([600.0, 300.0]), np.array([1000.0, 1000.0]), float(stats.norm.isf(0.05 - stats.norm.sf(five)))
+    )
+    widest = difference(rates[:1], rates[1:])
+    assert gap.upper[0] == pytest.approx(widest.upper[0])
+    assert two < five
