@@ -79,6 +79,14 @@ class GuardCheck(Value, frozen=True):
     holdout: Estimate
     status: GuardStatus
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether what was measured on the holdout lies within the limits; what is undefined lies beyond none."""
+        value = self.holdout.value
+        if value is None:
+            return True
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
 
 class Selection(Value, frozen=True):
     """The model that was selected, and what is known about the choice.
