@@ -99,15 +99,7 @@ def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]
 
 def broken_guards(document: AuditDocument) -> list[GuardCheck]:
     """Return the guardrails that the selected model goes beyond on the holdout, by what was measured there."""
-    return [check for check in document.selection.guards if is_beyond(check)]
-
-
-def is_beyond(check: GuardCheck) -> bool:
-    """Tell whether the measured value is beyond a limit, proven or not: a proposal has to be within it."""
-    value = check.holdout.value
-    if check.status == "broken" or value is None:
-        return check.status == "broken"
-    return (check.low is not None and value < check.low) or (check.high is not None and value > check.high)
+    return [check for check in document.selection.guards if not check.is_kept]
 
 
 def selection_moved(document: AuditDocument) -> Moved | None:

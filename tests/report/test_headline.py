@@ -158,6 +158,10 @@ def test_an_older_run_proposes_nothing():
     assert "`fairenum select RUN` says whether" in next(next_step(document))
 
 
+def test_a_proposal_without_guardrails_says_so():
+    assert standing(chosen(audit(), guards=())).endswith("no guardrail was set.")
+
+
 def test_another_model_that_the_holdout_confirms_is_named():
     document = chosen(audit(verdict="open"), confirmed=(2,))
     assert (

@@ -12,7 +12,7 @@ from samples import BROKEN, HELD, METRIC, audit, cell, chosen, near, saved, scor
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import GuardCheck
 from fairenum.document.consequences import (
-    is_beyond,
+    broken_guards,
     is_levelled_down,
     less_fair,
     reversals,
@@ -32,6 +32,7 @@ from fairenum.rendering.terminal import print_page
 from fairenum.report import page
 from fairenum.report.junit import to_junit
 from fairenum.report.wording.standing import guarded_estimate, how_found
+from fairenum.report.wording.strip import status as describe
 
 WIDE = chosen(
     with_columns(audit(), "sex"),
@@ -208,20 +209,29 @@ def test_guardrails_are_in_every_medium():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "value", "status", "expected"),
+    ("low", "high", "value", "status", "word"),
     [
-        (-0.1, 0.1, 0.05, "open", False),
-        (-0.1, 0.1, 0.11, "open", True),
-        (-0.1, None, -0.11, "open", True),
-        (None, 0.1, -0.5, "holds", False),
-        (None, 0.1, None, "open", False),
-        (None, 0.1, None, "broken", True),
+        (-0.1, 0.1, 0.05, "open", "open"),
+        (-0.1, 0.1, 0.11, "open", "beyond"),
+        (-0.1, None, -0.11, "broken", "broken"),
+        (None, 0.1, -0.5, "holds", "holds"),
+        (None, 0.1, None, "open", "open"),
     ],
 )
-def test_a_guardrail_is_exceeded_by_what_was_measured(low, high, value, status, expected):
+def test_a_guardrail_is_exceeded_by_what_was_measured(low, high, value, status, word):
     check = GuardCheck("auc>=0.6", "auc", low, high, None, Estimate(value), status)
-    assert is_beyond(check) == expected
+    assert describe(check) == word
+    assert (check in broken_guards(chosen(audit(), guards=(check,)))) == (word in ("beyond", "broken"))
     assert guarded_estimate(check.but(holdout=near(0.65))) == "0.650 [0.610, 0.690]"
+
+
+def test_levels_are_told_for_the_claim_and_for_the_others():
+    claim, *others = WIDE.selection.strip
+    cells = (claim.but(confidence=0.96), *(one.but(confidence=0.9966667) for one in others))
+    assert page(chosen(WIDE, strip=cells)).strip.table.notes[0] == (
+        "*: the gap that models are selected by; change: its interval has 96 % for the claim, 99.7 % for each other "
+        "gap, judged alone"
+    )
 
 
 def counted(document: AuditDocument, selected: tuple[int, int], right: tuple[int, int]) -> AuditDocument:

@@ -21,6 +21,7 @@ PLANE = (
 )
 TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
 PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
+UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
 UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 
 
@@ -28,7 +29,7 @@ def standing(document: AuditDocument) -> str:
     """Say what may be made of the selected model, and why; nothing where model 1 is kept."""
     match proposal_of(document):
         case "proposed":
-            return PROPOSED
+            return PROPOSED if document.selection.guards else UNGUARDED
         case "candidate":
             return f"A candidate, not a proposal: {why_candidate(document)}."
         case _:
@@ -108,7 +109,7 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     elif not selection.confirmed:
         yield (
             "Next: more rows in the holdout would tell; `fairenum select RUN --max-performance-drop ...` chooses under "
-            f"other tolerances, and `--rank {chosen.rank} --unconfirmed` exports the model as the candidate that it is."
+            "other tolerances."
         )
 
 

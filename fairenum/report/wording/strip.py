@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck
-from fairenum.document.consequences import Reversal, is_beyond
+from fairenum.document.consequences import Reversal
 from fairenum.document.rates import GroupRate
 from fairenum.document.terms import Verdict
 from fairenum.rendering.numbers import share
@@ -40,8 +40,7 @@ GRID = (
 
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
     """Say what the words and the limits mean."""
-    levels = sorted({f"{100 * cell.confidence:g}" for cell in cells}, key=float)
-    yield f"{SELECTED_BY}; change: with its {' or '.join(levels)} % interval, {judged(document)}"
+    yield f"{SELECTED_BY}; change: {_levels(cells)}, {judged(document)}"
     found = {cell.verdict for cell in cells}
     margin = f"{document.config.same_within:g}"
     words = {
@@ -53,6 +52,15 @@ def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]
     yield "; ".join(text for verdict, text in words.items() if verdict in found) or "nothing can be compared"
 
 
+def _levels(cells: Sequence[GapChange]) -> str:
+    """Say with which confidence limits hold: those of the claim, and those of the others, which share what is left."""
+    (claim, *_), others = cells, {f"{100 * cell.confidence:.3g}" for cell in cells if not cell.is_claim}
+    level = f"{100 * claim.confidence:.3g}"
+    if others <= {level}:
+        return f"with its {level} % interval"
+    return f"its interval has {level} % for the claim, {' or '.join(sorted(others))} % for each other gap"
+
+
 def first_legend(document: AuditDocument) -> tuple[str, ...]:
     """Say the same where model 1 stands alone."""
     return (f"{SELECTED_BY}; with {100 * document.config.confidence:g} % intervals",)
@@ -60,7 +68,7 @@ def first_legend(document: AuditDocument) -> tuple[str, ...]:
 
 def status(check: GuardCheck) -> str:
     """Say what became of a guardrail; one that is only measured to be broken is not proven to be."""
-    return "beyond" if check.status == "open" and is_beyond(check) else check.status
+    return "beyond" if check.status == "open" and not check.is_kept else check.status
 
 
 def reversal(found: Reversal) -> str:
