@@ -16,13 +16,13 @@ from fairenum.auditing.scorecard import GAPS, estimate, plain
 from fairenum.document.choice import GuardCheck, Selection, proposal_of
 from fairenum.document.guards import OVERALL, Guard
 from fairenum.document.models import AuditedModel
-from fairenum.document.scores import ColumnScores
+from fairenum.document.scores import ColumnScores, SplitScores
 from fairenum.document.table import GroupSizes, SensitiveColumn
 from fairenum.document.terms import Gap, GuardStatus, Part
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
 from fairenum.problem import FloatArray
-from fairenum.scoring.guarded import WORST, Measured, Subject, beyond
+from fairenum.scoring.guarded import RATES, WORST, Measured, Subject, beyond, trials_behind
 from fairenum.scoring.intervals import normal_critical, rate_limits
 from fairenum.scoring.paired import Overlap, paired_change
 
@@ -53,7 +53,31 @@ def measured(
         }
         values |= {**rates, Subject(WORST, grouping.column): np.fmin.reduce([*rates.values()])}
     is_constant = np.array([model.is_constant for model in models])
-    return Measured(values, primary, metric, is_constant)
+    return Measured(values, primary, metric, is_constant, _trials(scores, sensitive, part))
+
+
+def _trials(
+    scores: Sequence[SplitScores], sensitive: Sequence[SensitiveColumn], part: Part
+) -> dict[Subject, FloatArray]:
+    """Return the fewest rows behind each gap, one for each model."""
+    found: dict[Subject, FloatArray] = {}
+    for grouping in sensitive:
+        own = [one.by_column[grouping.column] for one in scores]
+        groups = [(code, group) for code, group in enumerate(grouping.groups) if group.is_compared and group.rows(part)]
+        counts = [[_counts(one, code, group, part) for one in own] for code, group in groups]
+        fewest = np.array(counts, dtype=np.float64).reshape(-1, len(own), len(RATES)).min(0, initial=np.inf)
+        found |= trials_behind(fewest.T, grouping.column)
+    return found
+
+
+def _counts(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> tuple[float, ...]:
+    """Return the trials of each rate of a group, in the order of `RATES`."""
+    weights, totals = scores.weights, group.weights(part)
+    if weights is None or totals is None:
+        rows, positives = group.rows(part), group.positives(part)
+        return rows, positives, rows - positives, scores.selected[code]
+    selected = weights.false_positives[code] + weights.true_positives[code]
+    return totals.unfavourable + totals.favourable, totals.favourable, totals.unfavourable, selected
 
 
 def _numbers(estimates: Sequence[Estimate]) -> FloatArray:
@@ -136,7 +160,8 @@ class _Judge:
         )
 
     def _cases(self, guard: Guard) -> Iterator[_Case]:
-        for subject in self._by_holdout.subjects(guard):
+        guarded_by_choice = set(self._by_choice.subjects(guard))
+        for subject in (one for one in self._by_holdout.subjects(guard) if one in guarded_by_choice):
             chosen_by, value = (
                 float(rows.value(guard, subject, rows.first)[-1]) for rows in (self._by_choice, self._by_holdout)
             )

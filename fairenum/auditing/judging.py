@@ -23,7 +23,7 @@ from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate, Parts
 from fairenum.experiment import PARTS, Division
 from fairenum.scoring import Decisions
-from fairenum.scoring.alone import judge_alone
+from fairenum.scoring.alone import is_coarse, judge_alone
 from fairenum.scoring.performance import performance_changes
 
 CLAIM = 0.8  # share of the error that the claim has
@@ -85,6 +85,10 @@ def strip_alone(
         The cells, with other limits and verdicts.
     """
 
+    def is_told(cell: GapChange) -> bool:
+        least = config.min_group_size
+        return cell.change.low is not None and not is_coarse(decisions[cell.column], place, cell.metric, least)
+
     def judged(cell: GapChange, error: float) -> GapChange:
         if cell.change.low is None:
             return cell
@@ -98,9 +102,12 @@ def strip_alone(
     claim = [judged(cell, CLAIM * alpha) for cell in strip if cell.is_claim]
     is_shown = any(cell.verdict in (Verdict.FAIRER, Verdict.LESS_FAIR) for cell in claim)
     others = [cell for cell in strip if not cell.is_claim]
-    comparable = sum(cell.change.low is not None for cell in others)
-    share = (1.0 - CLAIM / 2.0 if is_shown else 1.0 - CLAIM) / max(comparable, 1)
-    return (*claim, *(judged(cell, share * alpha) for cell in others))
+    told = [is_told(cell) for cell in others]
+    share = (1.0 - CLAIM / 2.0 if is_shown else 1.0 - CLAIM) / max(sum(told), 1)
+    cells = [judged(cell, share * alpha) for cell in others]
+    # what rests on a handful of rows is left open, and takes no share from what can be told
+    opened = (one.but(verdict=one.verdict and Verdict.OPEN) for one in cells)
+    return (*claim, *(cell if is_kept else other for cell, other, is_kept in zip(cells, opened, told, strict=True)))
 
 
 def _strip(selection: Selection, models: Sequence[AuditedModel], config: AuditConfig) -> tuple[GapChange, ...]:

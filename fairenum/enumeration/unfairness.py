@@ -91,7 +91,7 @@ class Watched:
         counts = self._tally.count(degree[None])
         slopes, rooms = [], []
         for guard in self.guards:
-            for subject in measured.subjects(guard):
+            for subject in first.subjects(guard):
                 value = float(measured.value(guard, subject, first)[0])
                 slope = self._subject_slope(subject, counts, values, degree, softness)
                 for sign, limit in ((1.0, guard.high), (-1.0, guard.low)):

@@ -23,7 +23,7 @@ from scipy import stats
 
 from fairenum.document.terms import Gap, Verdict
 from fairenum.scoring.changes import Criticals, change_limits, is_single, movement
-from fairenum.scoring.comparison import change_verdict
+from fairenum.scoring.comparison import change_verdict, small_groups
 from fairenum.scoring.counts import Decisions
 from fairenum.scoring.intervals import Interval, normal_critical, tukey_critical
 from fairenum.scoring.rates import GAP_RATES, score
@@ -70,6 +70,12 @@ def judge_alone(
     is_told = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
     verdict = change_verdict(lower, upper, margin) if is_told else None
     return JudgedAlone(Interval(*map(np.asarray, (gaps[1] - gaps[0], lower, upper))), verdict)
+
+
+def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:
+    """Tell whether fewer rows than that stand behind a rate of the gap, in a compared group of either model."""
+    pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
+    return bool(small_groups(score(pair), GAP_RATES[gap], least)[:, pair.groups.sizes > 0].any())
 
 
 def _criticals(confidence: float, groups: int, rates: int, *, single: bool) -> Criticals:

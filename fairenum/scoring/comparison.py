@@ -126,7 +126,7 @@ def compare(
         is_comparable=is_comparable,
         is_identical=decisions.is_identical,
         is_constant=decisions.is_constant,
-        is_small=_small(scores, rates, minimum_size),
+        is_small=small_groups(scores, rates, minimum_size),
     )
 
 
@@ -235,6 +235,7 @@ def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, sing
     return Criticals(change, total, level, level)
 
 
-def _small(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:
+def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:
+    """Mark the groups with fewer trials of one of the rates than that, shape (models, groups)."""
     trials = [np.broadcast_to(FRACTIONS[rate](scores.counts)[1], scores.counts.selected.shape[:-1]) for rate in rates]
     return np.asarray(np.min(trials, axis=0) < minimum)

@@ -15,11 +15,13 @@ from fairenum.document.guards import OVERALL, Guard
 from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.terms import Gap
 from fairenum.scoring.counts import BitArray, BoolArray, Confusion, FloatArray
+from fairenum.scoring.intervals import FEW_TRIALS
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, decided_performance, share, spread
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 BALANCED = PerformanceMeasure("balanced_accuracy")
 WORST = "worst_group_selection_rate"
+RATES: tuple[Rate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 
 
 class Subject(NamedTuple):
@@ -46,21 +48,32 @@ class Measured:
         The column and the gap that models are selected by.
     is_constant
         Models that decide all compared rows alike.
+    trials
+        By gap, the fewest rows that stand behind a rate of a compared group, one for each model.
     """
 
     values: Mapping[Subject, FloatArray]
     primary: str | None
     metric: Gap
     is_constant: BoolArray
+    trials: Mapping[Subject, FloatArray]
 
     @property
     def first(self) -> Measured:
         """Model 1 alone."""
-        values = {subject: measured[:1] for subject, measured in self.values.items()}
-        return Measured(values, self.primary, self.metric, self.is_constant[:1])
+        values, trials = ({subject: all_models[:1] for subject, all_models in some.items()} for some in self._parts)
+        return Measured(values, self.primary, self.metric, self.is_constant[:1], trials)
+
+    @property
+    def _parts(self) -> tuple[Mapping[Subject, FloatArray], ...]:
+        return self.values, self.trials
+
+    def is_coarse(self, subject: Subject) -> bool:
+        """Tell whether so few rows stand behind a gap of model 1 that one or two of them would break a guardrail."""
+        return subject in self.trials and bool(self.trials[subject][0] < FEW_TRIALS)
 
     def subjects(self, guard: Guard) -> Iterator[Subject]:
-        """List what a guardrail guards: one thing, or each of several."""
+        """List what a guardrail guards: one thing, or each of several; of other gaps those that are not coarse."""
         for subject in self.values:
             if self._is_guarded(subject, guard):
                 yield subject
@@ -69,7 +82,8 @@ class Measured:
         match guard.quantity:
             case "other_gaps":
                 is_claim = subject[:2] == (self.metric, self.primary)
-                return subject.measure in GAPS and not is_claim and guard.column in (None, subject.column)
+                is_other = subject.measure in GAPS and not is_claim and not self.is_coarse(subject)
+                return is_other and guard.column in (None, subject.column)
             case "group_selection_rates":
                 return subject.group is not None and guard.column in (None, subject.column)
             case quantity if quantity in OVERALL:
@@ -100,9 +114,15 @@ class Measured:
         first, models = first or self.first, len(self.is_constant)
         worst = np.zeros((len(guards), models))
         for row, guard in zip(worst, guards, strict=True):
-            for subject in self.subjects(guard):
+            for subject in first.subjects(guard):
                 np.fmax(row, self.beyond(guard, subject, first), out=row)
         return worst
+
+
+def trials_behind(fewest: FloatArray, column: str | None) -> dict[Subject, FloatArray]:
+    """Return the fewest trials behind each gap of a column, given those of each of `RATES`, shape (rates, models)."""
+    by_rate = dict(zip(RATES, fewest, strict=True))
+    return {Subject(gap, column): np.min([by_rate[rate] for rate in rates], axis=0) for gap, rates in GAP_RATES.items()}
 
 
 def beyond(guard: Guard, value: FloatArray) -> FloatArray:
@@ -171,10 +191,20 @@ class Tally:
             Subject("balanced_accuracy"): decided_performance(overall, BALANCED),
             Subject("performance"): performance,
         }
-        rates = np.array([share(*FRACTIONS[rate](counts)) for rate in _RATES])
+        rates = np.array([share(*FRACTIONS[rate](counts)) for rate in RATES])
+        trials = np.array([np.broadcast_to(FRACTIONS[rate](counts)[1], rates.shape[1:]) for rate in RATES])
+        behind: dict[Subject, FloatArray] = {}
         for number in range(len(self.columns)):
             values |= self._of_groups(rates, number, counts)
-        return Measured(values, self.columns[0].column, metric, self.is_constant(decided))
+            behind |= self._behind(trials, number, counts)
+        return Measured(values, self.columns[0].column, metric, self.is_constant(decided), behind)
+
+    def _behind(self, trials: FloatArray, number: int, counts: Confusion) -> dict[Subject, FloatArray]:
+        """Return the fewest trials behind each gap of one column, given those of all rates in all groups."""
+        groups = self.columns[number]
+        places = np.flatnonzero(groups.compared) + self.places[number].start
+        places = places[counts.total[0, places].sum(-1) > 0.0]
+        return trials_behind(trials[..., places].min(-1, initial=np.inf), groups.column)
 
     def _of_groups(self, rates: FloatArray, number: int, counts: Confusion) -> dict[Subject, FloatArray]:
         """Return gaps and selection rates in one column, given the rates in all groups of all columns."""
@@ -182,7 +212,7 @@ class Tally:
         kept = np.flatnonzero(groups.compared)
         places = kept + self.places[number].start
         present = int(np.count_nonzero(counts.total[0, places].sum(-1)))
-        spreads = dict(zip(_RATES, spread(rates[..., places], present)[0], strict=True))
+        spreads = dict(zip(RATES, spread(rates[..., places], present)[0], strict=True))
         gaps = {Subject(gap, groups.column): np.max([spreads[rate] for rate in GAP_RATES[gap]], axis=0) for gap in GAPS}
         selection = rates[0][:, places]
         own = {
@@ -190,6 +220,3 @@ class Tally:
             for place, code in enumerate(kept)
         }
         return {**gaps, **own, Subject(WORST, groups.column): np.fmin.reduce(selection, axis=-1)}
-
-
-_RATES: tuple[Rate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
