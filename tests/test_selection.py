@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -24,6 +26,15 @@ def models(gap, performance=None, ratio=None, constant=()):
         gap=np.array(gap, dtype=float),
         is_constant=np.isin(np.arange(k), constant),
     )
+
+
+def test_who_is_beyond_a_guardrail_or_loses_too_much_in_training_is_no_candidate():
+    field = replace(models([0.3, 0.2, 0.1]), excess=np.array([0.5, 0.0, 1e-6]), loss_ratio=np.array([0.0, 0.06, 0.01]))
+    np.testing.assert_array_equal(field.candidates(Tolerances()), [True, True, False])
+    np.testing.assert_array_equal(field.candidates(Tolerances(max_loss=0.05)), [True, False, False])
+    assert field.fairest(Tolerances()) == 1
+    within = replace(field, excess=np.array([0.0, 0.0, 1e-14]))
+    assert within.fairest(Tolerances(max_loss=0.01)) == 2
 
 
 def test_the_smallest_gap_wins():

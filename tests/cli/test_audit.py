@@ -391,3 +391,42 @@ def test_a_run_in_the_place_of_another_is_said_to_be_there(fairenum, loans):
     first, second = (fairenum("audit", loans, *OPTIONS, "-k", "2", "--search", "exact") for _ in range(2))
     assert "run: fairenum-loans.json\n" in first.out
     assert "run: fairenum-loans.json (in the place of an earlier one)\n" in second.out
+
+
+def test_guardrails_and_the_bound_on_the_training_loss_are_in_the_run(fairenum, loans):
+    given = ["--guard", "equal_opportunity_difference<=+0.02", "--guard", "selection_rate=+-0.05", "--max-loss", "0.1"]
+    config = printed(fairenum("audit", loans, *OPTIONS, *given, "--same-within", "0.03", "--json", "-")).config
+    own = ("equal_opportunity_difference<=+0.02", "selection_rate=+-0.05")
+    assert config.guards == ("other_gaps<=+0.05", "group_selection_rates>=-0.1", *own)
+    assert (config.max_loss, config.same_within) == (0.1, 0.03)
+
+
+def test_guardrails_are_turned_off_by_a_word(fairenum, loans):
+    assert printed(fairenum("audit", loans, *OPTIONS, "--guard", "none", "--json", "-")).config.guards == ("none",)
+    given = ["--guard", "none", "--guard", "accuracy>=-0.02"]
+    document = printed(fairenum("audit", loans, *OPTIONS, *given, "--json", "-"))
+    assert document.config.guards == ("none", "accuracy>=-0.02")
+    assert document.selection.tolerances.guards == ("accuracy>=-0.02",)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("equal_oportunity_difference<=+0.02", "did you mean 'equal_opportunity_difference'?"),
+        ("selection_rate=0.1", "such as equal_opportunity_difference<=+0.02 or selection_rate=+-0.05"),
+        ("other_gaps@race<=+0.1", "no sensitive column is called 'race'; there are 'sex'"),
+    ],
+)
+def test_a_guardrail_that_is_none_is_refused_in_one_line(fairenum, loans, folder, given, why):
+    ended = fairenum("audit", loans, *OPTIONS, "--guard", given)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert why in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+    assert [path.name for path in folder.iterdir()] == ["loans.csv"]
+
+
+def test_the_word_that_turns_guardrails_off_stands_first(fairenum, loans):
+    ended = fairenum("audit", loans, *OPTIONS, "--guard", "accuracy>=-0.02", "--guard", "none")
+    assert (ended.code, ended.out) == (2, "")
+    assert "none turns off the default guardrails and stands first" in ended.err

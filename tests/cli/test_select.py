@@ -139,3 +139,34 @@ def test_only_an_audit_has_models_to_choose_from(fairenum):
     ended = fairenum("select", str(REPORTS / "injection.json"))
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert "is a simulated attack, no audit; make one with: fairenum audit DATA" in ended.err
+
+
+def test_guardrails_of_the_run_are_replaced_one_by_one_or_turned_off(fairenum, saved_run):
+    def held(*given: str) -> tuple[str, ...]:
+        ended = fairenum("select", str(saved_run), *given, "--json", "-")
+        assert ended.code == 0, ended.err
+        return parse(ended.out.encode(), "run").selection.tolerances.guards
+
+    last = load(saved_run).selection.tolerances.guards
+    assert held() == last
+    assert held("--guard", "other_gaps<=+0.2") == (
+        *(text for text in last if "other_gaps" not in text),
+        "other_gaps<=+0.2",
+    )
+    assert held("--guard", "none") == ()
+    assert held("--guard", "none", "--guard", "accuracy>=-0.1") == ("accuracy>=-0.1",)
+
+
+def test_a_model_whose_training_loss_rises_too_much_is_no_candidate(fairenum, saved_run):
+    document = load(saved_run)
+    given = ["--guard", "none", "--max-loss", "0", "--json", "-"]
+    chosen = parse(fairenum("select", str(saved_run), *given).out.encode(), "run").selection
+    assert chosen.tolerances.max_loss == 0.0
+    assert all(document.models[rank - 1].loss_ratio <= 1e-12 for rank in chosen.candidates)
+
+
+@pytest.mark.parametrize("given", ["other_gap<=+0.1", "other_gaps@age<=+0.1"])
+def test_a_guardrail_that_is_none_is_refused(fairenum, saved_run, given):
+    ended = fairenum("select", str(saved_run), "--guard", given)
+    assert (ended.code, ended.out) == (2, "")
+    assert len(ended.err.strip().splitlines()) == 1

@@ -1,0 +1,203 @@
+"""The guided search under guardrails: its slopes, the prices of its limits, and that it is steered by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from fairenum.document.guards import Guard
+from fairenum.document.machine import Tolerances
+from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.influence import HIGHEST_PRICE, SOFTENING, Influence, Limits
+from fairenum.enumeration.unfairness import Watched
+from fairenum.errors import ProblemError
+from fairenum.experiment import EncodedRows
+from fairenum.problem import SvmProblem
+from fairenum.scoring import Groups
+from fairenum.scoring.operating import OperatingPoint
+from fairenum.selection import guard_excess, search_fairest
+from fairenum.solvers.registry import open_workspace
+
+DROP = 0.02
+
+
+def lenient(n: int, seed: int) -> EncodedRows:
+    """Most are favoured, so that favouring nearly everybody closes the gap at little cost."""
+    rng = np.random.default_rng(seed)
+    codes, skill = rng.integers(0, 2, n), rng.normal(size=n)
+    proxy = rng.normal(size=n) + codes
+    y = np.where(skill + 0.7 * proxy + 0.8 * rng.normal(size=n) > -0.6, 1.0, -1.0)
+    X = np.column_stack([skill, proxy, rng.normal(size=n)]).round(1)
+    return EncodedRows(X, y, Groups(codes, ("a", "b"), "sex"))
+
+
+def crossed(n: int, seed: int) -> EncodedRows:
+    """What makes up for one column widens the gap of another."""
+    rng = np.random.default_rng(seed)
+    sex, town = rng.integers(0, 2, n), (rng.random(n) < 0.5).astype(int)
+    skill, proxy = rng.normal(size=n), 0.7 * rng.normal(size=n) + sex
+    place = 0.7 * rng.normal(size=n) + town - 0.5 * sex
+    y = np.where(skill + 0.7 * proxy + 0.4 * place + 0.8 * rng.normal(size=n) > 0.35, 1.0, -1.0)
+    X = np.column_stack([skill, proxy, place]).round(1)
+    return EncodedRows(X, y, Groups(sex, ("a", "b"), "sex"), None, (Groups(town, ("u", "v"), "town"),))
+
+
+def posed(make, seed: int) -> tuple[SvmProblem, EncodedRows]:
+    train = make(150, seed)
+    return SvmProblem(train.X, train.y, 1.0), make(500, 100 + seed)
+
+
+def found(problem: SvmProblem, rows: EncodedRows, guards: tuple[Guard, ...], **bounds: float) -> list[Found]:
+    limits = Bounds(performance_drop=DROP, solves=100, **bounds)
+    return list(GuidedSearch(open_workspace("path", problem), Watched(rows, guards=guards), limits))
+
+
+def least_gap(models: list[Found], rows: EncodedRows, tolerances: Tolerances) -> float:
+    """The least gap of models within the tolerances, guardrails among them."""
+    values = np.array([one.model.decision_function(rows.X) for one in models])
+    excess = guard_excess(rows, values, tolerances)
+    enough = models[0].performance - DROP - 1e-12
+    within = np.ones(len(models), bool) if excess is None else excess <= 1e-12
+    return min(
+        one.gap for one, is_within in zip(models, within, strict=True) if is_within and one.performance >= enough
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "seed", "guard"),
+    [
+        (lenient, 0, "selection_rate=+-0.02"),
+        (crossed, 0, "demographic_parity_difference@town<=+0.02"),
+        (crossed, 2, "demographic_parity_difference@town<=+0.02"),
+    ],
+)
+def test_steering_finds_what_filtering_does_not(make, seed, guard):
+    problem, rows = posed(make, seed)
+    tolerances = Tolerances(max_performance_drop=DROP, guards=(guard,))
+    free = found(problem, rows, ())
+    steered = found(problem, rows, tolerances.guardrails)
+    trapped = least_gap(free, rows, replace(tolerances, guards=()))
+    filtered, reached = (least_gap(models, rows, tolerances) for models in (free, steered))
+    assert trapped < reached < filtered < free[0].gap
+    chosen, front = search_fairest(problem, rows, tolerances, solves=100)
+    assert chosen.gap == reached
+    assert all(one.excess == 0.0 for one in front)
+    values = np.array([one.model.decision_function(rows.X) for one in (front[0], chosen)])
+    assert guard_excess(rows, values, tolerances)[1] <= 1e-12
+
+
+def test_guards_that_nothing_runs_into_change_nothing():
+    problem, rows = posed(crossed, 0)
+    free = found(problem, rows, ())
+    guarded = found(problem, rows, (Guard.of("selection_rate=+-1"), Guard.of("other_gaps<=+1")))
+    assert [one.model.left_out for one in guarded] == [one.model.left_out for one in free]
+    assert [one.gap for one in guarded] == [one.gap for one in free]
+
+
+def test_the_loss_on_all_training_rows_is_bounded():
+    problem, rows = posed(crossed, 2)
+    free, bounded = (found(problem, rows, (), **bound) for bound in ({}, {"training_loss": 0.01}))
+    assert max(one.model.loss_ratio for one in free) > 0.01
+    assert max(one.model.loss_ratio for one in bounded) <= 0.01
+    assert len(bounded) > 5
+    chosen, _ = search_fairest(problem, rows, Tolerances(max_performance_drop=DROP, max_loss=0.01), solves=100)
+    assert 0.0 < chosen.model.loss_ratio <= 0.01
+    with pytest.raises(ProblemError, match="training_loss must be at least 0"):
+        Bounds(training_loss=-1.0)
+
+
+def smoothed(rows: EncodedRows, values: np.ndarray, softness: float) -> list[float]:
+    """What the guards of the next test are about, by definition, in their order."""
+    degree, truth = expit(values / softness), rows.y > 0
+    sex, town = rows.groups.codes, rows.others[0].codes
+    means = {one: degree[sex == one].mean() for one in (0, 1)}
+    true = [degree[truth & (town == one)].mean() for one in (0, 1)]
+    right = np.where(truth, degree, 1.0 - degree)
+    balanced = (right[truth].mean() + right[~truth].mean()) / 2
+    rate = degree.mean()
+    return [abs(true[0] - true[1]), rate, -rate, -balanced, -right.mean(), -means[0], -means[1], -min(means.values())]
+
+
+GUARDS = tuple(
+    map(
+        Guard.of,
+        (
+            "equal_opportunity_difference@town<=+0.1",
+            "selection_rate=+-0.1",
+            "balanced_accuracy>=-0.01",
+            "performance>=0.6",
+            "group_selection_rates@sex>=-0.1",
+            "worst_group_selection_rate>=-0.1",
+        ),
+    )
+)
+
+
+def test_the_slopes_are_those_of_the_smoothed_quantities():
+    rows, softness = crossed(40, 3), 0.7
+    watched = Watched(rows, guards=GUARDS)
+    rng = np.random.default_rng(5)
+    values, first = rng.normal(size=40), rng.normal(size=40)
+    limits = watched.limits(values, softness, watched.measured(first))
+    step = 1e-6
+    expected = [
+        [
+            (above - below) / (2 * step)
+            for above, below in zip(
+                smoothed(rows, values + step * unit, softness),
+                smoothed(rows, values - step * unit, softness),
+                strict=True,
+            )
+        ]
+        for unit in np.eye(40)
+    ]
+    np.testing.assert_allclose(limits.slopes, np.transpose(expected), atol=1e-7)
+    now, before = ((v >= 0.0).mean() for v in (values, first))
+    np.testing.assert_allclose(limits.rooms[1:3], [0.1 - (now - before), 0.1 + (now - before)])
+    assert limits.rooms[4] == pytest.approx(((values >= 0.0) == (rows.y > 0)).mean() - 0.6)
+
+
+def test_at_a_rate_the_share_that_is_selected_has_no_slope():
+    rows = crossed(60, 3)
+    watched = Watched(rows, point=OperatingPoint(0.4), guards=(Guard.of("selection_rate<=+0.1"),))
+    values = np.random.default_rng(5).normal(size=60)
+    limits = watched.limits(values, 0.7, watched.measured(values))
+    np.testing.assert_allclose(limits.slopes, 0.0, atol=1e-15)
+
+
+def test_against_a_first_model_that_decides_all_alike_no_change_is_guarded():
+    rows = crossed(60, 3)
+    watched = Watched(rows, guards=(Guard.of("selection_rate=+-0.1"), Guard.of("selection_rate<=0.5")))
+    values = np.random.default_rng(5).normal(size=60) + 1.0
+    limits = watched.limits(values, 0.7, watched.measured(np.ones(60)))
+    assert limits.rooms == pytest.approx([0.5 - (values >= 0.0).mean()])
+    assert watched.measured(values).excess(watched.guards[:1], watched.measured(np.ones(60))).max() == 0.0
+
+
+def test_prices_are_the_multipliers_of_the_smallest_move():
+    problem, rows = posed(crossed, 1)
+    influence, solution = Influence(problem, rows.X), open_workspace("path", problem).solve(problem.upper)
+    rng = np.random.default_rng(2)
+    aim, slopes, rooms = rng.normal(size=500), rng.normal(size=(4, 500)), np.array([0.05, 0.0, 3.0, -0.02])
+    values = problem.decide(problem.X, solution.support, (problem.y * solution.alpha)[solution.support])
+    values = values + solution.certificate.bias
+    prices = influence.prices(problem.upper, values, aim, 0.1, Limits(slopes, rooms))
+    moved = np.vstack([aim, slopes]) @ influence._watched
+    moves = moved @ np.linalg.solve(influence._curvature(problem.upper, values), moved.T)
+    moves[np.diag_indices(5)] += SOFTENING * moves[0, 0]
+    wanted = np.array([0.1, *-rooms])
+    answer = minimize(
+        lambda x: 0.5 * x @ moves @ x - wanted @ x,
+        np.zeros(5),
+        jac=lambda x: moves @ x - wanted,
+        bounds=[(0, None)] * 5,
+        method="L-BFGS-B",
+        options={"ftol": 1e-16, "gtol": 1e-14, "maxiter": 10_000},
+    ).x
+    np.testing.assert_allclose(prices, np.minimum(answer[1:] / answer[0], HIGHEST_PRICE), atol=1e-5)
+    assert prices[2] == 0.0
+    assert (influence.prices(problem.upper, values, aim, 0.1, Limits(slopes, np.full(4, 9.0))) == 0.0).all()
