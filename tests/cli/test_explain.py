@@ -113,7 +113,7 @@ def test_flips_are_written_as_a_table(fairenum, loans, folder):
     flips = load(folder / "run.json").flips
     written = pd.read_csv("flips.csv")
     assert written.columns.tolist() == ["row", "label", "model_1", "selected", "group_sex"]
-    assert written["row"].tolist() == [flip.row for flip in flips.flipped] if flips else []
+    assert written["row"].tolist() == ([flip.row for flip in flips.flipped] if flips else [])
 
 
 def test_flips_are_single_rows_that_a_redacted_run_does_not_list(fairenum, loans, folder):
