@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fairenum.auditing.scorecard import estimates, plain
 from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.choice import GroupRow, GroupTable, ReferenceCheck
+from fairenum.document.choice import ReferenceCheck
+from fairenum.document.impact import GroupRow, GroupTable
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import SelectedWeights, SplitScores
 from fairenum.document.table import LabelWeights, SensitiveColumn, TableFacts

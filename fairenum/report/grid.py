@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.choice import GroupRow
 from fairenum.document.consequences import reversals
+from fairenum.document.impact import GroupRow
 from fairenum.document.rates import GroupRate, GroupRates, rates_of
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.value import Estimate
