@@ -32,9 +32,12 @@ def tables(draw) -> tuple[EncodedRows, np.ndarray]:
         Groups(race, tuple("abc"), "race", aside=aside),
         Groups(3 * sex + race, tuple("uvwxyz"), "sex & race"),
     ]
-    weights = rng.integers(1, 4, n).astype(float) if draw(st.booleans()) else None
-    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-    return EncodedRows(np.zeros((n, 1)), y, columns[0], weights, tuple(columns[1:])), rng.normal(size=(k, n))
+    # few rows, and so many that gaps are not coarse
+    copies = np.repeat(np.arange(n), draw(st.sampled_from([1, 25])))
+    columns = [groups.take(copies) for groups in columns]
+    weights = rng.integers(1, 4, n).astype(float)[copies] if draw(st.booleans()) else None
+    y, values = np.where(rng.random(n) < 0.5, 1.0, -1.0)[copies], rng.normal(size=(k, n))[:, copies]
+    return EncodedRows(np.zeros((len(y), 1)), y, columns[0], weights, tuple(columns[1:])), values
 
 
 @st.composite
@@ -49,14 +52,19 @@ def guards(draw) -> Guard:
     )
 
 
+KINDS = dict(zip(GAPS, (("selection",), ("positive",), ("positive", "negative"), ("precision",)), strict=True))
+
+
+def trials_of(decided: np.ndarray, truth: np.ndarray) -> dict[str, np.ndarray]:
+    return {"selection": np.ones_like(truth), "positive": truth, "negative": ~truth, "precision": decided}
+
+
 def plain_gap(name: str, decided: np.ndarray, truth: np.ndarray, groups: Groups, counting: np.ndarray) -> float:
     """The widest distance between two groups whose rate is defined; NaN if one of several has a rate."""
     compared = [groups.codes == code for code in np.flatnonzero(groups.compared) if (groups.codes == code).any()]
     outcomes = {"precision": truth}
-    trials = {"selection": np.ones_like(truth), "positive": truth, "negative": ~truth, "precision": decided}
-    kinds = dict(zip(GAPS, (("selection",), ("positive",), ("positive", "negative"), ("precision",)), strict=True))
-    widest = []
-    for kind in kinds[name]:
+    trials, widest = trials_of(decided, truth), []
+    for kind in KINDS[name]:
         inside = [group & trials[kind].astype(bool) for group in compared]
         own = outcomes.get(kind, decided)
         rates = [np.average(own[rows], weights=counting[rows]) for rows in inside if rows.any()]
@@ -64,7 +72,14 @@ def plain_gap(name: str, decided: np.ndarray, truth: np.ndarray, groups: Groups,
     return np.nan if np.isnan(widest).any() else max(widest)
 
 
-def guarded_values(guard: Guard, rows: EncodedRows, decided: np.ndarray) -> list[float]:
+def is_coarse(name: str, groups: Groups, rows: EncodedRows, first: np.ndarray) -> bool:
+    """Whether fewer than thirty rows stand behind a rate of model 1 in a compared group."""
+    compared = [groups.codes == code for code in np.flatnonzero(groups.compared) if (groups.codes == code).any()]
+    trials = trials_of(first, rows.y > 0)
+    return any(rows.counting[own & trials[kind]].sum() < 30 for kind in KINDS[name] for own in compared)
+
+
+def guarded_values(guard: Guard, rows: EncodedRows, decided: np.ndarray, first: np.ndarray) -> list[float]:
     """All that a guard is about, for one model, by definition."""
     counting, columns = rows.counting, {groups.column: groups for groups in (rows.groups, *rows.others)}
     wanted = list(columns) if guard.column is None else [guard.column]
@@ -84,7 +99,8 @@ def guarded_values(guard: Guard, rows: EncodedRows, decided: np.ndarray) -> list
         return [gap(guard.quantity, guard.column or "sex")]
     match guard.quantity:
         case "other_gaps":
-            return [gap(name, column) for column in wanted for name in GAPS if (name, column) != (GAPS[0], "sex")]
+            others = [(name, column) for column in wanted for name in GAPS if (name, column) != (GAPS[0], "sex")]
+            return [gap(*one) for one in others if not is_coarse(one[0], columns[one[1]], rows, first)]
         case "group_selection_rates":
             return [rate for column in wanted for rate in rates(column)]
         case "worst_group_selection_rate":
@@ -100,11 +116,11 @@ def guarded_values(guard: Guard, rows: EncodedRows, decided: np.ndarray) -> list
 
 def plain_excess(guard: Guard, rows: EncodedRows, values: np.ndarray) -> list[float]:
     decided = values >= 0.0
-    first = guarded_values(guard, rows, decided[0])
+    first = guarded_values(guard, rows, decided[0], decided[0])
     is_alike = decided[0].all() or not decided[0].any()
     found = []
     for model in decided:
-        own = np.array(guarded_values(guard, rows, model))
+        own = np.array(guarded_values(guard, rows, model, decided[0]))
         if guard.is_relative:
             own = own - (np.full(len(own), np.nan) if is_alike else first)
         over = own - guard.high if guard.high is not None else guard.low - own
