@@ -4,7 +4,7 @@ Every figure that docs/statistics.md gives is computed here, from fixed seeds.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,10 @@ TRUTHS = (
         Verdict.FAIRER,
     ),
 )
+
+
+# The first of these again, with models that agree less: what is seen depends on that as much as on the rows.
+LESS_AGREED = tuple(replace(TRUTHS[0], agreement=agreement) for agreement in (0.9, 0.8))
 
 
 def power(truth: Truth, runs: int = 400, models: int = 50) -> tuple[float, float]:
@@ -251,7 +255,8 @@ def optimism(better: float, rows: int = 300, models: int = 30, runs: int = 200) 
 def power_row(truth: Truth) -> str:
     together, alone = power(truth)
     groups, rows = len(truth.sizes), sum(truth.sizes)
-    return f"| {truth.what} | {groups} | {rows} | {truth.verdict} | {together:.2f} | {alone:.2f} |"
+    told = f"{groups} | {rows} | {truth.agreement:g} | {truth.verdict}"
+    return f"| {truth.what} | {told} | {together:.2f} | {alone:.2f} |"
 
 
 def together_row(groups: int) -> str:

@@ -176,6 +176,11 @@ def test_a_change_is_seen_as_often_as_the_page_says(truth, least):
     assert shares[1] >= least[1]
 
 
+@pytest.mark.parametrize("truth", simulated.LESS_AGREED)
+def test_the_page_says_what_less_agreement_costs(truth):
+    assert simulated.power_row(truth) in STATISTICS
+
+
 @pytest.mark.parametrize("groups", [2, 5])
 def test_of_50_models_with_one_gap_few_runs_call_any_fairer_or_less_fair(groups):
     row = simulated.together_row(groups)
