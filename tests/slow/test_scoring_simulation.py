@@ -167,7 +167,7 @@ STATISTICS = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
 SEEN = ((0.48, 0.81), (0.58, 0.88), (0.66, 0.94), (0.16, 0.86))  # at least, among all models and alone
 
 
-@pytest.mark.parametrize(("truth", "least"), zip(simulated.TRUTHS, SEEN, strict=True))
+@pytest.mark.parametrize(("truth", "least"), [*zip(simulated.TRUTHS, SEEN, strict=True)])
 def test_a_change_is_seen_as_often_as_the_page_says(truth, least):
     row = simulated.power_row(truth)
     assert row in STATISTICS
