@@ -69,6 +69,6 @@ def test_the_fairest_listed_model_is_chosen_by_the_rows_to_choose_by():
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     rows = EncodedRows(X, np.array([-1.0, 1.0, 1.0, 1.0]), Groups(np.array([0, 1, 0, 1]), ("a", "b")))
     values = [np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1.0, -1.0, 1.0, 1.0]), np.ones(4)]
-    models = tuple(SimpleNamespace(objective=1.0, decision_function=lambda X, v=v: v) for v in values)
+    models = tuple(SimpleNamespace(loss_ratio=0.0, objective=1.0, decision_function=lambda X, v=v: v) for v in values)
     after = Aftermath(rows, rows, rows, models, 1, Machine(), Tolerances(), 0)
     assert fairest_listed(after).tolist() == [False, False, True, True]  # of equal accuracy; the third is constant
