@@ -17,9 +17,10 @@ from fairenum.document.choice import GapChange
 from fairenum.document.machine import Tolerances
 from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate
+from fairenum.optimism import expected_optimism
 from fairenum.scoring import Decisions, Groups, compare, gap_intervals, score
 from fairenum.scoring.alone import judge_alone
-from fairenum.selection import expected_optimism, standing
+from fairenum.selection import standing
 
 PARITY: Gap = "demographic_parity_difference"
 ALPHA = 0.05

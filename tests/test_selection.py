@@ -11,9 +11,10 @@ from sklearn.metrics import roc_auc_score
 from fairenum import EnumSVC
 from fairenum.document.machine import Tolerances
 from fairenum.experiment import EncodedRows
+from fairenum.optimism import _gap, _ranking, expected_optimism
 from fairenum.scoring import Decisions, Groups
 from fairenum.scoring.counts import confusion
-from fairenum.selection import Standing, _gap, _ranking, expected_optimism, fairest, standing
+from fairenum.selection import Standing, fairest, standing
 
 NAN = float("nan")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairenum.auditing.facts import cell, left_out
 from fairenum.auditing.listing import Listing
+from fairenum.auditing.members import cell, left_out
 from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Column

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
 from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
@@ -18,8 +15,7 @@ from fairenum.document.audit import Requested
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
 from fairenum.document.guards import kept_guards
-from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, LeftOut
-from fairenum.document.scores import SplitScores
+from fairenum.document.models import EnumerationRun
 from fairenum.document.table import (
     ClassCounts,
     Feature,
@@ -34,9 +30,6 @@ from fairenum.document.table import (
     WeightFacts,
 )
 from fairenum.document.terms import Part
-from fairenum.document.tilted import Tilt
-from fairenum.document.value import Parts
-from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division, operating_point
 from fairenum.problem import IntArray
 
@@ -194,113 +187,6 @@ def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> Sensi
 def _sizes(groups: Groups, rows: IntArray) -> list[int]:
     sizes: list[int] = np.bincount(groups.codes[rows], minlength=len(groups.names)).tolist()
     return sizes
-
-
-def audited_models(
-    division: Division, training: Training, listing: Listing, scores: dict[Part, list[SplitScores]]
-) -> tuple[AuditedModel, ...]:
-    """Return what is proven about each model, what it leaves out and changes, and how it scores."""
-    ratios = listing.objective_ratio
-    undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
-    bits = {part: listing.values[part] >= 0.0 for part in PARTS}
-    changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
-    is_constant = listing.decisions(division, "selection", division.column).is_constant
-    return tuple(
-        AuditedModel(
-            rank=place + 1,
-            origin=listing.origins[place],
-            support_rank=model.rank if listing.origins[place] == "exact" else None,
-            objective=None if model.tilt else model.objective,
-            objective_bound=None if model.tilt else model.certificate.bound,
-            objective_ratio=plain(ratios[place]),
-            relative_gap=None if model.tilt else model.certificate.relative_gap,
-            is_order_certified=model.is_order_certified,
-            loss_ratio=model.loss_ratio,
-            support_size=len(model.support),
-            supports=listing.sizes[place],
-            left_out=left_out(model, division, training),
-            bias=model.intercept,
-            bias_interval=(plain(model.bias_interval[0]), plain(model.bias_interval[1])),
-            cut=listing.cuts[place].value,
-            tied=listing.cuts[place].tied,
-            undetermined=Parts(*(undetermined[part][place] for part in PARTS)),
-            predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
-            is_constant=bool(is_constant[place]),
-            scores=Parts(*(scores[part][place] for part in PARTS)),
-            tilt=_tilt(model, division),
-        )
-        for place, model in enumerate(listing.models)
-    )
-
-
-def _tilt(model: Model, division: Division) -> Tilt | None:
-    """Say what the machine of a tilted model pays for."""
-    tilt = model.tilt
-    return None if tilt is None else Tilt(tilt.price, str(division.column), tilt.axis.groups, tilt.axis.rate)
-
-
-def _undetermined(division: Division, listing: Listing, part: Part) -> list[int]:
-    """Count the rows of a split that lie on the cut, or between the cuts of two optimal biases.
-
-    A model that selects a share of the selection split does so with any bias: its cut makes up for it.
-    """
-    if listing.point.share is not None:
-        return [int(rows) for rows in np.count_nonzero(listing.values[part] == 0.0, axis=1)]
-    rows, threshold = division.part(part).X, listing.point.threshold
-    return [int(model.undetermined(rows, threshold).sum()) for model in listing.models]
-
-
-def _changed(rows: int, of: int) -> ChangedRows:
-    return ChangedRows(rows, rows / of)
-
-
-def left_out(model: Model, division: Division, training: Training) -> tuple[LeftOut, ...]:
-    """Return the training examples that a model was not shown, or not all copies of."""
-    return tuple(
-        LeftOut(
-            copies=copies,
-            of=len(training.records[example]),
-            row=int(division.dataset.numbered(training.records[example]).min()),
-            label=_label(division, training.records[example]),
-            groups=_groups(division, training.records[example]),
-        )
-        for example, copies in sorted(model.left_out.items())
-    )
-
-
-def examples(division: Division, training: Training, listing: Listing) -> tuple[Example, ...]:
-    """Return the training examples that some model leaves out, as their owner knows them."""
-    wanted = sorted({example for model in listing.models for example in model.left_out})
-    return tuple(
-        Example(
-            row=int(division.dataset.numbered(records).min()),
-            rows=tuple(division.dataset.numbered(records).tolist()),
-            label=_label(division, records),
-            groups=_groups(division, records),
-            values={column.name: cell(column.values[records[0]]) for column in division.dataset.features},
-        )
-        for records in (training.records[example] for example in wanted)
-    )
-
-
-def _label(division: Division, records: IntArray) -> str:
-    label = division.dataset.label
-    return label.favourable if label.y[records[0]] == 1 else label.unfavourable
-
-
-def _groups(division: Division, records: IntArray) -> dict[str, dict[str, int]]:
-    """Count the groups of identical records: features and label are the same, sensitive columns need not be."""
-    return {
-        groups.column: dict(sorted(Counter(groups.names[code] for code in groups.codes[records]).items()))
-        for groups in division.dataset.sensitive
-    }
-
-
-def cell(value: float | str) -> Cell:
-    """Return a cell of the table as the document holds it; None if it is missing."""
-    if isinstance(value, str):
-        return value
-    return None if math.isnan(value) else float(value)
 
 
 def enumeration(listing: Listing) -> EnumerationRun:

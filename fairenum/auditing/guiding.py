@@ -10,7 +10,8 @@ from fairenum.auditing.training import Training
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import GuidedRun
 from fairenum.document.terms import Obstacle
-from fairenum.enumeration.guided import Bounds, GuidedSearch
+from fairenum.enumeration.bounds import Bounds
+from fairenum.enumeration.guided import GuidedSearch
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ConfigError, SolverError
 from fairenum.experiment import Division

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairenum.auditing import facts
+from fairenum.auditing import facts, members
 from fairenum.auditing.anatomy import anatomy, flips
 from fairenum.auditing.baselines import baselines
 from fairenum.auditing.choice import choose, choose_again
@@ -43,8 +43,9 @@ from fairenum.document.screening import Screening
 from fairenum.document.tilted import TiltedRun
 from fairenum.document.training import Tuning
 from fairenum.experiment import PARTS, Division
+from fairenum.optimism import expected_optimism
 from fairenum.progress import Progress
-from fairenum.selection import expected_optimism, guard_excess
+from fairenum.selection import guard_excess
 from fairenum.solvers.registry import solver_version
 from fairenum.threads import one_thread
 
@@ -173,7 +174,7 @@ def _scored(live: LiveRun) -> tuple[AuditedModel, ...]:
     scores = {part: score_part(live.division, live.listing, part, live.config) for part in PARTS}
     limits = together(live.listing, live.division, live.config)
     scores["holdout"] = [one.but(together=own) for one, own in zip(scores["holdout"], limits, strict=True)]
-    return facts.audited_models(live.division, live.training, live.listing, scores)
+    return members.audited_models(live.division, live.training, live.listing, scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
         guided=found.guided,
         tilted=found.tilted,
         models=found.models,
-        examples=facts.examples(division, training, listing),
+        examples=members.examples(division, training, listing),
         multiplicity=found.multiplicity,
         range=found.reachable,
         baselines=found.baselines,

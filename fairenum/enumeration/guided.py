@@ -18,10 +18,11 @@ from typing import Literal
 
 import numpy as np
 
+from fairenum.enumeration.bounds import Bounds
 from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.ranking import Order, Ranking
 from fairenum.enumeration.unfairness import Watched
-from fairenum.errors import ProblemError, SolverError
+from fairenum.errors import SolverError
 from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.scoring.guarded import Measured
 from fairenum.scoring.pareto import pareto_front
@@ -40,43 +41,6 @@ ROUNDING_DIGITS = 12
 # Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
 # takes long.
 SOLVES, WORK = (10, 450), 1.35e7
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How far the search may go.
-
-    Parameters
-    ----------
-    loss
-        Largest relative loss of objective against the best model.
-    training_loss
-        Largest relative rise of the loss on all training examples; None for any.
-    performance_drop
-        Largest loss of performance on the watched rows against the best model; the search looks a little beyond it.
-    left_out
-        Largest share of the training records left out.
-    solves
-        Number of solved boxes; None for fewer the larger the problem is.
-    seconds
-        Time; unlike the other bounds this one makes results depend on the machine.
-    """
-
-    loss: float = 0.05
-    performance_drop: float = 0.01
-    left_out: float = 0.2
-    solves: int | None = None
-    seconds: float | None = None
-    training_loss: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("loss", "performance_drop", "left_out"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ProblemError(f"the bound on {name} must lie between 0 and 1, not {getattr(self, name)!r}")
-        if self.training_loss is not None and not self.training_loss >= 0.0:
-            raise ProblemError(f"the bound on training_loss must be at least 0, not {self.training_loss!r}")
-        if self.solves is not None and self.solves < 1:
-            raise ProblemError(f"the bound on solves must be at least 1, not {self.solves!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ import pytest
 from hiring import audit_people, checked, people
 
 from fairenum import AuditResult
-from fairenum.auditing.facts import cell
+from fairenum.auditing.members import cell
 from fairenum.document.table import SPLITS, SplitRows, SplitSizes
 from fairenum.report.wording.method import steps
 

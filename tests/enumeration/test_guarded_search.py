@@ -11,7 +11,8 @@ from scipy.special import expit
 
 from fairenum.document.guards import Guard
 from fairenum.document.machine import Tolerances
-from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.bounds import Bounds
+from fairenum.enumeration.guided import Found, GuidedSearch
 from fairenum.enumeration.influence import HIGHEST_PRICE, SOFTENING, Influence, Limits
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError

@@ -12,8 +12,9 @@ from scipy.special import expit
 from fairenum.dataset import load_dataset
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.performance import PerformanceMeasure
+from fairenum.enumeration.bounds import Bounds
 from fairenum.enumeration.core import smallest_core
-from fairenum.enumeration.guided import Bounds, GuidedSearch
+from fairenum.enumeration.guided import GuidedSearch
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverBroken

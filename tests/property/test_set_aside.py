@@ -11,11 +11,11 @@ from fairenum.auditing.scorecard import RATIOS, ratio_intervals
 from fairenum.document.machine import Tolerances
 from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import EncodedRows
+from fairenum.optimism import expected_optimism
 from fairenum.scoring.comparison import compare
 from fairenum.scoring.counts import Decisions, Groups
 from fairenum.scoring.inference import gap_intervals, signed_differences
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, fairlearn_metrics, score
-from fairenum.selection import expected_optimism
 
 GAPS = st.sampled_from(sorted(GAP_RATES))
 NAMES = tuple("abcdef")

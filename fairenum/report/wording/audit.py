@@ -119,9 +119,11 @@ def left_out(found: Explanation) -> str:
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
         return all_of_it
+    # fewer may give more, where a guardrail or a tolerance stood in the way of choosing that
+    is_more = core.share_of_gain is not None and core.share_of_gain > 1.0
+    gain = "more than its gain" if is_more else f"{percent(core.share_of_gain)} of its gain"
     return (
-        f"{all_of_it} Leaving out {core.records} of them alone gives "
-        f"{percent(core.share_of_gain)} of its gain on the selection split, at an objective of "
+        f"{all_of_it} Leaving out {core.records} of them alone gives {gain} on the selection split, at an objective of "
         f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
         "the holdout."
     )
