@@ -85,9 +85,9 @@ def strip_alone(
         The cells, with other limits and verdicts.
     """
 
-    def is_told(cell: GapChange) -> bool:
-        least = config.min_group_size
-        return cell.change.low is not None and not is_coarse(decisions[cell.column], place, cell.metric, least)
+    def marked(cell: GapChange) -> GapChange:
+        is_few = is_coarse(decisions[cell.column], place, cell.metric, config.min_group_size)
+        return cell.but(is_coarse=cell.change.low is not None and is_few)
 
     def judged(cell: GapChange, error: float) -> GapChange:
         if cell.change.low is None:
@@ -96,18 +96,17 @@ def strip_alone(
         found = judge_alone(
             decisions[cell.column], place, cell.metric, confidence=confidence, margin=config.same_within
         )
-        return cell.but(change=estimates(found.change[None])[0], verdict=found.verdict, confidence=confidence)
+        verdict = found.verdict and Verdict.OPEN if cell.is_coarse else found.verdict
+        return cell.but(change=estimates(found.change[None])[0], verdict=verdict, confidence=confidence)
 
     alpha = 1.0 - config.confidence
     claim = [judged(cell, CLAIM * alpha) for cell in strip if cell.is_claim]
     is_shown = any(cell.verdict in (Verdict.FAIRER, Verdict.LESS_FAIR) for cell in claim)
-    others = [cell for cell in strip if not cell.is_claim]
-    told = [is_told(cell) for cell in others]
-    share = (1.0 - CLAIM / 2.0 if is_shown else 1.0 - CLAIM) / max(sum(told), 1)
-    cells = [judged(cell, share * alpha) for cell in others]
+    others = [marked(cell) for cell in strip if not cell.is_claim]
     # what rests on a handful of rows is left open, and takes no share from what can be told
-    opened = (one.but(verdict=one.verdict and Verdict.OPEN) for one in cells)
-    return (*claim, *(cell if is_kept else other for cell, other, is_kept in zip(cells, opened, told, strict=True)))
+    told = sum(cell.change.low is not None and not cell.is_coarse for cell in others)
+    share = (1.0 - CLAIM / 2.0 if is_shown else 1.0 - CLAIM) / max(told, 1)
+    return (*claim, *(judged(cell, share * alpha) for cell in others))
 
 
 def _strip(selection: Selection, models: Sequence[AuditedModel], config: AuditConfig) -> tuple[GapChange, ...]:

@@ -41,6 +41,8 @@ class GapChange(Value, frozen=True):
         With which the limits of the change hold.
     verdict
         Null where nothing can be compared, or where the selected model decides all rows alike.
+    is_coarse
+        Whether so few rows of a group stand behind it that it is left open, whatever they say.
     """
 
     column: str
@@ -51,6 +53,7 @@ class GapChange(Value, frozen=True):
     change: Estimate
     confidence: float
     verdict: Verdict | None
+    is_coarse: bool = False
 
 
 class GuardCheck(Value, frozen=True):

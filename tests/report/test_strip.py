@@ -276,3 +276,15 @@ def test_leaving_out_is_told_for_what_it_is():
     assert how_found(model.but(left_out=())) == ""
     tilted = model.but(origin="tilted", left_out=())
     assert how_found(tilted).startswith("It leaves nothing out; it was found by putting a price on the difference")
+
+
+def test_a_gap_behind_which_few_rows_stand_is_marked_and_no_headline():
+    few = cell(METRIC, 0.3, "open", "sex")
+    shown, marked = (
+        page(chosen(with_columns(audit(), "sex"), strip=(*strip(), one))) for one in (few, few.but(is_coarse=True))
+    )
+    assert "looks wider" in shown.headline
+    assert "looks wider" not in marked.headline
+    assert [row[0] for row in marked.strip.table.rows if row[0].endswith("°")] == ["demographic parity°"]
+    assert marked.strip.table.notes[-1].startswith("°: fewer than 30 rows")
+    assert not any("°" in note for note in shown.strip.table.notes)

@@ -13,6 +13,7 @@ from fairenum.rendering.numbers import share
 from fairenum.report.wording import GAPS, short
 from fairenum.report.wording.audit import judged
 
+FEW = "°"
 SELECTED_BY = "*: the gap that models are selected by"
 GUARDS = (
     "a signed limit is about the change against model 1; the holdout's value has its interval",
@@ -50,6 +51,8 @@ def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]
         Verdict.OPEN: "open: these rows do not tell",
     }
     yield "; ".join(text for verdict, text in words.items() if verdict in found) or "nothing can be compared"
+    if any(cell.is_coarse for cell in cells):
+        yield f"{FEW}: fewer than {document.config.min_group_size} rows of a group stand behind it, so it is left open"
 
 
 def _levels(cells: Sequence[GapChange]) -> str:
