@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairenum.auditing.impact import group_tables, reference_check
-from fairenum.auditing.scorecard import estimate
 from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import cautions
 from fairenum.document.choice import Optimism, Selection, reason_for
@@ -18,6 +17,7 @@ from fairenum.document.terms import Gap, Outcome
 from fairenum.document.value import Estimate, Parts
 from fairenum.errors import ResultError
 from fairenum.scoring import Interval
+from fairenum.scoring.estimates import estimate
 from fairenum.scoring.intervals import difference
 from fairenum.selection import Standing
 

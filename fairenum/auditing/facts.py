@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Groups, merge_identical
 from fairenum.dataset.partition import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
@@ -37,6 +36,7 @@ from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division, operating_point
 from fairenum.problem import IntArray
+from fairenum.scoring.estimates import plain
 
 
 def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
