@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
+from msgspec.structs import asdict
 
 from fairenum.dataset import Groups
 from fairenum.document.choice import GroupTable
 from fairenum.document.measure import ColumnMeasures, GroupMeasures
 from fairenum.document.measure_config import MeasureConfig
-from fairenum.document.scores import ColumnScores, GapEstimate
+from fairenum.document.scores import ColumnScores, GapEstimate, GroupScores
 from fairenum.document.terms import Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.scoring import Comparison, Decisions, Scores, compare, gap_intervals, rate_intervals, score
@@ -118,8 +119,9 @@ def _scores(scores: Scores, gaps: Mapping[Gap, GapEstimate], setting: Setting) -
         estimates(ratio_intervals(scores, ratio, confidence))[0] if setting.measures(ratio) else Estimate()
         for ratio in RATIOS
     ]
-    own = [gaps[gap] for gap in GAPS]
-    return ColumnScores(*own, *ratios, tuple(selected.sum(-1).tolist()), tuple(selected[:, 1].tolist()))
+    own = GroupScores(*(gaps[gap] for gap in GAPS), *ratios)
+    by_group, found = tuple(selected.sum(-1).tolist()), tuple(selected[:, 1].tolist())
+    return ColumnScores(**asdict(own), selected=by_group, true_positives=found)
 
 
 def _groups(scores: Scores, table: GroupTable, setting: Setting) -> tuple[GroupMeasures, ...]:

@@ -149,17 +149,18 @@ def _decided(choice: Choice, columns: tuple[ColumnMeasures, ...], rate: Estimate
 def _score(table: DecidedTable, values: FloatArray, settings: Sequence[Setting]) -> MeasuredScore | None:
     if table.score is None:
         return None
-    own, labels, config = table.score.values, _labels(table), settings[0].config
-    known = None if table.label is None else labels
-    median = float(np.median(values))
-    auc = Estimate() if known is None else estimates(auc_intervals(values[None], labels, config.confidence))[0]
+    config = settings[0].config
+    order = np.argsort(values, kind="stable")  # every column sorts again, which costs little where that is done
+    values, labels = values[order], None if table.label is None else _labels(table)[order]
+    auc = Estimate() if labels is None else estimates(auc_intervals(values[None], labels, config.confidence))[0]
+    least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
     return MeasuredScore(
         name=table.score.column,
-        least=float(own.min()),
-        median=sign(config) * median + 0.0,
-        most=float(own.max()),
-        at_median=int(np.count_nonzero(values == median)),
-        columns=tuple(ranked_column(Graded(values, one.groups, known), one) for one in settings),
+        least=least,
+        median=median,
+        most=most,
+        at_median=int(np.count_nonzero(values == np.median(values))),
+        columns=tuple(ranked_column(Graded(values, one.groups.take(order), labels), one) for one in settings),
         auc=auc,
     )
 

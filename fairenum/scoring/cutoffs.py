@@ -88,7 +88,9 @@ def counted_at(graded: Graded, cutoffs: FloatArray, *, is_above: bool = False) -
         One "model" for each cutoff.
     """
     shape, cells = (len(graded.groups.names), 2), graded.cells
-    order = np.lexsort((graded.values, cells))
+    order = np.argsort(graded.values, kind="stable")
+    # few cells have small numbers, which are sorted in no time
+    order = order[np.argsort(cells[order].astype(np.min_scalar_type(2 * shape[0])), kind="stable")]
     ordered, values = cells[order], graded.values[order]
     total, selected = np.zeros((1, *shape)), np.zeros((len(cutoffs), *shape))
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
