@@ -25,6 +25,7 @@ MISSING_MARKS = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
 """Cells of a text file or a spreadsheet that count as empty."""
 MANY_STEPS = 20  # a sorted column that lost its name is not taken for row numbers by chance
 LOOKED_AT = 100  # records that must agree on a delimiter
+AT_ONCE = 10_000  # records
 
 
 def parse_delimited(
@@ -45,8 +46,7 @@ def parse_delimited(
     """
     sign = _sign(delimiter) if delimiter else _told(text, usual)
     remarks = [] if delimiter or sign == usual else [Remark("guessed_delimiter", detail=sign)]
-    names, lines, rows = _table(text, sign)
-    columns = list(zip(*rows, strict=True))
+    names, lines, columns = _table(text, sign)
     if names[0] == "" and _are_row_numbers(columns[0]):
         names, columns = names[1:], columns[1:]
         remarks.append(Remark("row_numbers"))
@@ -82,23 +82,31 @@ def _width(text: str, sign: str, records: int) -> int:
 
 
 def _table(text: str, delimiter: str) -> tuple[list[str], list[int], list[list[str]]]:
-    """Divide a text into the names of its columns and its rows, with their lines."""
+    """Divide a text into the names of its columns, the lines of its rows, and the cells of each column."""
     records = _records(text, delimiter)
     _, header = next(records, (0, []))
     names = [name.strip() for name in header]
     _check_header(names, delimiter)
-    lines, rows = [], []
+    lines: list[int] = []
+    columns: list[list[str]] = [[] for _ in names]
+    # a million rows are never kept as rows: what holds them would take longer to collect than they to read
+    while some := list(islice(records, AT_ONCE)):
+        _check_widths(some, len(names))
+        lines += (line for line, _ in some)
+        for column, cells in zip(columns, zip(*(row for _, row in some), strict=True), strict=True):
+            column.extend(cells)
+    if not lines:
+        raise EmptyTable("the file has a header and no row below it; add rows")
+    return names, lines, columns
+
+
+def _check_widths(records: Sequence[tuple[int, list[str]]], width: int) -> None:
     for line, cells in records:
-        if len(cells) != len(names):
+        if len(cells) != width:
             raise RaggedTable(
-                f"line {line} has {len(cells)} cells, the header has {len(names)}; "
+                f"line {line} has {len(cells)} cells, the header has {width}; "
                 "mend the line, and put quotes around a cell that holds the delimiter"
             )
-        lines.append(line)
-        rows.append(cells)
-    if not rows:
-        raise EmptyTable("the file has a header and no row below it; add rows")
-    return names, lines, rows
 
 
 def _frame(

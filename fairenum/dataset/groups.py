@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.columns import (
     IntArray,
     Texts,
+    by_value,
     is_missing,
     plain_text,
     read_column,
@@ -236,7 +237,7 @@ def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], Int
     named = {value: meanings.get(value, value) for value in known}
     names = list(dict.fromkeys(named.values()))
     places = {value: names.index(name) for value, name in named.items()}
-    return names, np.array([places.get(text, -1) for text in texts.tolist()], dtype=np.intp)
+    return names, np.nan_to_num(by_value(texts, places.__getitem__, np.float64), nan=-1.0).astype(np.intp)
 
 
 def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:

@@ -104,27 +104,19 @@ def _brief(document: MeasureDocument) -> Iterator[Section]:
 
 def _side_by_side(document: MeasureDocument) -> Table:
     """Show all decisions in every sensitive column, one row each."""
-    has_label, is_several = document.has_label, len(document.decisions) > 1
-    against = tuple(GAPS[gap] for gap in wording.AGAINST_LABEL) if has_label else ()
+    is_several = len(document.decisions) > 1
+    against = tuple(GAPS[gap] for gap in wording.AGAINST_LABEL) if document.has_label else ()
+    names = ("decisions", "groups by") if is_several else ("groups by",)
+    numbers = ("selected", "gap", "lowest ratio", "four fifths", *against)
     return Table(
         title="Decisions, side by side" if is_several else "Between groups",
-        headings=(
-            "decisions",
-            "groups by",
-            "selected",
-            "gap",
-            "lowest ratio",
-            "four fifths",
-            *against,
-            *(("accuracy",) if has_label else ()),
-            *(("against the first",) if is_several else ()),
-        ),
+        headings=(*names, *numbers, *(("against the first",) if is_several else ())),
         rows=tuple(
             _decisions_row(decisions, column, document)
             for decisions in document.decisions
             for column in decisions.columns
         ),
-        names=2,
+        names=len(names),
         notes=tuple(_side_notes(document)),
     )
 
@@ -133,26 +125,23 @@ def _side_notes(document: MeasureDocument) -> Iterator[str]:
     yield "gap: largest difference of two selection rates; ratio: smallest of one by another; all groups together"
     yield "four fifths: whether the lowest ratio is at least 0.8; open where its interval holds both"
     if len(document.decisions) > 1:
-        metric = document.config.metric if document.has_label else "demographic_parity_difference"
-        yield f"against the first: verdict on the {GAPS[metric]} gap, on the same rows"
+        yield f"against the first: verdict on the {GAPS[wording.compared_by(document)]} gap, on the same rows"
 
 
 def _decisions_row(decisions: MeasuredDecisions, column: ColumnMeasures, document: MeasureDocument) -> tuple[str, ...]:
-    found, has_label = column.scores, document.has_label
-    metric = document.config.metric if has_label else "demographic_parity_difference"
-    gap = found.gap(metric)
+    found, is_several = column.scores, len(document.decisions) > 1
+    against = wording.AGAINST_LABEL if document.has_label else ()
     is_first = decisions is document.decisions[0]
-    verdict = UNDEFINED if is_first else VERDICTS[gap.verdict]
+    verdict = UNDEFINED if is_first else VERDICTS[found.gap(wording.compared_by(document)).verdict]
     return (
-        wording.title(decisions, document),
+        *((wording.title(decisions, document),) if is_several else ()),
         shortened(column.column, GROUP_WIDTH),
         share(decisions.selection_rate.value),
         estimate(found.demographic_parity_difference),
         estimate(found.demographic_parity_ratio),
         OUTCOMES[column.four_fifths],
-        *((estimate(found.gap(one)) for one in wording.AGAINST_LABEL) if has_label else ()),
-        *((estimate(decisions.accuracy),) if has_label else ()),
-        *((verdict,) if len(document.decisions) > 1 else ()),
+        *(estimate(found.gap(one)) for one in against),
+        *((verdict,) if is_several else ()),
     )
 
 

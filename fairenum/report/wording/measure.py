@@ -82,7 +82,7 @@ def headline(document: MeasureDocument) -> str:
 def _nothing(decisions: MeasuredDecisions, column: ColumnMeasures) -> str:
     """Say why nothing can be said; empty if something can."""
     compared = [group for group in column.impact.groups if group.is_compared and group.n]
-    by = short(column.column)
+    by = shortened(column.column, GROUP_WIDTH)
     if len(compared) < 2:
         return f"There is one group by {by} only, so there is nothing to compare."
     if decisions.is_constant:
@@ -95,7 +95,7 @@ def _nothing(decisions: MeasuredDecisions, column: ColumnMeasures) -> str:
 
 def _inequality(column: ColumnMeasures) -> str:
     gap, ratio = column.scores.demographic_parity_difference, column.scores.demographic_parity_ratio
-    by = short(column.column)
+    by = shortened(column.column, GROUP_WIDTH)
     rates = f"{estimate(gap)}; the lowest impact ratio is {estimate(ratio)}, {fifths(column)}."
     if (gap.low or 0.0) > 0.0:
         return f"Groups by {by} are selected at different rates: the largest difference is {rates}"
@@ -105,7 +105,7 @@ def _inequality(column: ColumnMeasures) -> str:
 def fifths(column: ColumnMeasures) -> str:
     """Say what the rows tell about the four-fifths rule."""
     return {
-        "kept": "so four fifths are kept",
+        "kept": "at least four fifths",
         "violated": "below four fifths",
         "open": "which leaves open whether it is below four fifths",
     }[column.four_fifths]
@@ -127,8 +127,13 @@ def findings(document: MeasureDocument) -> Iterator[str]:
         yield _scoring(document.score, primary)
 
 
+def compared_by(document: MeasureDocument) -> Gap:
+    """Return the gap that decisions are compared by; without a label there is but one."""
+    return document.config.metric if document.has_label else "demographic_parity_difference"
+
+
 def _against_first(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
-    metric = document.config.metric if document.has_label else "demographic_parity_difference"
+    metric = compared_by(document)
     gap = decisions.of_column(document.dataset.primary.column).scores.gap(metric)
     first = title(document.decisions[0], document)
     if gap.change is None:
