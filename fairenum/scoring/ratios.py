@@ -7,7 +7,7 @@ from fairenum.scoring.counts import FloatArray
 from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
 from fairenum.scoring.intervals import Interval, normal_critical, wilson
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores
 
 
 def impact_ratios(scores: Scores, best: int, rate: Rate = "selection_rate", confidence: float = 0.95) -> Interval:
@@ -35,15 +35,15 @@ def impact_ratios(scores: Scores, best: int, rate: Rate = "selection_rate", conf
     """
     rates = rate_intervals(scores.counts, rate, confidence)
     (p, low, high), (q, least, most) = rates.centred, rates[:, [best]].centred
-    product = p * q
+    product, top = p * q, rates.estimate[:, [best]]
     below, above = low * (2 * p - low), high * (2 * p - high)
     with np.errstate(divide="ignore", invalid="ignore"):
         lower = below / (product + np.sqrt(np.maximum(product**2 - below * most * (2 * q - most), 0)))
         floor = least * (2 * q - least)
         upper = (product + np.sqrt(np.maximum(product**2 - above * floor, 0))) / floor
-    value = share(rates.estimate, rates.estimate[:, [best]])
+        value = np.where(top > 0, rates.estimate / top, np.nan)
     limits = Interval(value, np.nan_to_num(lower), np.where(floor > 0, upper, np.inf))
-    is_itself = (np.arange(p.shape[1]) == best) & (rates.estimate[:, [best]] > 0)
+    is_itself = (np.arange(p.shape[1]) == best) & (top > 0)
     return limits.where(~is_itself, 1.0)
 
 
