@@ -106,7 +106,7 @@ def _side_by_side(document: MeasureDocument) -> Table:
     """Show all decisions in every sensitive column, one row each."""
     is_several = len(document.decisions) > 1
     against = tuple(GAPS[gap] for gap in wording.AGAINST_LABEL) if document.has_label else ()
-    names = ("decisions", "groups by") if is_several else ("groups by",)
+    names = ("decision", "by") if is_several else ("by",)
     numbers = ("selected", "gap", "lowest ratio", "four fifths", *against)
     return Table(
         title="Decisions, side by side" if is_several else "Between groups",

@@ -11,18 +11,22 @@ from scipy import stats
 from fairenum.dataset.groups import Groups
 from fairenum.scoring.counts import Confusion
 from fairenum.scoring.rates import scored
-from fairenum.scoring.ratios import impact_ratios
+from fairenum.scoring.ratios import impact_ratios, ratio_intervals
 
 
-def ratios(counts, sizes, best=0, confidence=0.95):
-    """Bound the ratios of groups of these sizes, for many selections at once."""
+def selecting(counts, sizes):
+    """Score many selections from groups of these sizes at once."""
     selected = np.zeros((len(counts), len(sizes), 2))
     selected[..., 0] = counts
     total = np.zeros((1, len(sizes), 2))
     total[0, :, 0] = sizes
     groups = Groups(np.arange(len(sizes)), tuple("abcdef"[: len(sizes)]))
-    scores = scored(groups, Confusion(total, selected), np.zeros(len(counts), dtype=np.bool_))
-    return impact_ratios(scores, best, confidence=confidence)
+    return scored(groups, Confusion(total, selected), np.zeros(len(counts), dtype=np.bool_))
+
+
+def ratios(counts, sizes, best=0, confidence=0.95):
+    """Bound the ratios of groups of these sizes, for many selections at once."""
+    return impact_ratios(selecting(counts, sizes), best, confidence=confidence)
 
 
 @pytest.mark.parametrize(("rate", "ratio"), list(product((0.2, 0.5, 0.8), (0.3, 0.8, 1.0))))
@@ -57,3 +61,39 @@ def test_where_nobody_is_selected_there_is_no_upper_limit():
     assert found.upper[0, 1] == np.inf
     assert found.lower[0, 1] >= 0.0
     assert np.isnan(found.estimate[0, 0])
+
+
+# --- the smallest of all ratios ---
+
+
+@pytest.mark.parametrize(("rate", "ratio"), list(product((0.2, 0.5, 0.8), (0.3, 0.8, 1.0))))
+@pytest.mark.parametrize("sizes", [(40, 40), (100, 30)])
+def test_of_two_groups_the_smallest_ratio_is_covered_as_often_as_it_says(sizes, rate, ratio):
+    chances = [stats.binom.pmf(np.arange(n + 1), n, p) for n, p in zip(sizes, (rate, rate * ratio), strict=True)]
+    grid = np.array(list(product(range(sizes[0] + 1), range(sizes[1] + 1))))
+    limits = ratio_intervals(selecting(grid, sizes), "demographic_parity_ratio")
+    covered = (limits.lower <= ratio) & (ratio <= limits.upper)
+    assert np.outer(*chances).ravel() @ covered >= 0.93
+
+
+@pytest.mark.parametrize(
+    "rates", [(0.5, 0.5, 0.5, 0.5), (0.5, 0.4, 0.4, 0.4), (0.3, 0.3, 0.3, 0.1), (0.9, 0.8, 0.7, 0.6)]
+)
+def test_of_four_groups_it_is_covered_at_least_as_often(rates):
+    sizes = (200, 100, 100, 50)
+    drawn = np.random.default_rng(0).binomial(sizes, rates, size=(4000, 4))
+    limits = ratio_intervals(selecting(drawn, sizes), "demographic_parity_ratio")
+    truth = min(rates) / max(rates)
+    # two standard errors of a share of 4000 draws below 0.95
+    assert ((limits.lower <= truth) & (truth <= limits.upper)).mean() >= 0.943
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=5))
+def test_its_limits_hold_the_estimate_and_lie_between_0_and_1(groups):
+    sizes = [max(pair) for pair in groups]
+    if not any(sizes):
+        return
+    found = ratio_intervals(selecting([[min(pair) for pair in groups]], sizes), "demographic_parity_ratio")
+    value, low, high = found.estimate[0], found.lower[0], found.upper[0]
+    assert 0.0 <= low <= high <= 1.0
+    assert np.isnan(value) or low - 1e-12 <= value <= high + 1e-12
