@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairenum.document.measure import CalibrationBin, ColumnRanking
+from fairenum.document.measure import CalibrationBin, ColumnRanking, GroupRanking
 from fairenum.document.value import Estimate
 from fairenum.rendering.svg import Axis, Curve, Key, Layer, Plot
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.report.wording import short
 
 TONES = ("tone-6", "tone-2", "tone-1", "tone-3", "tone-4", "tone-5")
-LINE: Shape = "line"
+# every other line is dashed, so that two can be told apart without colours
+LINES: tuple[Shape, ...] = ("line", "dash") * 3
 
 
 def shown_groups(column: ColumnRanking) -> list[int]:
@@ -23,12 +24,12 @@ def shown_groups(column: ColumnRanking) -> list[int]:
 
 def _keys(column: ColumnRanking, places: Sequence[int]) -> tuple[Key, ...]:
     names = [short(column.scoring.groups[place].group) for place in places]
-    return tuple(Key(name, tone, LINE) for name, tone in zip(names, TONES, strict=False))
+    return tuple(Key(name, tone, line) for name, tone, line in zip(names, TONES, LINES, strict=False))
 
 
-def _banded(xs: Sequence[float], numbers: Sequence[Estimate], tone: str) -> Curve:
+def _banded(xs: Sequence[float], numbers: Sequence[Estimate], key: Key) -> Curve:
     values, low, high = zip(*((one.value, one.low, one.high) for one in numbers), strict=True)
-    return Curve(tuple(xs), values, low, high, tone)
+    return Curve(tuple(xs), values, low, high, key.tone, is_dashed=key.shape == "dash", name=key.text)
 
 
 def sweeps(column: ColumnRanking, score: str) -> tuple[Plot, ...]:
@@ -37,16 +38,23 @@ def sweeps(column: ColumnRanking, score: str) -> tuple[Plot, ...]:
     if len(points) < 2:
         return ()
     xs, places = [point.cutoff for point in points], shown_groups(column)
+    keys = _keys(column, places)
     rates = (
-        _banded(xs, [point.rates[place] for point in points], tone) for place, tone in zip(places, TONES, strict=False)
+        _banded(xs, [point.rates[place] for point in points], key) for place, key in zip(places, keys, strict=True)
     )
-    gap = _banded(xs, [point.gap for point in points], "tone-2")
-    accuracy = [_banded(xs, [point.accuracy for point in points], "tone-1")] if points[0].accuracy.value else []
-    keys = [Key("largest difference", "tone-2", LINE)] + [Key("accuracy", "tone-1", LINE)] * len(accuracy)
+    found = [(Key("largest difference", "tone-2", "line"), [point.gap for point in points])]
+    if points[0].accuracy.value is not None:
+        found.append((Key("accuracy", "tone-1", "dash"), [point.accuracy for point in points]))
     across = Axis(f"cutoff of {short(score)}")
     return (
-        _plot("selection rate", "Selection rates by cutoff", across, tuple(rates), _keys(column, places)),
-        _plot("", "Gap by cutoff", across, (gap, *accuracy), tuple(keys)),
+        _plot("selection rate", "Selection rates by cutoff", across, tuple(rates), keys),
+        _plot(
+            "",
+            "Gap by cutoff",
+            across,
+            tuple(_banded(xs, numbers, key) for key, numbers in found),
+            tuple(key for key, _ in found),
+        ),
     )
 
 
@@ -67,10 +75,8 @@ def roc(column: ColumnRanking) -> Iterator[Plot]:
     places = [place for place in shown_groups(column) if column.groups[place].true_positive_rates]
     if not places:
         return
-    curves = (
-        Curve(column.groups[place].false_positive_rates, column.groups[place].true_positive_rates, tone=tone)
-        for place, tone in zip(places, TONES, strict=False)
-    )
+    keys = _keys(column, places)
+    curves = (_roc_curve(column.groups[place], key) for place, key in zip(places, keys, strict=True))
     chance = Curve((0.0, 1.0), (0.0, 1.0), tone="tone-0", is_dashed=True)
     yield Plot(
         name="ROC curves by group",
@@ -78,8 +84,18 @@ def roc(column: ColumnRanking) -> Iterator[Plot]:
         x=Axis("false positive rate", low=0.0, high=1.0),
         y=Axis("true positive rate", low=0.0, high=1.0),
         layers=(chance, *curves),
-        key=_keys(column, places),
+        key=keys,
         height=380.0,
+    )
+
+
+def _roc_curve(group: GroupRanking, key: Key) -> Curve:
+    return Curve(
+        group.false_positive_rates,
+        group.true_positive_rates,
+        tone=key.tone,
+        is_dashed=key.shape == "dash",
+        name=key.text,
     )
 
 
@@ -89,13 +105,14 @@ def calibration(column: ColumnRanking, score: str) -> Iterator[Plot]:
     if len(bins) < 2:
         return
     places, xs = shown_groups(column), [_middle(one) for one in bins]
-    curves = (_banded(xs, [one.rates[place] for one in bins], tone) for place, tone in zip(places, TONES, strict=False))
+    keys = _keys(column, places)
+    curves = (_banded(xs, [one.rates[place] for one in bins], key) for place, key in zip(places, keys, strict=True))
     yield _plot(
         "share with a favourable label",
         "Calibration by group",
         Axis(f"{short(score)}, middle of each tenth of the rows"),
         tuple(curves),
-        _keys(column, places),
+        keys,
     )
 
 
