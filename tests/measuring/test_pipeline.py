@@ -222,6 +222,14 @@ def test_decisions_are_compared_with_the_first_on_the_same_rows():
     assert backwards.demographic_parity_difference.verdict is Verdict.LESS_FAIR
 
 
+def test_a_gap_that_hardly_differs_is_the_same_within_the_margin():
+    frame = decided_frame(3000)
+    frame["again"] = frame["hired"].where(frame.index >= 3, 1 - frame["hired"])
+    for margin, verdict in ((0.02, Verdict.SAME), (0.0, Verdict.OPEN)):
+        second = measure(frame, ("hired", "again"), "sex", same_within=margin).decisions("again")
+        assert second.of_column("sex").scores.demographic_parity_difference.verdict is verdict
+
+
 def test_a_column_and_a_cut_score_stand_side_by_side():
     frame = decided_frame(300)
     document = measure(frame, "rival", "sex", score="points", cutoff=50, **FEW).document
