@@ -84,9 +84,11 @@ def _cut(name: str, values: FloatArray, cutoff: Cutoff, direction: float) -> Cho
         median = float(np.median(values))
         return Choice(name, (values > median).astype(np.uint8), "median", cutoff=direction * median)
     if cutoff.rule == "rate":
-        cut = OperatingPoint(share=cutoff.number).cut(values)
-        return Choice(
-            name, (values >= cut.value).astype(np.uint8), "cutoff", cutoff=direction * cut.value, tied=cut.tied
-        )
+        # what is equal but for rounding is told by the spread of the scores, whatever their unit
+        least, spread = values.min(), np.ptp(values) or 1.0
+        unit = (values - least) / spread
+        cut = OperatingPoint(share=cutoff.number).cut(unit)
+        value = direction * float(least + cut.value * spread)
+        return Choice(name, (unit >= cut.value).astype(np.uint8), "cutoff", cutoff=value, tied=cut.tied)
     value = float(cutoff.number or 0.0)
     return Choice(name, (values >= direction * value).astype(np.uint8), "cutoff", cutoff=value)

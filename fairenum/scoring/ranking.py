@@ -54,11 +54,19 @@ class Calibration:
 
 def means(graded: Graded) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of the score in each group; NaN where there are too few rows."""
+    mean, deviation, unit = _moments(graded)
+    return mean * unit, deviation * unit
+
+
+def _moments(graded: Graded) -> tuple[FloatArray, FloatArray, float]:
+    """Return the same in a unit in which no square is too large, and the unit: a power of 2, so that nothing is lost."""
     codes, sizes = graded.groups.codes, graded.groups.sizes.astype(np.float64)
-    mean = share(_sums(codes, graded.values, len(sizes)), sizes)
-    scatter = _sums(codes, (graded.values - mean[codes]) ** 2, len(sizes))
+    unit = float(np.ldexp(1.0, np.frexp(np.abs(graded.values).max())[1] - 1))
+    values = graded.values / unit
+    mean = share(_sums(codes, values, len(sizes)), sizes)
+    scatter = _sums(codes, (values - mean[codes]) ** 2, len(sizes))
     variance = np.where(sizes > 1, share(scatter, np.maximum(sizes - 1, 1)), np.nan)
-    return mean, np.sqrt(variance)
+    return mean, np.sqrt(variance), unit
 
 
 def standardised_differences(graded: Graded, reference: int, confidence: float = 0.95) -> Interval:
@@ -81,7 +89,7 @@ def standardised_differences(graded: Graded, reference: int, confidence: float =
     Interval
         Shape (groups,); 0 for the reference group itself, NaN where scores do not vary.
     """
-    (mean, deviation), sizes = means(graded), graded.groups.sizes.astype(np.float64)
+    (mean, deviation, _), sizes = _moments(graded), graded.groups.sizes.astype(np.float64)
     other = sizes[reference]
     with np.errstate(divide="ignore", invalid="ignore"):
         scatter = (sizes - 1) * deviation**2 + (other - 1) * deviation[reference] ** 2

@@ -118,6 +118,20 @@ def test_a_score_is_cut_where_it_was_asked_for(cutoff, share):
     assert "no_cutoff" not in codes(result)
 
 
+@pytest.mark.parametrize("unit", [1e-15, 1.0, 1e200])
+def test_the_unit_of_a_score_changes_nothing_but_numbers_in_it(unit):
+    frame = decided_frame(500)
+    frame["points"] = frame["points"] * unit
+    options = {"score": "points", "cutoff": "rate=0.3", **LABEL}
+    found, plain = (measure(one, (), "sex", **options).document for one in (frame, decided_frame(500)))
+    cut = found.decisions[0]
+    assert cut.selected == plain.decisions[0].selected == (frame["points"] >= cut.cutoff).sum()
+    ours, theirs = (one.score.of_column("sex") for one in (found, plain))
+    assert ours.scoring == theirs.scoring
+    for one, other in zip(ours.groups, theirs.groups, strict=True):
+        assert one.difference.value == pytest.approx(other.difference.value)
+
+
 def test_a_score_alone_is_cut_at_its_median_and_says_so():
     frame = decided_frame(2000)
     result = measure(frame, (), "sex", score="points")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairenum.auditing.scorecard import RATIOS, _ratio_intervals
+from fairenum.auditing.scorecard import RATIOS, ratio_intervals
 from fairenum.document.machine import Tolerances
 from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import EncodedRows
@@ -60,7 +60,7 @@ def test_rows_of_groups_that_are_set_aside_change_no_gap(decisions):
     for gap in GAP_RATES:
         same(gap_intervals(ours, gap), gap_intervals(theirs, gap))
     for ratio in RATIOS:
-        same(_ratio_intervals(ours, ratio, 0.95), _ratio_intervals(theirs, ratio, 0.95))
+        same(ratio_intervals(ours, ratio, 0.95), ratio_intervals(theirs, ratio, 0.95))
 
 
 @settings(deadline=None, max_examples=40)
@@ -113,7 +113,7 @@ def test_no_interval_ends_beyond_what_is_possible(decisions, gap, seed, confiden
     for rate in FRACTIONS:
         within(signed_differences(scores, rate, confidence=confidence), -1.0, 1.0)
     for ratio in RATIOS:
-        within(_ratio_intervals(scores, ratio, confidence), 0.0, 1.0)
+        within(ratio_intervals(scores, ratio, confidence), 0.0, 1.0)
 
 
 def within(interval, least, most):
