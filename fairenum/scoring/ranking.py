@@ -59,7 +59,7 @@ def means(graded: Graded) -> tuple[FloatArray, FloatArray]:
 
 
 def _moments(graded: Graded) -> tuple[FloatArray, FloatArray, float]:
-    """Return the same in a unit in which no square is too large, and the unit: a power of 2, so that nothing is lost."""
+    """Return the same in a unit in which no square is too large, and the unit: a power of 2, which loses nothing."""
     codes, sizes = graded.groups.codes, graded.groups.sizes.astype(np.float64)
     unit = float(np.ldexp(1.0, np.frexp(np.abs(graded.values).max())[1] - 1))
     values = graded.values / unit
