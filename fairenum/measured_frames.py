@@ -7,7 +7,8 @@ from typing import get_args
 
 import pandas as pd
 
-from fairenum.document.measure import GroupMeasures, GroupRanking, MeasureDocument
+from fairenum.document.measure import GroupMeasures, MeasureDocument
+from fairenum.document.measured_score import GroupRanking
 from fairenum.document.terms import Gap
 from fairenum.document.value import Estimate
 

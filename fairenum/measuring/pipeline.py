@@ -17,16 +17,10 @@ from fairenum.dataset.decided import DecidedTable, Roles
 from fairenum.dataset.deciding import load_decided
 from fairenum.dataset.groups import named_groups
 from fairenum.document.environment import environment
-from fairenum.document.measure import (
-    ColumnMeasures,
-    MeasuredColumn,
-    MeasuredDecisions,
-    MeasureDocument,
-    MeasuredScore,
-    MeasuredTable,
-)
+from fairenum.document.measure import ColumnMeasures, MeasuredColumn, MeasuredDecisions, MeasureDocument, MeasuredTable
 from fairenum.document.measure_cautions import measure_cautions
 from fairenum.document.measure_config import MeasureConfig
+from fairenum.document.measured_score import MeasuredScore
 from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.table import Regrouped
 from fairenum.document.value import Estimate

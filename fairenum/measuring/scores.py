@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairenum.document.measure import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking
+from fairenum.document.measured_score import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking
 from fairenum.document.value import Estimate
 from fairenum.measuring.cutting import sign
 from fairenum.measuring.decisions import Setting, impact, ratios_to_best

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairenum.document.measure import CalibrationBin, ColumnRanking, GroupRanking
+from fairenum.document.measured_score import CalibrationBin, ColumnRanking, GroupRanking
 from fairenum.document.value import Estimate
 from fairenum.rendering.svg import Axis, Curve, Key, Layer, Plot
 from fairenum.rendering.svg.shapes import Shape

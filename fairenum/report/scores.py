@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairenum.document.measure import CutoffPoint, MeasureDocument, MeasuredScore
+from fairenum.document.measure import MeasureDocument
+from fairenum.document.measured_score import CutoffPoint, MeasuredScore
 from fairenum.rendering.numbers import UNDEFINED, estimate, share, signed
 from fairenum.rendering.page import Block, Figure, Section, Table
 from fairenum.rendering.text import shortened

@@ -151,18 +151,10 @@ def score(
 
 
 def scored(groups: Groups, counts: Confusion, is_constant: BoolArray, losses: FloatArray | None = None) -> Scores:
-    """Score models of which only counts are known.
+    """Score models of which only counts are known, in the order of the groups' names; rows may be others than theirs.
 
-    Parameters
-    ----------
-    groups
-        Names, and which of them are compared; the rows behind the counts may be others than those it holds.
-    counts
-        Of all models, in the order of the names.
-    is_constant
-        Models that decide all rows of the compared groups alike.
-    losses
-        Sums of hinge losses, shape (models, groups), if they are known.
+    `is_constant` marks models that decide all rows of the compared groups alike, `losses` are sums of hinge losses of
+    shape (models, groups), if they are known.
     """
     by_group = _rates(counts, losses)
     overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from fairenum.document.measure import (
-    FOUR_FIFTHS,
-    ColumnMeasures,
-    MeasuredDecisions,
-    MeasureDocument,
-    MeasuredScore,
-)
+from fairenum.document.measure import FOUR_FIFTHS, ColumnMeasures, MeasuredDecisions, MeasureDocument
+from fairenum.document.measured_score import MeasuredScore
 from fairenum.document.terms import Gap, Verdict
 from fairenum.phrases import quoted
 from fairenum.rendering.numbers import counted, estimate, share, signed
