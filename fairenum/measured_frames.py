@@ -14,7 +14,7 @@ from fairenum.document.value import Estimate
 
 Row = dict[str, object]
 ROW = ("group", "n", "selected", "p", "shortfall", "detectable", "is_small", "is_compared")
-RATES = tuple(name for name in GroupMeasures.__struct_fields__ if name != "group")
+RATES = tuple(name for name in GroupMeasures.__struct_fields__ if name not in ("group", "positives"))
 
 
 def tables(document: MeasureDocument) -> dict[str, pd.DataFrame]:
@@ -52,7 +52,7 @@ def _groups(document: MeasureDocument) -> Iterator[Row]:
         for column in decisions.columns:
             for group, own in zip(column.impact.groups, column.groups, strict=True):
                 row: Row = {"number": number, "decision": decisions.name, "column": column.column}
-                row |= {name: getattr(group, name) for name in ROW}
+                row |= {name: getattr(group, name) for name in ROW} | {"positives": own.positives}
                 row |= _limits("rate", group.rate) | _limits("difference", group.difference)
                 for name in RATES:
                     row |= _limits(name, getattr(own, name))

@@ -128,12 +128,15 @@ class GroupMeasures(Value, frozen=True):
     ----------
     ratio
         Selection rate as a share of that of the most selected group, which the limits take as given.
+    positives
+        Rows with a favourable label.
     base_rate
-        Share of rows with a favourable label.
+        Their share.
     """
 
     group: str
     ratio: Estimate
+    positives: int | None = None
     base_rate: Estimate = Estimate()
     true_positive_rate: Estimate = Estimate()
     false_positive_rate: Estimate = Estimate()
@@ -162,6 +165,17 @@ class ColumnMeasures(Value, frozen=True):
     def column(self) -> str:
         """The sensitive column."""
         return self.impact.column
+
+    def trials(self, measure: Measure) -> dict[str, int]:
+        """Count the rows that the rates of a gap or ratio are shares of, by compared group; of two rates, the fewer."""
+        groups = [(one, own) for one, own in zip(self.impact.groups, self.groups, strict=True) if one.is_compared]
+        if measure.startswith("demographic_parity"):
+            return {one.group: one.n for one, _ in groups}
+        if measure.startswith("predictive_parity"):
+            return {one.group: one.selected for one, _ in groups}
+        is_single = measure.startswith("equal_opportunity")
+        positives = {one.group: (own.positives or 0, one.n) for one, own in groups}
+        return {name: found if is_single else min(found, rows - found) for name, (found, rows) in positives.items()}
 
     @property
     def four_fifths(self) -> FourFifths:

@@ -140,7 +140,8 @@ def _groups(scores: Scores, table: GroupTable, setting: Setting) -> tuple[GroupM
     # the base rate is the selection rate of whoever selects by the label
     by_label = Confusion(scores.counts.total, scores.counts.total * np.array([0.0, 1.0]))
     base = _rates(by_label, "selection_rate", confidence)
-    return tuple(map(GroupMeasures, names, ratios, base, *rates))
+    positives = scores.counts.total[0, :, 1].astype(int).tolist()
+    return tuple(map(GroupMeasures, names, ratios, positives, base, *rates))
 
 
 def _rates(counts: Confusion, rate: Rate, confidence: float) -> Sequence[Estimate]:

@@ -111,11 +111,11 @@ def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...
 def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rule: Rule) -> Judgement:
     """Judge one rule by what decisions measure."""
     column = decisions.of_column(document.dataset.primary.column)
-    compared = [group for group in column.impact.groups if group.is_compared]
-    small = [group.group for group in compared if group.is_small]
     aside = [group.group for group in column.impact.groups if not group.is_compared]
-    lack = measured.too_small(column.column, small) if small else ""
-    if sum(group.n > 0 for group in compared) < 2:
+    trials = column.trials(rule.measure)
+    few = {name: rows for name, rows in trials.items() if rows < document.config.min_group_size}
+    lack = measured.few_trials(column.column, few) if few else ""
+    if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
         lack = measured.single_group(column.column)
     numbers = document.measure(decisions, rule.measure)
     whose = f"{measured.title(decisions, document)}: " if len(document.decisions) > 1 else ""

@@ -5,6 +5,7 @@ from datetime import date
 from io import StringIO
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 import pytest
 from decided import decided_frame
@@ -168,7 +169,20 @@ def test_rules_on_small_groups_are_open_and_those_set_aside_are_named():
     assert "(not judged: 'd')" in aside.reason
     (kept,) = judge_all(measure(frame, "hired", "race", small_groups="keep").document, rules)
     assert kept.outcome == "open"
-    assert "too small: 'd'" in kept.reason
+    assert "too small to have such a rate: d (5 rows)" in kept.reason
+
+
+def test_rules_count_the_rows_that_a_rate_is_a_share_of():
+    frame = decided_frame(300)
+    frame["good"] = np.where(frame.index < 60, "yes", "no")
+    document = measure(frame, "hired", "sex", **LABEL).document
+    parity, opportunity = judge_all(
+        document, parse_rules(["demographic_parity_difference<=0.9", "equal_opportunity_difference<=0.99"])
+    )
+    assert parity.outcome == "holds"
+    few = frame[frame["good"] == "yes"].groupby("sex").size()
+    assert opportunity.outcome == "open"
+    assert f"{few.idxmin()} ({few.min()} rows)" in opportunity.reason
 
 
 def test_junit_calls_it_what_it_is(plain):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import get_args
 
 from fairenum.document.measure import FOUR_FIFTHS, ColumnMeasures, MeasuredDecisions, MeasureDocument
@@ -27,6 +27,7 @@ CALIBRATION_CAPTION = (
     "Rows of about the same score: the share with a favourable label in each group, with intervals. Where the curves "
     "lie apart, one score means different things."
 )
+NAMED = 3  # groups that a sentence names
 SCORING_NOTE = "scoring rate: share of the group whose score is above the median of all measured rows"
 
 
@@ -224,9 +225,12 @@ def single_group(column: str) -> str:
     return f", but there is one group of {short(column)} only"
 
 
-def too_small(column: str, names: list[str]) -> str:
-    """Say that a rule has groups that are too small to judge by."""
-    return f", but {counted(len(names), 'group')} of {short(column)} too small: {quoted(names, 3)}"
+def few_trials(column: str, few: Mapping[str, int]) -> str:
+    """Say that a rule is about rates of too few rows to judge by."""
+    named = [f"{short(name)} ({counted(rows, 'row')})" for name, rows in few.items()]
+    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+    what = f"{counted(len(few), 'group')} of {short(column)} too small"
+    return f", but {what} to have such a rate: {', '.join(named[:NAMED])}{more}; --min-group-size sets the minimum"
 
 
 def aside(names: list[str]) -> str:
