@@ -7,18 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairenum.auditing.impact import group_tables, reference_check
+from fairenum.auditing.judging import judge_again
 from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import Optimism, Selection, reason_for
+from fairenum.document.choice import Selection, reason_for
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel
-from fairenum.document.scores import ChangedEstimate
 from fairenum.document.terms import Gap, Outcome
-from fairenum.document.value import Estimate, Parts
 from fairenum.errors import ResultError
-from fairenum.scoring import Interval
-from fairenum.scoring.estimates import estimate
-from fairenum.scoring.intervals import difference
 from fairenum.selection import Standing
 
 
@@ -30,7 +26,7 @@ def choose(
     candidates = _ranks(np.flatnonzero(standing.candidates(tolerances)))
     chosen = _ruled(standing, column, tolerances) if rank is None else rank
     outcome: Outcome = "none" if chosen is None else "kept" if chosen == 1 else "selected"
-    selection = Selection(
+    return Selection(
         rank=chosen,
         outcome=outcome,
         reason="asked_for" if rank is not None else reason_for(outcome, column, len(models), candidates),
@@ -39,7 +35,6 @@ def choose(
         candidates=candidates,
         pareto_front=_ranks(standing.pareto_front()),
     )
-    return _with_gain(selection, models[chosen - 1]) if chosen is not None and chosen > 1 else selection
 
 
 def _ruled(standing: Standing, column: str | None, tolerances: Tolerances) -> int | None:
@@ -54,7 +49,8 @@ def choose_again(document: AuditDocument, tolerances: Tolerances, rank: int | No
     """Return the document with another choice, and what depends on it; an explanation stays if it is still the one."""
     if rank is not None and not 1 <= rank <= len(document.models):
         raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(document.models)}")
-    last, selection = document.selection, choose(document.models, document.column, tolerances, rank)
+    chosen = choose(document.models, document.column, tolerances, rank)
+    last, selection = document.selection, judge_again(chosen, document.models, document.config)
     is_same = (last.rank, last.tolerances.metric) == (selection.rank, tolerances.metric)
     shortlist = selection.shortlist
     fresh = document.but(
@@ -79,36 +75,3 @@ def _standing(models: Sequence[AuditedModel], metric: Gap) -> Standing:
 
 def _ranks(places: np.ndarray) -> tuple[int, ...]:
     return tuple(int(place) + 1 for place in places)
-
-
-def _with_gain(selection: Selection, model: AuditedModel) -> Selection:
-    """Say what the chosen model gains over model 1, on the rows that chose it and on those that did not."""
-    chosen_by, judged_by = model.scores.selection, model.scores.holdout
-    metric = selection.tolerances.metric
-    gaps = Parts(chosen_by.gap(metric), judged_by.gap(metric))
-    changes = _changes(gaps.selection, gaps.holdout)
-    return selection.but(
-        gap_change=changes,
-        performance_change=_changes(chosen_by.performance, judged_by.performance),
-        accuracy_change=_changes(chosen_by.accuracy, judged_by.accuracy),
-        verdict=gaps.holdout.verdict,
-        optimism=Optimism(
-            gap=Parts(gaps.selection.alone, gaps.holdout.alone),
-            observed=_difference(changes.holdout, changes.selection),
-            expected=None,
-        ),
-    )
-
-
-def _changes(selection: ChangedEstimate, holdout: ChangedEstimate) -> Parts[Estimate]:
-    return Parts(selection.change or Estimate(), holdout.change or Estimate())
-
-
-def _difference(left: Estimate, right: Estimate) -> Estimate:
-    """Subtract two estimates from different rows."""
-    result = difference(_interval(left), _interval(right))
-    return estimate(float(result.estimate), float(result.lower), float(result.upper))
-
-
-def _interval(one: Estimate) -> Interval:
-    return Interval(*(np.array(end, dtype=np.float64) for end in (one.value, one.low, one.high)))

@@ -19,10 +19,12 @@ from fairenum.auditing.dividing import divided
 from fairenum.auditing.explanation import explanation
 from fairenum.auditing.guiding import join_guided
 from fairenum.auditing.impact import group_tables, reference_check
+from fairenum.auditing.judging import judge_first
 from fairenum.auditing.listing import Listing, enumerate_models
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
 from fairenum.auditing.screening import screen
+from fairenum.auditing.together import together
 from fairenum.auditing.training import Training, load
 from fairenum.auditing.weighting import train_machine
 from fairenum.dataset import Dataset
@@ -144,6 +146,7 @@ def run_audit(
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
         selection = choose(models, division.column, config.tolerances)
+        selection = judge_first(selection, models, division, listing, config)
     document = _stated(live, _Findings(tuning, guided, others, screening, models, multiplicity, reachable, selection))
     with clock.stage("explain"):
         document = live.explained(document)
@@ -155,6 +158,8 @@ def run_audit(
 def _scored(live: LiveRun) -> tuple[AuditedModel, ...]:
     """Score the models on both splits, beside what is proven about them."""
     scores = {part: score_part(live.division, live.listing, part, live.config) for part in PARTS}
+    limits = together(live.listing, live.division, live.config)
+    scores["holdout"] = [one.but(together=own) for one, own in zip(scores["holdout"], limits, strict=True)]
     return facts.audited_models(live.division, live.training, live.listing, scores)
 
 

@@ -156,10 +156,15 @@ def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfi
             confidence=config.confidence,
             replications=config.replications,
             minimum_size=config.min_group_size,
+            margin=config.same_within,
         )
         own = estimates(gap_intervals(scores, gap, config.confidence))
+        changes = [
+            change if is_comparable else Estimate(change.value)
+            for change, is_comparable in zip(estimates(comparison.gap_change), comparison.is_comparable, strict=True)
+        ]
         columns[gap] = [
             GapEstimate(value.value, value.low, value.high, change, verdict)
-            for value, change, verdict in zip(own, estimates(comparison.gap_change), comparison.verdicts, strict=True)
+            for value, change, verdict in zip(own, changes, comparison.verdicts, strict=True)
         ]
     return [GapScores(*row) for row in zip(*columns.values(), strict=True)]

@@ -16,9 +16,11 @@ class Optimism(Value, frozen=True):
     gap
         Of the selected model, by split.
     observed
-        Change of gap on the holdout minus that on the selection split.
+        Change of gap on the holdout minus that which the selection split showed; limits are those of the change on the
+        holdout. It has no bias, however the model was found.
     expected
-        What choosing is expected to flatter by; null if that was not estimated.
+        What choosing by the rule is expected to flatter by, from the selection split alone; null where the rule did not
+        choose, or a search had looked at these rows before, which cannot be repeated.
     """
 
     gap: Parts[Estimate]
@@ -78,6 +80,14 @@ class GuardCheck(Value, frozen=True):
     selection: float | None
     holdout: Estimate
     status: GuardStatus
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what was measured on the holdout lies within the limits; what is undefined lies beyond none."""
+        value = self.holdout.value
+        if value is None:
+            return True
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
 
 class Selection(Value, frozen=True):
@@ -146,6 +156,17 @@ class Selection(Value, frozen=True):
     def shortlist(self) -> list[int]:
         """Model 1, and the selected one if that is another."""
         return sorted({1, self.rank or 1})
+
+
+def proposal_of(selection: Selection) -> Proposal | None:
+    """Propose another model than model 1 if the holdout shows it to be fairer and keeps every guardrail there.
+
+    A guardrail is kept if what was measured lies within its limits: that is more than not being shown broken.
+    """
+    if selection.outcome != "selected":
+        return None
+    is_kept = all(guard.is_kept for guard in selection.guards)
+    return "proposed" if selection.is_fairer and is_kept else "candidate"
 
 
 def reason_for(outcome: Outcome, column: str | None, models: int, candidates: tuple[int, ...]) -> Reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import force_setattr
 
 from fairenum.document.terms import Gap, Measure, Verdict
@@ -101,6 +102,9 @@ class SplitScores(GroupScores, frozen=True):
         By the measure that models are chosen by; accuracy in runs that knew no other.
     auc
         Of the decision values; null in runs that did not measure it.
+    together
+        On the holdout, the same measures with limits that hold for all models together: what is known of a model that
+        was chosen with the holdout in sight. Empty in runs of older versions.
     """
 
     rows: int
@@ -111,6 +115,7 @@ class SplitScores(GroupScores, frozen=True):
     by_column: dict[str, ColumnScores]
     auc: Estimate = Estimate()
     performance: ChangedEstimate = NOT_MEASURED
+    together: dict[Measure, Estimate] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _perform(self)

@@ -14,7 +14,7 @@ from fairenum.document.choice import GroupTable
 from fairenum.document.measure import ColumnMeasures, GroupMeasures
 from fairenum.document.measure_config import MeasureConfig
 from fairenum.document.scores import ColumnScores, GapEstimate, GroupScores
-from fairenum.document.terms import Gap, Ratio, Verdict
+from fairenum.document.terms import Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.scoring import Comparison, Decisions, Scores, compare, gap_intervals, rate_intervals, score
 from fairenum.scoring.adverse import Headcount, impact_table
@@ -95,6 +95,7 @@ def _comparisons(decisions: Decisions, setting: Setting) -> Comparisons:
             confidence=config.confidence,
             replications=config.replications,
             minimum_size=config.min_group_size,
+            margin=config.same_within,
         )
         for number, gap in enumerate(GAPS)
         if setting.measures(gap)
@@ -110,14 +111,9 @@ def _gap(scores: Scores, gap: Gap, number: int, comparisons: Comparisons, settin
     comparison = comparisons[gap]
     change = comparison.gap_change[number]
     limits = estimate(float(change.estimate), float(change.lower), float(change.upper))
-    return GapEstimate(own.value, own.low, own.high, limits, _verdict(comparison, number, setting.config.same_within))
-
-
-def _verdict(comparison: Comparison, number: int, margin: float) -> Verdict | None:
-    """Say what a change shows; that a gap is the same within the margin is said before all else."""
-    change, verdict = comparison.gap_change[number], comparison.verdicts[number]
-    is_within = -margin <= change.lower and change.upper <= margin
-    return Verdict.SAME if is_within and verdict is not None else verdict
+    if not comparison.is_comparable[number]:
+        limits = Estimate(limits.value)
+    return GapEstimate(own.value, own.low, own.high, limits, comparison.verdicts[number])
 
 
 def _scores(scores: Scores, gaps: Mapping[Gap, GapEstimate], setting: Setting) -> ColumnScores:

@@ -2,7 +2,9 @@
 
 A rule holds if the whole interval keeps the limit, and is violated if none of it does. It is open if the interval
 straddles the limit, if there is no interval to judge by, if the run has no holdout of its own, or, for a metric that
-compares groups, if a compared group is too small to say much about. An open rule is neither a pass nor a fail. Groups
+compares groups, if a compared group has too few rows, or too few of those that a rate of the metric is a share of, to
+say much about. After choosing again with the holdout in sight, limits that hold for all models together are judged by,
+as the rows have had a part in the choice. An open rule is neither a pass nor a fail. Groups
 that are set aside are not judged, and the reason says so.
 """
 
@@ -16,8 +18,11 @@ from enum import StrEnum
 from typing import cast, get_args
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import Selection
 from fairenum.document.header import Document
 from fairenum.document.measure import MeasuredDecisions, MeasureDocument
+from fairenum.document.scores import SplitScores
+from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import Gap, Measure, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
@@ -127,16 +132,19 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
     """Judge one rule by the holdout scores of the selected model."""
     if document.selected is None:
         return Judgement(rule, RuleOutcome.OPEN, wording.NO_MODEL)
-    numbers = document.selected.scores.holdout.measure(rule.measure)
+    numbers = _measured(document.selected.scores.holdout, rule.measure, document.selection)
     found = wording.judged_by(numbers)
     if document.is_exploratory:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.NOT_SEPARATE}")
     column = document.dataset.primary
     aside = wording.not_judged(column) if column and column.aside else ""
-    return decided(rule, numbers, found, _lack_of_groups(document), aside)
+    without = wording.WITHOUT_LIMITS_TOGETHER if document.selection.is_in_sight else wording.WITHOUT_LIMITS
+    return decided(rule, numbers, found, _lack_of_groups(document, rule.measure), aside, without)
 
 
-def decided(rule: Rule, numbers: Estimate, found: str, lack: str, aside: str) -> Judgement:
+def decided(
+    rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = wording.WITHOUT_LIMITS
+) -> Judgement:
     """Judge a rule by an estimate.
 
     Parameters
@@ -149,10 +157,12 @@ def decided(rule: Rule, numbers: Estimate, found: str, lack: str, aside: str) ->
         What keeps groups from being compared, in words; empty if nothing does.
     aside
         Which groups are not judged, in words; empty if all are.
+    without
+        What to say where there are no limits to judge by.
     """
     is_between_groups = rule.measure in GROUP_MEASURES
     if numbers.value is None or numbers.low is None or numbers.high is None:
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.WITHOUT_LIMITS}")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
     if is_between_groups and lack:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
     found += aside if is_between_groups else ""
@@ -162,11 +172,32 @@ def decided(rule: Rule, numbers: Estimate, found: str, lack: str, aside: str) ->
     return Judgement(rule, RuleOutcome.HOLDS if kept == {True} else RuleOutcome.VIOLATED, found)
 
 
-def _lack_of_groups(document: AuditDocument) -> str:
-    """Say which compared groups of the primary column are too small to judge by, or that there is only one."""
-    column = document.dataset.primary
-    if column is None:
+def _measured(scores: SplitScores, measure: Measure, selection: Selection) -> Estimate:
+    """Return a measure of the holdout; once that has been in sight, with limits that hold for all models together."""
+    alone = scores.measure(measure)
+    return scores.together.get(measure, Estimate(alone.value)) if selection.is_in_sight else alone
+
+
+def _lack_of_groups(document: AuditDocument, measure: Measure) -> str:
+    """Say which compared groups of the primary column have too few trials to judge by, or that there is only one."""
+    column, chosen, least = document.dataset.primary, document.selected, document.config.min_group_size
+    if column is None or chosen is None:
         return ""
     if small := [group for group in column.compared if group.is_small]:
         return wording.small_groups(column, small)
-    return wording.single_group(column) if sum(group.holdout > 0 for group in column.compared) < 2 else ""
+    if sum(group.holdout > 0 for group in column.compared) < 2:
+        return wording.single_group(column)
+    trials = _trials(column, measure, chosen.scores.holdout.by_column[column.column].selected)
+    few = {group.name: trials[group.name] for group in column.compared if trials[group.name] < least}
+    return wording.few_trials(column, few) if few else ""
+
+
+def _trials(column: SensitiveColumn, measure: Measure, selected: tuple[int, ...]) -> dict[str, int]:
+    """Count the rows of the holdout that the rates of a metric are shares of, by group; of two rates, the fewer."""
+    if measure.startswith("predictive_parity"):
+        return {group.name: rows for group, rows in zip(column.groups, selected, strict=True)}
+    if measure.startswith("demographic_parity"):
+        return {group.name: group.holdout for group in column.groups}
+    is_single = measure.startswith("equal_opportunity")
+    positives = {group.name: (group.holdout_positives, group.holdout) for group in column.groups}
+    return {name: found if is_single else min(found, rows - found) for name, (found, rows) in positives.items()}

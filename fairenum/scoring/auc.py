@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from fairenum.scoring.comparison import max_t_critical
 from fairenum.scoring.counts import BitArray, BoolArray, FloatArray, blocks, freeze
+from fairenum.scoring.deviations import max_t_critical
 from fairenum.scoring.intervals import Interval, normal_critical, wilson
+from fairenum.scoring.paired import Overlap, paired_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,8 @@ def auc_changes(
     Returns
     -------
     Interval
-        Shape (models,); exactly 0 for a model that ranks every pair as model 1 does.
+        Shape (models,); exactly 0 for model 1 alone. Of a model that ranks every pair as model 1 does, it is known as
+        well as of a rate that has not changed in any row of the rarer label.
     """
     found = ranked(values, labels, weights)
     parts = found.parts - found.parts[0]
@@ -146,7 +148,16 @@ def auc_changes(
         for block in blocks(replications, len(labels))
     ]
     spread, change, first = np.sqrt((parts**2).sum(1)), found.auc - found.auc[0], found.auc[0]
+    critical = max_t_critical([np.concatenate(drawn)], confidence)
     # a handful of rows may all change alike, which tells nothing of how others would
-    error = np.where(spread > 0.0, max_t_critical([np.concatenate(drawn)], confidence) * spread, 1.0)
+    alike = np.where(change == 0.0, _unchanged(found.fewest, critical), 1.0)
+    error = np.where(spread > 0.0, critical * spread, alike)
     changes = Interval(change, np.maximum(change - error, -first), np.minimum(change + error, 1.0 - first))
-    return changes.where((spread > 0.0) | (change != 0.0))
+    return changes.where(np.arange(len(change)) > 0)
+
+
+def _unchanged(rows: float, critical: float) -> float:
+    """Return how far a rate may change that has not changed in so many rows (see :mod:`~fairenum.scoring.paired`)."""
+    nothing = np.zeros(())
+    pair = (nothing, np.asarray(float(rows)))
+    return float(paired_change(pair, pair, Overlap(nothing, pair[1], nothing, nothing), critical).upper)

@@ -1,18 +1,12 @@
 """Is a model fairer than the first one? Verdicts that hold for all models together.
 
-The models share their rows, so a *change* against model 1 is known far better than a gap. Max-t limits hold
-at once for every signed difference c_ab of model 1 between two groups, and for its change d_ab in each model.
-They bound the change of the gap G = max c_ab. A gap is at least L = max lower(c_ab), and whichever pair ab is
-the widest in model m or in model 1,
-
-    G(m) - G(1) <= max_ab min( upper(d_ab), upper(c_ab(m)) - L(1) )
-    G(m) - G(1) >= min_ab max( lower(d_ab), L(m) - upper(c_ab(1)) )
-
-where the limits of c(m) are those of c(1) and d together; and no gap changes by more than 1. A model is fairer if
-the upper bound is below 0; so a gap of model 1 itself must be shown first.
+The models share their rows, so a *change* against model 1 is known far better than a gap. Max-t limits hold at once for
+the signed differences of model 1 and of every other model, for their changes and for their sums, in all pairs of
+groups; :mod:`~fairenum.scoring.changes` has what follows from them for the change of the gap. Of two groups and one
+rate, changes and sums are enough.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -21,28 +15,11 @@ import numpy as np
 from fairenum.dataset.groups import Groups
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
-from fairenum.scoring.counts import (
-    BoolArray,
-    Confusion,
-    Decisions,
-    FloatArray,
-    blocks,
-    confusion,
-    freeze,
-)
-from fairenum.scoring.effective import effective
-from fairenum.scoring.intervals import (
-    Interval,
-    Overlap,
-    Pair,
-    normal_critical,
-    paired_change,
-    pairwise,
-    weighted_change,
-    weighted_mean,
-    wilson,
-)
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, label_weights, score, share
+from fairenum.scoring.changes import Criticals, change_limits, is_single, movement, rate_changes
+from fairenum.scoring.counts import BoolArray, Decisions, FloatArray, freeze
+from fairenum.scoring.deviations import balanced, covering, deviations, max_t_critical, peak
+from fairenum.scoring.intervals import Interval, weighted_mean
+from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, label_weights, score
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +31,31 @@ class Comparison:
     gap
         Its name.
     verdicts
-        One for each model. A model that decides all rows alike is never fairer, whatever its gap.
+        One for each model; None where nothing can be compared, and for a model that decides all rows alike, which is
+        never fairer, whatever its gap.
     gap_change
-        Gap of the model minus gap of model 1, shape (models,); limits hold for all models together.
+        Gap of the model minus gap of model 1, shape (models,); limits hold for all models together. Only model 1 is
+        known not to change: a model that decides all these rows alike may decide others otherwise.
     difference_change
         The same for the signed differences against the reference group, shape (models, rates, compared groups).
     critical
-        How many standard errors it takes for all limits to hold together.
+        How many standard errors the limits of changes are away, for all limits to hold together.
+    is_comparable
+        Models whose gap, and that of model 1, are defined between two groups at least.
     is_identical
         Models that decide every row of a compared group as model 1 does.
     is_constant
         Models that decide all those rows alike.
     is_small
-        Compared groups with too few rows to say much about.
+        Compared groups with too few trials of a rate of the gap to say much about, shape (models, groups).
     """
 
     gap: Gap
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Verdict | None, ...]
     gap_change: Interval
     difference_change: Interval
     critical: float
+    is_comparable: BoolArray
     is_identical: BoolArray
     is_constant: BoolArray
     is_small: BoolArray
@@ -91,6 +73,7 @@ def compare(
     confidence: float = 0.95,
     replications: int = 1000,
     minimum_size: int = 30,
+    margin: float = 0.0,
 ) -> Comparison:
     """Say of each model whether its gap is smaller than that of model 1.
 
@@ -109,7 +92,9 @@ def compare(
     replications
         Bootstrap replications.
     minimum_size
-        Compared groups with fewer rows are marked, not dropped: what they leave open stays open.
+        Compared groups with fewer trials are marked, not dropped: what they leave open stays open.
+    margin
+        A gap that changes by no more than this is the same.
 
     Returns
     -------
@@ -118,23 +103,72 @@ def compare(
     decisions = decisions.compared()
     groups, rates, scores = decisions.groups, GAP_RATES[gap], score(decisions)
     present = groups.sizes > 0
-    noise = _noise(decisions, rates, replications, rng)
-    critical = max_t_critical(_pair_contrasts(noise, present), confidence)
-    outcomes, trials = _stacked([effective(FRACTIONS[rate], scores.counts) for rate in rates])
-    first = pairwise(wilson(outcomes[0], trials[0], critical), present)
-    changes = pairwise(_rate_changes(decisions, rates, critical), present)
-    lower, upper = _gap_change_limits(first, changes)
+    single = is_single(rates, present)
+    noise = deviations(decisions, rates, replications, rng)
+    criticals = _criticals(noise, present, confidence, single=single)
+    moved = movement(decisions, rates, present, criticals)
+    lower, upper = change_limits(moved, present, single=single)
     gaps = getattr(scores.gaps, gap)
+    is_other = np.arange(len(gaps)) > 0
+    changes = Interval(gaps - gaps[0], lower, upper).where(is_other | np.isnan(gaps))
+    is_comparable = ~np.isnan(gaps - gaps[0]) & (int(present.sum()) > 1)
     return Comparison(
         gap=gap,
-        verdicts=tuple(map(_change_verdict, lower, upper, decisions.is_constant)),
-        gap_change=Interval(gaps - gaps[0], lower, upper).where(~decisions.is_identical),
-        difference_change=changes[..., groups.reference(reference)],
-        critical=critical,
+        verdicts=tuple(
+            change_verdict(low, high, margin) if is_told else None
+            for low, high, is_told in zip(
+                changes.lower, changes.upper, is_comparable & ~decisions.is_constant, strict=True
+            )
+        ),
+        gap_change=changes,
+        difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference(reference)],
+        critical=criticals.change,
+        is_comparable=is_comparable,
         is_identical=decisions.is_identical,
         is_constant=decisions.is_constant,
-        is_small=groups.small(minimum_size),
+        is_small=_small(scores, rates, minimum_size),
     )
+
+
+def gap_critical(
+    decisions: Decisions, gap: Gap, rng: np.random.Generator, *, confidence: float = 0.95, replications: int = 1000
+) -> float:
+    """Find how many standard errors cover the signed differences of all models together.
+
+    A model that was chosen because its gap is small on these rows has no other limits than these.
+
+    Parameters
+    ----------
+    decisions
+        Of all models.
+    gap
+        One of the four differences.
+    rng
+        Source of the bootstrap weights.
+    confidence
+        With which all limits hold together.
+    replications
+        Bootstrap replications.
+
+    Returns
+    -------
+    float
+        For :func:`~fairenum.scoring.inference.gap_intervals`.
+    """
+    decisions = decisions.compared()
+    noise, peaks = deviations(decisions, GAP_RATES[gap], replications, rng), np.zeros(replications)
+    for a, b in combinations(np.flatnonzero(decisions.groups.sizes > 0), 2):
+        peaks = np.maximum(peaks, peak(noise[:, a] - noise[:, b]))
+    return covering(peaks, confidence)
+
+
+def change_verdict(lower: float, upper: float, margin: float) -> Verdict:
+    """Say what an interval of the change of a gap shows; the same within the margin is said before all else."""
+    if -margin <= lower and upper <= margin:
+        return Verdict.SAME
+    if lower > 0:
+        return Verdict.LESS_FAIR
+    return Verdict.FAIRER if upper < 0 else Verdict.OPEN
 
 
 def accuracy_changes(
@@ -169,9 +203,11 @@ def accuracy_changes(
     right = (decisions.predictions == decisions.labels).astype(np.uint8)
     strata, weights = _strata(decisions, measure)
     rightness = replace(decisions, predictions=right, groups=strata)
-    noise = _noise(rightness, ("selection_rate",), replications, rng)[:, 1:, 0] @ weights
-    critical = max_t_critical([noise], confidence)
-    return weighted_mean(_rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
+    noise = deviations(rightness, ("selection_rate",), replications, rng)[0]
+    noise = np.einsum("g,grm->rm", weights, noise)
+    critical = max_t_critical([noise[:, 1:] - noise[:, :1]], confidence)
+    changes = weighted_mean(rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
+    return changes.where(np.arange(len(right)) > 0)
 
 
 def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
@@ -183,105 +219,22 @@ def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, 
     return Groups(labels.astype(np.intp), ("unfavourable", "favourable")), label_weights(counts, measure)
 
 
-def max_t_critical(contrasts: Iterable[FloatArray], confidence: float) -> float:
-    """Find how many standard errors cover all contrasts together.
+def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, single: bool) -> Criticals:
+    """Cover changes and sums of every pair and, unless there is but one, the signed differences, too.
 
-    Parameters
-    ----------
-    contrasts
-        Bootstrap deviations from the estimates, the replications on the first axis.
-    confidence
-        With which all are covered.
-
-    Returns
-    -------
-    float
-        At least that of a single contrast.
+    Sums of models that agree vary together, changes apart: each kind has the critical value that it needs.
     """
-    floor = normal_critical(confidence)
-    peaks = [_peak(contrast) for contrast in contrasts]
-    return max(floor, float(np.quantile(np.max(peaks, axis=0), confidence))) if peaks else floor
+    peaks = np.zeros((3, noise.shape[-2]))
+    for a, b in combinations(np.flatnonzero(present), 2):
+        pair = noise[:, a] - noise[:, b]
+        first, others = pair[..., :1], pair[..., 1:]
+        kinds = (others - first, others + first) if single else (others - first, others + first, pair)
+        for place, contrasts in enumerate(kinds):
+            peaks[place] = np.maximum(peaks[place], peak(contrasts))
+    change, total, level = balanced(peaks, confidence)
+    return Criticals(change, total, level, level)
 
 
-def _peak(contrast: FloatArray) -> FloatArray:
-    flat = contrast.reshape(len(contrast), -1)
-    spread = np.sqrt((flat**2).mean(0))
-    varies = spread > 1e-12  # identical models differ by rounding only
-    return np.asarray(np.max(np.abs(flat[:, varies]) / spread[varies], axis=1, initial=0))
-
-
-def _pair_contrasts(noise: FloatArray, present: BoolArray) -> Iterator[FloatArray]:
-    return (noise[..., a] - noise[..., b] for a, b in combinations(np.flatnonzero(present), 2))
-
-
-def _noise(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: np.random.Generator) -> FloatArray:
-    """Draw how far model 1's rates, and the other models' changes against it, may be from the truth.
-
-    Each replication weights the rows by normal numbers w and takes the linearised deviation of a rate,
-    sum of w_i (x_i - p n_i) / n. Copies of a row are drawn as one: n weights add up to sqrt(n) times one, and where
-    rows count differently, to the root of the sum of squares of what they count.
-    Weights that are never negative (multinomial, exponential) have the same variance, but where models change
-    only a row or two, their long tails widen the band of all.
-
-    Returns
-    -------
-    FloatArray
-        Shape (replications, models, rates, groups).
-    """
-    kinds, copies, squares = decisions.distinct()
-    outcomes, trials = _fractions(confusion(kinds, copies), rates)
-    noise = np.empty((replications, *outcomes.shape))
-    for block in blocks(replications, len(copies)):
-        weights = rng.standard_normal((len(noise[block]), len(copies))) * np.sqrt(squares)
-        drawn, drawn_trials = _fractions(confusion(kinds, weights), rates)
-        noise[block] = np.nan_to_num(share(drawn - share(outcomes, trials) * drawn_trials, trials))
-    noise[:, 1:] -= noise[:, :1]
-    return noise
-
-
-def _fractions(counts: Confusion, rates: Sequence[Rate]) -> Fraction:
-    """Take outcomes and trials of several rates, each of shape (..., models, rates, groups)."""
-    return _stacked([FRACTIONS[rate](counts) for rate in rates])
-
-
-def _stacked(fractions: Sequence[Fraction]) -> Fraction:
-    parts = [np.broadcast_arrays(*fraction) for fraction in fractions]
-    outcomes, trials = (np.stack(part, axis=-2) for part in zip(*parts, strict=True))
-    return outcomes, trials
-
-
-def _rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:
-    """Bound the change of each rate in each group from model 1, shape (models, rates, groups)."""
-    counts, shared = confusion(decisions), confusion(decisions.shared())
-    pair = _paired(counts, shared, rates)
-    if counts.squares and shared.squares:
-        changes = weighted_change(pair, _paired(counts.squares, shared.squares, rates), critical)
-    else:
-        changes = paired_change(*pair, critical)
-    return changes.where(~decisions.is_identical[:, None, None])
-
-
-def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair:
-    """Set each model beside the first, given what each selects and what each selects with the first."""
-    outcomes, trials = _fractions(counts, rates)
-    both, both_trials = _fractions(shared, rates)
-    # the trials of a precision are what the model selects; those of other rates are the same for all models
-    own = np.array([rate == "precision" for rate in rates])[:, None]
-    overlap = Overlap(both, both_trials, np.where(own, both, outcomes), np.where(own, both, outcomes[0]))
-    return Pair((outcomes, trials), (outcomes[0], trials[0]), overlap)
-
-
-def _gap_change_limits(first: Interval, changes: Interval) -> tuple[FloatArray, FloatArray]:
-    """Apply the two bounds of the module's docstring; the last three axes are rates and two groups."""
-    pairs = (-3, -2, -1)
-    least_gap = first.lower.max()
-    least_gaps = (first.lower + changes.lower).max(pairs, keepdims=True)
-    upper = np.minimum(changes.upper, first.upper + changes.upper - least_gap).max(pairs)
-    lower = np.maximum(changes.lower, least_gaps - first.upper).min(pairs)
-    return np.maximum(lower, -1), np.minimum(upper, 1)
-
-
-def _change_verdict(lower: float, upper: float, is_constant: bool) -> Verdict:
-    if lower > 0 or (upper < 0 and is_constant):
-        return Verdict.LESS_FAIR
-    return Verdict.FAIRER if upper < 0 else Verdict.OPEN
+def _small(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:
+    trials = [np.broadcast_to(FRACTIONS[rate](scores.counts)[1], scores.counts.selected.shape[:-1]) for rate in rates]
+    return np.asarray(np.min(trials, axis=0) < minimum)

@@ -19,8 +19,8 @@ from fairenum.scoring.intervals import (
     difference,
     normal_critical,
     pairwise,
+    rate_limits,
     tukey_critical,
-    wilson,
 )
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
 
@@ -44,7 +44,7 @@ def rate_intervals(counts: Confusion, rate: Rate = "selection_rate", confidence:
     Interval
         Shape (models, groups).
     """
-    return wilson(*effective(FRACTIONS[rate], counts), normal_critical(confidence))
+    return rate_limits(*effective(FRACTIONS[rate], counts), normal_critical(confidence))
 
 
 def signed_differences(
@@ -74,20 +74,25 @@ def signed_differences(
     return difference(rates, rates[:, [position]]).where(others)
 
 
-def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95) -> Interval:
+def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: float | None = None) -> Interval:
     """Bound the gap of each model, one by one.
 
-    If every signed difference lies between l and u, the gap lies between max(0, max l) and max u. Groups that are set
-    aside have no part in it.
+    If every signed difference is at least l, the gap is at least max(0, max l), so the lower limits have to hold for
+    all pairs together. It is at most the upper limit of the pair that is the widest in truth, so the largest of all
+    upper limits needs no more than each of them: whichever pair that is, its own holds. Where one pair is much the
+    widest, the limits fail as often as its own two do, and these share the error; where all groups are alike, only the
+    lower one can fail.
 
     Parameters
     ----------
     scores
-        All models.
+        All models. Groups that are set aside have no part in it.
     gap
         One of the four differences.
     confidence
         Of each model's interval.
+    critical
+        The number of standard errors of every limit, where they are to hold for all models together.
 
     Returns
     -------
@@ -97,10 +102,16 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95) -> Interva
     present = (scores.by_group.count > 0) & scores.groups.compared
     counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
     # two rates share the error probability between them
-    critical = tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
-    pairs = [pairwise(wilson(*effective(FRACTIONS[rate], counts), critical), present[present]) for rate in rates]
-    lower = np.max([pair.lower for pair in pairs], axis=(0, 2, 3))
-    upper = np.max([pair.upper for pair in pairs], axis=(0, 2, 3))
+    together = critical or tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
+    # what the lower limit of the widest pair leaves of the error
+    alone = critical or float(stats.norm.isf(1 - confidence - stats.norm.sf(together)))
+    fractions = [effective(FRACTIONS[rate], counts) for rate in rates]
+    least, most = (
+        [pairwise(rate_limits(*fraction, value), present[present]) for fraction in fractions]
+        for value in (together, alone)
+    )
+    lower = np.max([pair.lower for pair in least], axis=(0, 2, 3))
+    upper = np.max([pair.upper for pair in most], axis=(0, 2, 3))
     return Interval(getattr(scores.gaps, gap), lower, upper)
 
 

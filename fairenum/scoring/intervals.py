@@ -1,4 +1,4 @@
-"""Intervals for rates, for differences between groups, and for changes between two models on the same rows.
+"""Intervals for rates, and for differences between groups.
 
 Each takes a critical value, the number of standard errors to either side: :func:`normal_critical` for one
 interval, a larger one where many intervals have to hold together.
@@ -6,21 +6,22 @@ interval, a larger one where many intervals have to hold together.
 Wald and percentile bootstrap intervals fail where audits live, in small groups and at rare outcomes: the 95 %
 Wald interval of a difference covers 60 % with groups of 45 and 5 rows at a rate of 0.1. These do not:
 
-- a rate: Wilson's score interval;
-- a difference of two groups: Newcombe's hybrid of the two (1998), [d - sqrt((p - l)^2 + (u' - p')^2), ...];
-- a change between two models in one group: Bonett and Price (2012), which adds imaginary rows on which the
-  models differ, so that a group where no decision has changed yet is not taken for one where none can change.
+- a rate: Wilson's score interval, and that of Clopper and Pearson, which never covers too seldom, where trials are few;
+- a difference of two groups: Newcombe's hybrid of the two (1998), [d - sqrt((p - l)^2 + (u' - p')^2), ...].
 """
 
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from fairenum.scoring.counts import BoolArray, FloatArray, freeze
-from fairenum.scoring.rates import Fraction, share
+from fairenum.scoring.rates import share
+
+TINY = 1e-300
+FEW_TRIALS = 30  # with fewer, a rate has the exact limits
 
 Index = int | slice | EllipsisType | list[int] | None
 
@@ -49,33 +50,6 @@ class Interval:
         """Unpack, with the middle of the limits for an undefined estimate."""
         middle = (self.lower + self.upper) / 2
         return np.where(np.isnan(self.estimate), middle, self.estimate), self.lower, self.upper
-
-
-class Overlap(NamedTuple):
-    """What two models share in one group, row by row.
-
-    Attributes
-    ----------
-    outcomes
-        Rows that are outcomes of both.
-    trials
-        Rows that are trials of both.
-    model_outcomes, first_outcomes
-        Outcomes of the one that are trials of the other.
-    """
-
-    outcomes: FloatArray
-    trials: FloatArray
-    model_outcomes: FloatArray
-    first_outcomes: FloatArray
-
-
-class Pair(NamedTuple):
-    """A model beside the first one: outcomes and trials of both, and what they share."""
-
-    model: Fraction
-    first: Fraction
-    overlap: Overlap
 
 
 def normal_critical(confidence: float) -> float:
@@ -126,6 +100,55 @@ def wilson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interva
     centre = (outcomes + slack / 2) / (trials + slack)
     radius = critical * np.sqrt(variance + slack / 4) / (trials + slack)
     return Interval(share(outcomes, trials), np.maximum(centre - radius, 0), np.minimum(centre + radius, 1))
+
+
+def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
+    """Bound a rate by the values that make what was observed, or more of it, improbable: exact, and on the safe side.
+
+    Parameters
+    ----------
+    outcomes, trials
+        How many, out of how many; they need not be whole.
+    critical
+        A normal number that is exceeded as often as each limit may fail.
+
+    Returns
+    -------
+    Interval
+        From 0 to 1 where there were no trials.
+    """
+    tail, rest = stats.norm.sf(critical), trials - outcomes
+    # where there is nothing on one side, its limit is certain; any number above 0 keeps the other side defined
+    lower = special.betaincinv(np.maximum(outcomes, TINY), rest + 1, tail)
+    upper = special.betainccinv(outcomes + 1, np.maximum(rest, TINY), tail)
+    return Interval(share(outcomes, trials), np.where(outcomes > 0, lower, 0.0), np.where(rest > 0, upper, 1.0))
+
+
+def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
+    """Bound a rate: exactly below 30 trials, by Wilson's limits from there on.
+
+    Wilson's cover as often as they say on average, but of one to five trials too seldom, and a gap among small groups
+    is the largest of many such.
+
+    Parameters
+    ----------
+    outcomes, trials
+        How many, out of how many; of rows that count differently as many as tell the same.
+    critical
+        The number of standard errors to either side.
+
+    Returns
+    -------
+    Interval
+        From 0 to 1 where there were no trials.
+    """
+    limits, few = wilson(outcomes, trials, critical), np.broadcast_to(trials < FEW_TRIALS, np.shape(outcomes))
+    if not few.any():
+        return limits
+    exact = clopper_pearson(outcomes[few], np.broadcast_to(trials, np.shape(outcomes))[few], critical)
+    lower, upper = limits.lower.copy(), limits.upper.copy()
+    lower[few], upper[few] = exact.lower, exact.upper
+    return Interval(limits.estimate, lower, upper)
 
 
 def difference(left: Interval, right: Interval) -> Interval:
@@ -197,93 +220,3 @@ def pairwise(groups: Interval, present: BoolArray) -> Interval:
     pairs = difference(groups[..., :, None], groups[..., None, :])
     comparable = present[:, None] & present & ~np.eye(len(present), dtype=np.bool_)
     return pairs.where(comparable)
-
-
-def paired_change(model: Fraction, first: Fraction, overlap: Overlap, critical: float) -> Interval:
-    """Bound the change of a rate from one model to another in the same group.
-
-    Each rate is x / n over its own trials; as the rows are shared, so is most of the error. Add h = z^2 / 4
-    imaginary rows that are an outcome of the one model only, and h of the other only: p = (x + h) / (n + 2 h),
-    m = n + 2 h. The linearised change p - p' has the variance p (1 - p) / m + p' (1 - p') / m' - 2 c, where
-    c = sum of (x_i - p n_i) (x'_i - p' n'_i) / (m m').
-
-    Parameters
-    ----------
-    model, first
-        Outcomes and trials of the two models.
-    overlap
-        What the models have in common.
-    critical
-        The z above.
-
-    Returns
-    -------
-    Interval
-        For equal trials and z = 2 it is Bonett and Price's.
-    """
-    added = critical**2 / 4
-    trials, other_trials = model[1] + 2 * added, first[1] + 2 * added
-    rate, other = (model[0] + added) / trials, (first[0] + added) / other_trials
-    covariance = (
-        overlap.outcomes
-        - other * (overlap.model_outcomes + added)
-        - rate * (overlap.first_outcomes + added)
-        + rate * other * (overlap.trials + 2 * added)
-    ) / (trials * other_trials)
-    variance = rate * (1 - rate) / trials + other * (1 - other) / other_trials - 2 * covariance
-    change, radius = rate - other, critical * np.sqrt(np.maximum(variance, 0))
-    lower, upper = np.maximum(change - radius, -1), np.minimum(change + radius, 1)
-    return Interval(share(*model) - share(*first), lower, upper)
-
-
-def weighted_change(sums: Pair, squares: Pair, critical: float) -> Interval:
-    """Bound the change of a rate from one model to another where rows count differently.
-
-    As in :func:`paired_change`, with sums of weights where it takes means, and sums of their squares where it takes
-    variances. Weights are scaled by sum w / sum w^2 over the trials, which makes both sums Kish's number of rows, so
-    that an imaginary row counts as one of these.
-
-    Parameters
-    ----------
-    sums, squares
-        Of what rows count, and of its squares.
-    critical
-        The number of standard errors.
-
-    Returns
-    -------
-    Interval
-        That of :func:`paired_change` where all rows count alike.
-    """
-    added = critical**2 / 4
-    (rate, trials, scale), (other, other_trials, other_scale) = (
-        _scaled(*fractions, added) for fractions in ((sums.model, squares.model), (sums.first, squares.first))
-    )
-    both = scale * other_scale
-    covariance = (
-        both * squares.overlap.outcomes
-        - other * (both * squares.overlap.model_outcomes + added)
-        - rate * (both * squares.overlap.first_outcomes + added)
-        + rate * other * (both * squares.overlap.trials + 2 * added)
-    ) / (trials * other_trials)
-    variance = (
-        _scatter(squares.model, rate, scale, added) / trials**2
-        + _scatter(squares.first, other, other_scale, added) / other_trials**2
-        - 2 * covariance
-    )
-    change, radius = rate - other, critical * np.sqrt(np.maximum(variance, 0))
-    lower, upper = np.maximum(change - radius, -1), np.minimum(change + radius, 1)
-    return Interval(share(*sums.model) - share(*sums.first), lower, upper)
-
-
-def _scaled(sums: Fraction, squares: Fraction, added: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return rate and trials with the imaginary rows, and by what weights are scaled."""
-    scale = np.nan_to_num(share(sums[1], squares[1]))
-    trials = scale * sums[1] + 2 * added
-    return (scale * sums[0] + added) / trials, trials, scale
-
-
-def _scatter(squares: Fraction, rate: FloatArray, scale: FloatArray, added: float) -> FloatArray:
-    """Sum the squares of w (x - p), those of the imaginary rows among them."""
-    outcomes, trials = scale**2 * squares[0], scale**2 * squares[1]
-    return np.asarray((outcomes + added) * (1 - rate) ** 2 + (trials - outcomes + added) * rate**2)

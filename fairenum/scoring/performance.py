@@ -14,7 +14,7 @@ from fairenum.scoring.comparison import accuracy_changes
 from fairenum.scoring.counts import BitArray, Confusion, Decisions, FloatArray, confusion
 from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
-from fairenum.scoring.intervals import Interval, normal_critical, weighted_mean, wilson
+from fairenum.scoring.intervals import Interval, normal_critical, rate_limits, weighted_mean
 from fairenum.scoring.rates import decided_performance, label_weights, rightness
 
 
@@ -43,7 +43,7 @@ def decided_intervals(counts: Confusion, measure: PerformanceMeasure, confidence
     """Bound what is decided rightly, given the counts over all rows; the rows of the two labels are different ones."""
     if measure.is_pooled:
         return rate_intervals(counts, "accuracy", confidence)
-    parts = wilson(*effective(rightness, counts), normal_critical(confidence))
+    parts = rate_limits(*effective(rightness, counts), normal_critical(confidence))
     return weighted_mean(parts, label_weights(counts.total, measure))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.counts import BitArray, FloatArray, IntArray, freeze
 from fairenum.scoring.cutoffs import Graded
-from fairenum.scoring.intervals import Interval, normal_critical, wilson
+from fairenum.scoring.intervals import Interval, normal_critical, rate_limits
 from fairenum.scoring.rates import share
 
 BINS = 10
@@ -152,7 +152,7 @@ def calibration_by_group(graded: Graded, bins: int = BINS, confidence: float = 0
         for weights in (np.ones(len(cells)), graded.values, graded.labels.astype(np.float64))
     )
     ends = edges if len(edges) > 1 else np.repeat(edges, 2)
-    limits = wilson(hits, rows, normal_critical(confidence))
+    limits = rate_limits(hits, rows, normal_critical(confidence))
     return Calibration(ends, rows.astype(np.intp), share(sums, rows), limits)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from fairenum.document.terms import Ratio
 from fairenum.scoring.effective import effective
 from fairenum.scoring.inference import rate_intervals
-from fairenum.scoring.intervals import Interval, normal_critical, tukey_critical, wilson
+from fairenum.scoring.intervals import Interval, normal_critical, rate_limits, tukey_critical
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, Fraction, Rate, Scores
 
 
@@ -93,7 +93,7 @@ def ratio_intervals(scores: Scores, name: Ratio, confidence: float = 0.95) -> In
 
 def _pairs(fraction: Fraction, critical: float) -> Interval:
     """Divide every group by every other; none by itself, whose ratio is 1, as is the most that the smallest can be."""
-    limits = wilson(*fraction, critical)
+    limits = rate_limits(*fraction, critical)
     pairs = ratio(limits[:, :, None], limits[:, None, :])
     others = ~np.eye(limits.estimate.shape[1], dtype=np.bool_)
     found = pairs.where(others, 1.0)

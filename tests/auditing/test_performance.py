@@ -52,8 +52,12 @@ def test_the_choice_is_made_by_it(document):
         assert (model.rank in document.selection.candidates) == (is_within and not model.is_constant)
     chosen, selection = document.selected, document.selection
     assert chosen.rank > 1
-    assert selection.performance_change.holdout == chosen.scores.holdout.performance.change
-    assert selection.accuracy_change.holdout == chosen.scores.holdout.accuracy.change
+    for own, shown in (("performance", selection.performance_change), ("accuracy", selection.accuracy_change)):
+        together, alone = getattr(chosen.scores.holdout, own).change, shown.holdout
+        assert alone.value == together.value
+        # one model, not the best of all
+        assert together.low - 1e-12 <= alone.low <= alone.value <= alone.high <= together.high + 1e-12
+    assert selection.performance_change.holdout.low <= selection.performance_floor
 
 
 def test_it_is_resolved_and_kept_when_choosing_again(run, document):

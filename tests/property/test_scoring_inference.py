@@ -1,10 +1,15 @@
 """Intervals and verdicts that no data may break."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairenum.scoring.comparison import Verdict, _gap_change_limits, accuracy_changes, compare
+from fairenum.scoring.alone import judge_alone
+from fairenum.scoring.changes import Movement, change_limits
+from fairenum.scoring.comparison import Verdict, accuracy_changes, change_verdict, compare
 from fairenum.scoring.counts import Decisions, Groups
 from fairenum.scoring.inference import gap_intervals, parity_p_values, rate_intervals, signed_differences
 from fairenum.scoring.intervals import Interval
@@ -54,12 +59,35 @@ def test_p_values_are_probabilities(decisions, rate):
 @given(decided(), GAPS, st.integers(0, 2**32))
 def test_comparisons_hold_their_estimates_and_promises(decisions, gap, seed):
     comparison = compare(decisions, gap, np.random.default_rng(seed), replications=50)
-    holds(comparison.gap_change, 2)
+    holds(comparison.gap_change, 1)
     holds(comparison.difference_change, 2)
     verdicts = np.array(comparison.verdicts)
-    assert np.all(verdicts[comparison.is_identical] == Verdict.OPEN)
-    assert not np.any(verdicts[comparison.is_constant] == Verdict.FAIRER)
+    assert set(verdicts[comparison.is_identical]) <= {Verdict.OPEN, Verdict.SAME, None}
+    assert set(verdicts[comparison.is_constant]) <= {None}
     assert np.all(comparison.gap_change.upper[verdicts == Verdict.FAIRER] < 0)
+    assert np.all(comparison.gap_change.lower[verdicts == Verdict.LESS_FAIR] > 0)
+
+
+@settings(deadline=None, max_examples=100)
+@given(decided(models=2), GAPS, st.floats(0.5, 0.9999))
+def test_a_model_judged_alone_holds_its_estimate(decisions, gap, confidence):
+    last = len(decisions.predictions) - 1
+    judged = judge_alone(decisions, last, gap, confidence=confidence, margin=0.1)
+    holds(judged.change, 1)
+    gaps = getattr(score(decisions).gaps, gap)
+    np.testing.assert_allclose(judged.change.estimate, gaps[last] - gaps[0], atol=1e-12)
+    if judged.verdict is not None:
+        assert judged.verdict is change_verdict(judged.change.lower, judged.change.upper, 0.1)
+
+
+@given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 0.3))
+def test_a_verdict_says_what_its_interval_shows(lower, width, margin):
+    upper = min(lower + width, 1)
+    verdict = change_verdict(lower, upper, margin)
+    assert (verdict is Verdict.SAME) == (max(abs(lower), abs(upper)) <= margin)
+    if verdict is not Verdict.SAME:
+        assert (verdict is Verdict.FAIRER) == (upper < 0)
+        assert (verdict is Verdict.LESS_FAIR) == (lower > 0)
 
 
 @settings(deadline=None, max_examples=60)
@@ -86,9 +114,42 @@ def test_the_change_of_a_gap_is_bounded_whenever_the_signed_differences_are(rate
     pairs = truth[..., :, None] - truth[..., None, :]
     gaps = pairs.max((-3, -2, -1))
     slack = rng.choice([0, 0.01, 0.3])
-    lower, upper = _gap_change_limits(around(pairs[0], slack), around(pairs - pairs[0], slack))
-    assert np.all(lower <= gaps - gaps[0] + 1e-12)
-    assert np.all(upper >= gaps - gaps[0] - 1e-12)
-    if slack == 0:
-        np.testing.assert_allclose(lower, gaps - gaps[0], atol=1e-12)
-        np.testing.assert_allclose(upper, gaps - gaps[0], atol=1e-12)
+    moved = Movement(*(around(one, slack) for one in (pairs[0], pairs, pairs - pairs[0], pairs + pairs[0])))
+    for single in {False, rates == 1 and groups == 2}:
+        lower, upper = change_limits(moved, np.ones(groups, dtype=bool), single=single)
+        assert np.all(lower <= gaps - gaps[0] + 1e-12)
+        assert np.all(upper >= gaps - gaps[0] - 1e-12)
+        if slack == 0:
+            np.testing.assert_allclose(lower, gaps - gaps[0], atol=1e-12)
+            np.testing.assert_allclose(upper, gaps - gaps[0], atol=1e-12)
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.tuples(*[st.floats(0, 1)] * 4))
+def test_two_groups_need_changes_and_sums_alone(x, y, slack):
+    d, s = y - x, y + x
+    assert abs(y) - abs(x) == pytest.approx(max(min(d, s), min(-d, -s)), abs=1e-12)
+    assert abs(y) - abs(x) == pytest.approx(min(max(d, -s), max(s, -d)), abs=1e-12)
+    ends = (d - slack[0], d + slack[1]), (s - slack[2], s + slack[3])
+    (low_d, high_d), (low_s, high_s) = ends
+    change, total = (_two_groups(value, *end) for value, end in zip((d, s), ends, strict=True))
+    nothing = _two_groups(0, -1, 1)
+    lower, upper = change_limits(Movement(nothing[0], nothing, change, total), np.ones(2, dtype=bool), single=True)
+    assert upper[0] == pytest.approx(np.clip(max(min(high_d, high_s), min(-low_d, -low_s)), -1, 1))
+    assert lower[0] == pytest.approx(np.clip(min(max(low_d, -high_s), max(low_s, -high_d)), -1, 1))
+
+
+def _two_groups(value, low, high):
+    """The limits of a difference between two groups, in both orders, of one model and rate."""
+    ends = ((0, value, -value, 0), (0, low, -high, 0), (0, high, -low, 0))
+    return Interval(*(np.array(end, dtype=float).reshape(1, 1, 2, 2) for end in ends))
+
+
+@settings(deadline=None, max_examples=50)
+@given(decided(models=2, rows=200), st.integers(1, 3), GAPS)
+def test_rows_that_count_alike_are_judged_alike_whatever_they_count(decisions, count, gap):
+    weighted = replace(decisions, weights=np.full(len(decisions.labels), float(count)))
+    last = len(decisions.predictions) - 1
+    plain, counted = (judge_alone(one, last, gap) for one in (decisions, weighted))
+    assert plain.verdict is counted.verdict
+    for end in ("lower", "upper"):
+        np.testing.assert_allclose(getattr(plain.change, end), getattr(counted.change, end), atol=1e-9)

@@ -7,6 +7,7 @@ from samples import METRIC, audit, gap, near, scored, with_third_group
 
 from fairenum.document.scores import ChangedEstimate, SplitScores
 from fairenum.document.terms import Gap, Performance, Ratio
+from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules
 
@@ -119,3 +120,48 @@ def test_without_a_model_or_limits_a_rule_stays_open():
 def test_a_model_is_judged_by_the_selected_one():
     document = scored(audit(), 1, **{METRIC: gap(0.9)})
     assert judge(document, parse_rule("demographic_parity_difference<=0.2")).outcome is RuleOutcome.HOLDS
+
+
+def in_sight(document, **together):
+    document = scored(document, 3, together=together)
+    return document.but(selection=document.selection.but(is_in_sight=True))
+
+
+def test_a_model_chosen_with_the_holdout_in_sight_is_judged_by_limits_that_hold_for_all():
+    rule = parse_rule("demographic_parity_difference<=0.19")
+    assert judge(audit(), rule).outcome is RuleOutcome.HOLDS
+    wider = in_sight(audit(), demographic_parity_difference=Estimate(0.15, 0.05, 0.25))
+    assert judge(wider, rule).outcome is RuleOutcome.OPEN
+    assert judge(wider, parse_rule("demographic_parity_difference<=0.25")).outcome is RuleOutcome.HOLDS
+    assert judge(wider, parse_rule("demographic_parity_difference<0.05")).outcome is RuleOutcome.VIOLATED
+    without = judge(in_sight(audit()), rule)
+    assert without.outcome is RuleOutcome.OPEN
+    assert "keeps no limits that hold for all models together" in without.reason
+
+
+@pytest.mark.parametrize(
+    ("metric", "positives", "outcome"),
+    [
+        ("equal_opportunity_difference", 8, RuleOutcome.OPEN),
+        ("equal_opportunity_ratio", 8, RuleOutcome.OPEN),
+        ("equalized_odds_difference", 8, RuleOutcome.OPEN),
+        ("equalized_odds_difference", 62, RuleOutcome.OPEN),
+        ("equal_opportunity_difference", 62, RuleOutcome.HOLDS),
+        ("demographic_parity_difference", 8, RuleOutcome.HOLDS),
+    ],
+)
+def test_what_a_rate_is_a_share_of_has_to_be_enough(metric, positives, outcome):
+    document = scored(audit(), 3, **{metric: near(0.15) if "ratio" in metric else gap(0.15)})
+    column = document.dataset.sensitive[0]
+    groups = (
+        column.groups[0].but(holdout=200, holdout_positives=100),
+        column.groups[1].but(holdout=66, holdout_positives=positives),
+    )
+    document = document.but(
+        dataset=document.dataset.but(sensitive=(column.but(groups=groups), *document.dataset.sensitive[1:]))
+    )
+    judgement = judge(document, parse_rule(f"{metric}<=0.9"))
+    assert judgement.outcome is outcome
+    if outcome is RuleOutcome.OPEN:
+        few = min(positives, 66 - positives)
+        assert f"shares of too few rows in 1 group of age: {groups[1].name} ({few} rows)" in judgement.reason

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 
 from fairenum.dataset import Groups
@@ -133,11 +134,16 @@ def test_a_perfect_order_is_not_known_for_certain():
     assert alike.lower < 0.5 < alike.upper
 
 
-def test_models_of_one_order_do_not_differ_in_auc():
+def test_models_of_one_order_differ_in_auc_by_what_other_rows_may_show():
     rng = np.random.default_rng(8)
     first, labels = rng.normal(size=100), rng.integers(0, 2, 100).astype(np.uint8)
     changes = auc_changes(np.array([first, first**3, -first]), labels, rng)
-    assert changes.lower[1] == changes.upper[1] == 0.0
+    assert changes.lower[0] == changes.upper[0] == changes.estimate[1] == 0.0
+    # as a rate that has changed in none of the rows of the rarer label
+    rare, h = min(labels.sum(), 100 - labels.sum()), stats.norm.ppf(0.975) ** 2 / 4
+    assert changes.upper[1] == pytest.approx(-changes.lower[1])
+    assert changes.upper[1] >= np.sqrt(8) * h / (rare + 2 * h) - 1e-9
+    assert changes.upper[1] < 0.2
     assert changes.lower[2] < changes.upper[2]
     assert auc_changes(first[None], labels, rng).estimate == 0.0
 

@@ -1,9 +1,11 @@
 """Simulated audits: do the intervals cover, and do the verdicts hold, as often as they say?"""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+import simulated
 from scipy import stats
 
 from fairenum.scoring.comparison import Verdict, accuracy_changes, compare
@@ -37,7 +39,9 @@ def test_signed_differences_are_covered_in_95_of_100_samples(rows, shares):
         interval = signed_differences(score(Decisions(samples, labels, named(codes))), reference="a")
         truth = chances[1] - chances[0]
         covered = np.mean((interval.lower[:, 1] <= truth) & (truth <= interval.upper[:, 1]))
-        assert 0.93 <= covered <= 0.97, (chances, covered)
+        # limits of fewer than 30 rows are exact, and on the safe side
+        most = 0.97 if np.bincount(codes).min() >= 30 else 1.0
+        assert 0.93 <= covered <= most, (chances, covered)
 
 
 @pytest.mark.parametrize("rows", [50, 200, 1000])
@@ -49,7 +53,7 @@ def test_signed_differences_are_covered_when_group_sizes_are_left_to_chance(rows
         groups = Groups(codes, ("a", "b"))
         interval = signed_differences(score(Decisions(sample, codes, groups)), reference="a")
         covered += interval.lower[0, 1] <= -0.2 <= interval.upper[0, 1]
-    assert 0.93 <= covered / 3000 <= 0.97
+    assert 0.93 <= covered / 3000 <= (0.97 if rows >= 200 else 1.0)
 
 
 @pytest.mark.parametrize("rows", [50, 200, 1000])
@@ -153,3 +157,79 @@ def test_a_gap_cut_by_a_third_is_seen_in_1000_rows_among_50_models():
         verdicts = compare(Decisions(predictions, decided.labels, decided.groups), PARITY, rng, replications=300)
         seen += verdicts.verdicts[-1] == Verdict.FAIRER
     assert seen / 200 >= 0.8
+
+
+# --- what docs/statistics.md says ---
+
+STATISTICS = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
+
+
+SEEN = ((0.48, 0.81), (0.58, 0.88), (0.66, 0.94), (0.16, 0.86))  # at least, among all models and alone
+
+
+@pytest.mark.parametrize(("truth", "least"), [*zip(simulated.TRUTHS, SEEN, strict=True)])
+def test_a_change_is_seen_as_often_as_the_page_says(truth, least):
+    row = simulated.power_row(truth)
+    assert row in STATISTICS
+    shares = [float(cell) for cell in row.split("|")[-3:-1]]
+    assert shares[0] >= least[0]
+    assert shares[1] >= least[1]
+
+
+@pytest.mark.parametrize("truth", simulated.LESS_AGREED)
+def test_the_page_says_what_less_agreement_costs(truth):
+    assert simulated.power_row(truth) in STATISTICS
+
+
+@pytest.mark.parametrize("groups", [2, 5])
+def test_of_50_models_with_one_gap_few_runs_call_any_fairer_or_less_fair(groups):
+    row = simulated.together_row(groups)
+    assert row in STATISTICS
+    assert_few(row)
+
+
+@pytest.mark.parametrize("groups", [2, 5])
+@pytest.mark.parametrize("truth", simulated.STRIP_TRUTHS)
+def test_few_strips_say_anything_false_over_all_metrics_and_columns(truth, groups):
+    row = simulated.strip_row(truth, groups)
+    assert row in STATISTICS
+    assert_few(row)
+
+
+def assert_few(row):
+    """No more than one in twenty, but for the chance of so few runs."""
+    for share in row.split("|")[-4:-1]:
+        wrong = round(float(share) * simulated.RUNS)
+        assert stats.binomtest(wrong, simulated.RUNS).proportion_ci(0.95, "exact").low <= 0.05, row
+
+
+@pytest.mark.parametrize("agreement", [0.5, 0.95])
+@pytest.mark.parametrize("rows", [200, 1000])
+@pytest.mark.parametrize("groups", [2, 5])
+def test_the_change_of_one_model_judged_alone_is_covered(groups, rows, agreement):
+    for share in simulated.change_coverage(groups, rows, agreement):
+        assert stats.binomtest(round(share * 500), 500).proportion_ci(0.99, "exact").high >= 0.95, share
+
+
+@pytest.mark.parametrize("rows", [500, 2000])
+@pytest.mark.parametrize("groups", [2, 5, 8])
+def test_gaps_are_covered_as_often_as_the_page_says(groups, rows):
+    row = simulated.gap_row(groups, rows)
+    assert row in STATISTICS
+    assert all(float(cell) >= 0.93 for cell in row.split("|")[3:-1])
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("trials", [1, 2, 3, 4, 5])
+def test_groups_of_a_few_rows_show_no_gap_where_there_is_none(trials, chance):
+    assert simulated.parity_refuted(trials, chance) <= 0.02
+
+
+@pytest.mark.parametrize("better", [0.0, 0.05, 0.1])
+def test_optimism_is_what_choosing_flatters_by(better):
+    row = simulated.optimism_row(better)
+    assert row in STATISTICS
+    real, expected = (float(cell) for cell in row.split("|")[2:4])
+    assert expected >= 0.85 * real
+    if better == 0.0:
+        assert expected <= 1.15 * real

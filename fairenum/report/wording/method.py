@@ -26,6 +26,10 @@ SHORT_MODELS = (
 NO_MODEL = "no model was selected"
 NOT_SEPARATE = ", but these rows also chose the model; give --split a holdout"
 WITHOUT_LIMITS = " has no limits to judge by"
+WITHOUT_LIMITS_TOGETHER = (
+    ", but the model was chosen with the holdout in sight, and this run keeps no limits that hold for all models "
+    "together; audit the table again"
+)
 STRADDLES = " straddles the limit"
 NAMED = 3  # small groups that a sentence names
 
@@ -173,6 +177,14 @@ def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
     """Say which groups are too small to judge a rule by."""
     few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {_sized(small)}"
     return f", but {few}; --min-group-size sets the minimum"
+
+
+def few_trials(column: SensitiveColumn, few: Mapping[str, int]) -> str:
+    """Say in which groups the rates of a metric are shares of too few rows to judge a rule by."""
+    named = ", ".join(f"{short(name)} ({counted(rows, 'row')})" for name, rows in list(few.items())[:NAMED])
+    more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
+    groups = f"{counted(len(few), 'group')} of {short(column.column)}"
+    return f", but its rates are shares of too few rows in {groups}: {named}{more}; --min-group-size sets the minimum"
 
 
 def not_judged(column: SensitiveColumn) -> str:
