@@ -9,6 +9,7 @@ import pandas as pd
 from msgspec.structs import asdict
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.consequences import strip_of
 from fairenum.document.models import AuditedModel, GroupDisagreement
 from fairenum.document.scores import ChangedEstimate, GapEstimate
 from fairenum.document.table import SPLITS
@@ -23,11 +24,14 @@ MODEL = ("rank", "origin", "objective", "objective_ratio", "loss_ratio", "suppor
 GROUP = ("group", "n", "selected", "ratio", "p", "shortfall", "detectable", "is_small", "is_compared")
 LEFT_OUT = ("row", "copies", "of", "label")
 BASELINE = ("name", "is_randomised", "error")
-RATES = ("rate", "rate_low", "rate_high", "difference", "difference_low", "difference_high")
+ESTIMATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
+RATES = tuple(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high"))
 # The columns of each table but the models', which are there even if it has no rows.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "scores": ("rank", "split", "measure", *LIMITS, "change", "change_low", "change_high", "verdict"),
     "groups": ("rank", "column", *GROUP, *RATES),
+    "strip": ("column", "metric", "is_claim", "model_1", "selected", "change", "change_low", "change_high", "verdict"),
+    "guards": ("guard", "subject", "low", "high", "selection", "holdout", "holdout_low", "holdout_high", "status"),
     "disagreement": ("column", *GroupDisagreement.__struct_fields__),
     "left_out": ("rank", *LEFT_OUT),
     "baselines": (*BASELINE, "performance", "accuracy", "gap", "verdict"),
@@ -48,6 +52,8 @@ def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
     rows: dict[str, Iterable[Row]] = {
         "scores": _scores(document),
         "groups": _groups(document),
+        "strip": _strip(document),
+        "guards": _guards(document),
         "disagreement": _disagreement(document),
         "left_out": _left_out(document),
         "baselines": _baselines(document),
@@ -109,9 +115,25 @@ def _groups(document: AuditDocument) -> Iterator[Row]:
         for group in table.groups:
             row: Row = {"rank": table.rank, "column": table.column}
             row |= {name: getattr(group, name) for name in GROUP}
-            for name, found in (("rate", group.rate), ("difference", group.difference)):
+            for name in ESTIMATES:
+                found: Estimate = getattr(group, name)
                 row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
             yield row
+
+
+def _strip(document: AuditDocument) -> Iterator[Row]:
+    """Yield every gap in every column of model 1 and of the selected model, where that is another."""
+    for cell in strip_of(document):
+        row: Row = {name: getattr(cell, name) for name in ("column", "metric", "is_claim", "verdict")}
+        row |= {"model_1": cell.first.value, "selected": cell.selected.value}
+        yield row | {"change": cell.change.value, "change_low": cell.change.low, "change_high": cell.change.high}
+
+
+def _guards(document: AuditDocument) -> Iterator[Row]:
+    for check in document.selection.guards:
+        row: Row = {name: getattr(check, name) for name in ("guard", "subject", "low", "high", "selection", "status")}
+        held = check.holdout
+        yield row | {"holdout": held.value, "holdout_low": held.low, "holdout_high": held.high}
 
 
 def _disagreement(document: AuditDocument) -> Iterator[Row]:

@@ -7,14 +7,14 @@ from typing import get_args
 
 import pandas as pd
 
-from fairenum.document.measure import GroupMeasures, MeasureDocument
+from fairenum.document.measure import MeasureDocument
 from fairenum.document.measured_score import GroupRanking
 from fairenum.document.terms import Gap
 from fairenum.document.value import Estimate
 
 Row = dict[str, object]
 ROW = ("group", "n", "selected", "p", "shortfall", "detectable", "is_small", "is_compared")
-RATES = tuple(name for name in GroupMeasures.__struct_fields__ if name not in ("group", "positives"))
+RATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
 
 
 def tables(document: MeasureDocument) -> dict[str, pd.DataFrame]:
@@ -53,10 +53,9 @@ def _groups(document: MeasureDocument) -> Iterator[Row]:
             for group, own in zip(column.impact.groups, column.groups, strict=True):
                 row: Row = {"number": number, "decision": decisions.name, "column": column.column}
                 row |= {name: getattr(group, name) for name in ROW} | {"positives": own.positives}
-                row |= _limits("rate", group.rate) | _limits("difference", group.difference)
                 for name in RATES:
-                    row |= _limits(name, getattr(own, name))
-                yield row
+                    row |= _limits(name, getattr(group, name))
+                yield row | _limits("ratio", own.ratio) | _limits("accuracy", own.accuracy)
 
 
 def _scores(document: MeasureDocument) -> Iterator[Row]:

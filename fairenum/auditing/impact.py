@@ -9,7 +9,8 @@ import numpy as np
 
 from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.choice import GroupTable, ReferenceCheck
+from fairenum.document.choice import ReferenceCheck
+from fairenum.document.impact import GroupTable
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import SelectedWeights, SplitScores
 from fairenum.document.table import LabelWeights, SensitiveColumn, TableFacts

@@ -7,9 +7,10 @@ from typing import ClassVar, Literal
 from fairenum.document.anatomy import Anatomy, Flips
 from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.choice import Caution, Explanation, GroupTable, ReferenceCheck, Selection
+from fairenum.document.choice import Caution, Explanation, ReferenceCheck, Selection
 from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
+from fairenum.document.impact import GroupTable
 from fairenum.document.machine import ClassWeight
 from fairenum.document.models import (
     AuditedModel,

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from msgspec import field
 
-from fairenum.document.choice import GroupTable
 from fairenum.document.header import Document
+from fairenum.document.impact import GroupTable
 from fairenum.document.measure_config import MeasureConfig
 from fairenum.document.measured_score import MeasuredScore
 from fairenum.document.remark import Remark
@@ -122,25 +122,19 @@ class MeasuredTable(Value, frozen=True):
 
 
 class GroupMeasures(Value, frozen=True):
-    """Rates of one group; those that need a label are null without one.
+    """What is known about one group beside its row of an adverse-impact table.
 
     Attributes
     ----------
     ratio
         Selection rate as a share of that of the most selected group, which the limits take as given.
-    positives
-        Rows with a favourable label.
-    base_rate
-        Their share.
+    positives, accuracy
+        Rows with a favourable label, and the share that is decided as the label says; null without a label.
     """
 
     group: str
     ratio: Estimate
     positives: int | None = None
-    base_rate: Estimate = Estimate()
-    true_positive_rate: Estimate = Estimate()
-    false_positive_rate: Estimate = Estimate()
-    precision: Estimate = Estimate()
     accuracy: Estimate = Estimate()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairenum.document.choice import GroupTable
+from fairenum.document.impact import GroupTable
 from fairenum.document.value import Estimate, Value
 
 

@@ -110,7 +110,7 @@ class ChangedRows(Value, frozen=True):
 
 
 class AuditedModel(Value, frozen=True):
-    """A near-optimal model: what is proven about it, what it leaves out, and what it does.
+    """A listed model: what is proven about it, what it leaves out, and what it does.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class PossibleRange(Value, frozen=True):
 
 
 class Baseline(Value, frozen=True):
-    """A mitigation that is no near-optimal model of the enumeration.
+    """A mitigation that is no model of the enumeration.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import asdict
 
 from fairenum.dataset import Groups
-from fairenum.document.choice import GroupTable
+from fairenum.document.impact import GroupTable
 from fairenum.document.measure import ColumnMeasures, GroupMeasures
 from fairenum.document.measure_config import MeasureConfig
 from fairenum.document.scores import ColumnScores, GapEstimate, GroupScores
@@ -18,15 +18,12 @@ from fairenum.document.terms import Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.scoring import Comparison, Decisions, Scores, compare, gap_intervals, rate_intervals, score
 from fairenum.scoring.adverse import Headcount, impact_table
-from fairenum.scoring.counts import Confusion
 from fairenum.scoring.estimates import estimate, estimates
-from fairenum.scoring.rates import Rate
 from fairenum.scoring.ratios import impact_ratios, ratio_intervals
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 RATIOS: tuple[Ratio, ...] = get_args(Ratio)
 UNLABELLED = ("demographic_parity_difference", "demographic_parity_ratio")  # what needs no label
-LABELLED_RATES: tuple[Rate, ...] = ("true_positive_rate", "false_positive_rate", "precision", "accuracy")
 
 Comparisons = Mapping[Gap, Comparison]
 
@@ -62,18 +59,24 @@ def measured_column(decisions: Decisions, setting: Setting) -> list[ColumnMeasur
     found = []
     for number, bits in enumerate(decisions.predictions):
         scores = score(replace(decisions, predictions=bits[None]))
-        table = impact(number + 1, scores, setting)
+        table = impact(number + 1, scores, setting, has_label=setting.has_label)
         gaps = {gap: _gap(scores, gap, number, comparisons, setting) for gap in GAPS}
         found.append(ColumnMeasures(table, _groups(scores, table, setting), _scores(scores, gaps, setting)))
     return found
 
 
-def impact(rank: int, scores: Scores, setting: Setting) -> GroupTable:
+def impact(rank: int, scores: Scores, setting: Setting, *, has_label: bool) -> GroupTable:
     """Return the adverse-impact table of one set of decisions."""
     groups, config = setting.groups, setting.config
     heads = Headcount(groups.sizes, scores.counts.selected[0].sum(-1), groups.small(config.min_group_size))
     return impact_table(
-        rank, scores, heads, column=groups.column, reference=setting.reference, confidence=config.confidence
+        rank,
+        scores,
+        heads,
+        column=groups.column,
+        reference=setting.reference,
+        confidence=config.confidence,
+        has_label=has_label,
     )
 
 
@@ -132,13 +135,6 @@ def _groups(scores: Scores, table: GroupTable, setting: Setting) -> tuple[GroupM
     ratios = ratios_to_best(scores, table, confidence)
     if not setting.has_label:
         return tuple(map(GroupMeasures, names, ratios))
-    rates = [_rates(scores.counts, rate, confidence) for rate in LABELLED_RATES]
-    # the base rate is the selection rate of whoever selects by the label
-    by_label = Confusion(scores.counts.total, scores.counts.total * np.array([0.0, 1.0]))
-    base = _rates(by_label, "selection_rate", confidence)
     positives = scores.counts.total[0, :, 1].astype(int).tolist()
-    return tuple(map(GroupMeasures, names, ratios, positives, base, *rates))
-
-
-def _rates(counts: Confusion, rate: Rate, confidence: float) -> Sequence[Estimate]:
-    return estimates(rate_intervals(counts, rate, confidence)[0])
+    accuracy = estimates(rate_intervals(scores.counts, "accuracy", confidence)[0])
+    return tuple(map(GroupMeasures, names, ratios, positives, accuracy))

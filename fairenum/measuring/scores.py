@@ -27,7 +27,7 @@ def ranked_column(graded: Graded, setting: Setting) -> ColumnRanking:
     """Measure a score between the groups of one column."""
     confidence = setting.config.confidence
     _, above = scoring_rates(graded)
-    scoring = impact(0, above, setting)
+    scoring = impact(0, above, setting, has_label=False)
     ratios = ratios_to_best(above, scoring, confidence)
     return ColumnRanking(
         scoring=scoring,

@@ -39,6 +39,10 @@ def _parts(page: Page, width: int) -> Iterator[RenderableType]:
     yield Text(page.subject, style="dim")
     yield Text()
     yield Text(page.headline, style="bold green" if page.is_good_news else "bold")
+    if page.strip:
+        yield Text()
+        yield from _table(page.strip.table, width)
+        yield Text()
     if page.findings:
         yield _bullets(page.findings)
     for section in page.sections:
@@ -92,7 +96,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
     for number, places in enumerate(_pieces(table, width)):
         if number:
             yield Text()
-        yield _piece(table, places)
+        yield _piece(table, places, width)
     yield from (Text(note, style="dim") for note in table.notes)
 
 
@@ -115,14 +119,33 @@ def _least(table: Table, place: int) -> int:
     return min(width, NARROWEST) if place < table.names else width
 
 
-def _piece(table: Table, places: Sequence[int]) -> RichTable:
+def _widths(table: Table, places: Sequence[int], width: int) -> dict[int, int]:
+    """Share the room out: numbers are whole, words stay whole while they can, and names get what is left."""
+    natural = {place: max(cell_len(row[place]) for row in (table.whole_headings, *table.rows)) for place in places}
+    least = {place: _least(table, place) for place in places}
+    words = {place: max(least[place], _longest_word(table, place)) for place in places if place < table.names}
+    room = width - len(places) + 1
+    widths = least | words if sum((least | words).values()) <= room else least
+    names = [place for place in places if place < table.names]
+    for number, place in enumerate(names):
+        share = (room - sum(widths.values())) // (len(names) - number)
+        widths[place] = min(natural[place], widths[place] + max(share, 0))
+    return widths
+
+
+def _longest_word(table: Table, place: int) -> int:
+    return max(cell_len(word) for row in (table.whole_headings, *table.rows) for word in row[place].split() or [""])
+
+
+def _piece(table: Table, places: Sequence[int], width: int) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    widths = _widths(table, places, width)
     for place in places:
-        heading, width = Text(table.whole_headings[place]), _least(table, place)
+        heading = Text(table.whole_headings[place])
         if place < table.names:
-            drawn.add_column(heading, overflow="fold", min_width=width)
+            drawn.add_column(heading, overflow="fold", width=widths[place])
         else:
-            drawn.add_column(heading, no_wrap=True, justify="right", min_width=width)
+            drawn.add_column(heading, no_wrap=True, justify="right", min_width=widths[place])
     for number, row in enumerate(table.rows):
         drawn.add_row(*(Text(row[place]) for place in places), style="bold" if number == table.marked else None)
     return drawn

@@ -146,6 +146,7 @@ def _model(model: AuditedModel, metric: Gap) -> Json:
         "support_size": model.support_size,
         "supports": model.supports,
         "left_out": model.records_left_out,
+        "loss_ratio": model.loss_ratio,
         "is_constant": model.is_constant,
         "flips": model.predictions_changed.holdout.rows,
         "selection_accuracy": chosen_by.accuracy.value,

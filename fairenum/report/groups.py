@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.choice import GroupRow, GroupTable
+from fairenum.document.impact import GroupRow, GroupTable
 from fairenum.document.models import GroupDisagreement
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, p_value, percent, share, signed
 from fairenum.rendering.page import Block, Figure, Paragraph, Section, Table

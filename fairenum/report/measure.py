@@ -24,7 +24,6 @@ RATES = {
     "true_positive_rate": "true positive",
     "false_positive_rate": "false positive",
     "precision": "precision",
-    "accuracy": "accuracy",
 }
 OUTCOMES = {"kept": "yes", "violated": "no", "open": "open"}
 
@@ -189,14 +188,14 @@ def _whole_impact(column: ColumnMeasures) -> Table:
 
 def _rates(column: ColumnMeasures) -> Iterator[Table]:
     """Show the rates that need a label."""
-    if all(group.base_rate.value is None for group in column.groups):
+    if all(group.positives is None for group in column.groups):
         return
     rows = list(zip(column.impact.groups, column.groups, strict=True))
     yield Table(
         title="Against the label",
-        headings=("group", *RATES.values()),
+        headings=("group", *RATES.values(), "accuracy"),
         rows=tuple(
-            (groups.group_name(group), *(estimate(getattr(own, rate)) for rate in RATES))
+            (groups.group_name(group), *(estimate(getattr(group, rate)) for rate in RATES), estimate(own.accuracy))
             for group, own in groups.foremost(rows, [group.n for group, _ in rows])
         ),
     )

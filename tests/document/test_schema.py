@@ -40,7 +40,7 @@ def test_other_documents_are_not(name, value):
 
 def test_fields_are_described_by_the_docstrings_of_their_types():
     parts = schema()["$defs"]
-    assert parts["AuditedModel"]["description"].startswith("A near-optimal model: what is proven about it")
+    assert parts["AuditedModel"]["description"].startswith("A listed model: what is proven about it")
     fields = parts["AuditedModel"]["properties"]
     assert fields["objective_bound"]["description"] == "The optimum lies between objective and this."
     assert parts["GapEstimate"]["properties"]["value"]["description"] == "Null where it is undefined."

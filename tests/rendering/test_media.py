@@ -171,6 +171,14 @@ def test_a_wide_table_is_divided_and_loses_nothing(width):
     assert (text.count("name") > 1) == (width < 200)
 
 
+def test_words_stay_whole_while_there_is_room():
+    rows = (("demographic parity", "African_American & Female", "-0.136 [-0.193, -0.078]", "0.270", "0.134", "open"),)
+    table = Table("t", ("gap", "by", "change", "model 1", "model 27", "verdict"), rows, names=2)
+    text = printed(whole_page(sections=(Section("a", "a", (table,)),)))
+    assert all(word in text for word in ("demographic ", "parity", "African_American", "Female", *rows[0][2:]))
+    assert max(map(cell_len, text.splitlines())) <= 80
+
+
 def test_long_names_are_folded_and_numbers_are_whole():
     rows = (("a very long name of a group " * 3, "0.123456 [0.012345, 0.654321]", "1.000", "23"),)
     table = Table("t", ("group", "an interval", "rate", "n"), rows)

@@ -5,7 +5,7 @@ import json
 from samples import audit
 
 from fairenum.document.anatomy import Flips, GroupFlips
-from fairenum.document.choice import GroupTable
+from fairenum.document.impact import GroupTable
 from fairenum.document.models import GroupDisagreement
 from fairenum.report import features
 from fairenum.report.comparison import compare

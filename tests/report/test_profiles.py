@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from samples import audit, saved
 
 from fairenum.dataset.groups import intersect, read_groups
-from fairenum.document.choice import GroupTable
+from fairenum.document.impact import GroupTable
 from fairenum.document.value import Estimate
 from fairenum.rendering.html import to_html
 from fairenum.report import page
