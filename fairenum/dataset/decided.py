@@ -158,7 +158,7 @@ def read_decided(
     frame = with_plain_names(frame)
     refuse_roles(frame, roles)
     texts = {column: read_texts(frame[column]) for column in roles.decisions}
-    values = None if roles.score is None else _numbers(frame[roles.score], reading.decimal)
+    values = None if roles.score is None else read_scores(frame[roles.score], reading.decimal)
     lacking = {column: is_missing(found) for column, found in texts.items()}
     if roles.score is not None and values is not None:
         lacking[roles.score] = np.isnan(values)
@@ -213,8 +213,8 @@ def _refuse_nothing(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArra
         raise EmptyTable(f"none of the {is_lacking.size} rows has all that is to be measured: {found}; choose others")
 
 
-def _numbers(series: Series, decimal: DecimalSign | None) -> FloatArray:
-    """Read a column of scores; NaN where there is none."""
+def read_scores(series: Series, decimal: DecimalSign | None) -> FloatArray:
+    """Read a column of scores, NaN where a row has none; refuse what is no finite number."""
     found = interpret(series, decimal)
     if isinstance(found, Unclear):
         say = f"say what begins the decimals with {option('decimal', 'point', 'decimal', 'point')}"
@@ -236,7 +236,7 @@ def _numbers(series: Series, decimal: DecimalSign | None) -> FloatArray:
 
 
 def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[Decided, ...]:
-    found = tuple(_decided(column, cells, roles.decision_favourable, label) for column, cells in texts.items())
+    found = tuple(read_decision(column, cells, roles.decision_favourable, label) for column, cells in texts.items())
     wanted = roles.decision_favourable
     if found and wanted is not None and all(meant_value(wanted, _values(one)) is None for one in found):
         values = list(dict.fromkeys(value for one in found for value in _values(one)))
@@ -251,7 +251,18 @@ def _values(decided: Decided) -> list[str]:
     return [value for value in (decided.favourable, decided.unfavourable) if value is not None]
 
 
-def _decided(column: str, texts: Texts, wanted: object, label: Label | None) -> Decided:
+def read_decision(column: str, texts: Texts, wanted: object, label: Label | None) -> Decided:
+    """Read the texts of a column of decisions, none of which is missing.
+
+    Parameters
+    ----------
+    column, texts
+        Its name, and what `read_texts` makes of it.
+    wanted
+        The favourable value, if its owner names it.
+    label
+        Of the same table, whose values mean the same here; None without one.
+    """
     values = sorted(set(texts.tolist()), key=reading_order)
     if len(values) > 2:
         raise ColumnUnusable(

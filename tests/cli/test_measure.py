@@ -6,7 +6,9 @@ import pytest
 from decided import decided_frame
 
 from fairenum.cli.exit import Exit
+from fairenum.cli.measure import measure
 from fairenum.document.files import load
+from fairenum.document.measure_config import READ, MeasureConfig
 
 MEASURE = ("measure", "people.csv", "--decision", "hired", "--sensitive", "sex")
 NAME = "fairenum-people-measured.json"
@@ -76,6 +78,15 @@ def test_counts_give_the_same_verdict_as_rows(fairenum, people):
     headline = rows.out.split("\n\n")[1]
     assert headline.split("\n- ")[0] == counted.out.split("\n\n")[1].split("\n- ")[0]
     assert load(NAME).dataset.rows == load("fairenum-counts-measured.json").dataset.rows
+
+
+def test_the_command_line_has_every_option_with_the_same_default():
+    with measure.make_context("measure", ["people.csv"]) as context:
+        given = context.params
+    offered = (*READ, *MeasureConfig.__slots__)
+    for name, default in MeasureConfig().options.items():
+        if name in offered and name != "bands":
+            assert given[name] == default, name
 
 
 def test_groups_are_made_as_in_an_audit(fairenum, people):
