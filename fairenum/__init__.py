@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from fairenum.dataset import Dataset, Groups, load_dataset
     from fairenum.document.audit_config import AuditConfig
     from fairenum.document.machine import Tolerances
+    from fairenum.document.measure_config import MeasureConfig
     from fairenum.estimator import EnumSVC
     from fairenum.experiment import EncodedRows
+    from fairenum.measurement import MeasureResult, measure
     from fairenum.problem import Kernel, SvmProblem
     from fairenum.selection import search_fairest
     from fairenum.solvers.registry import list_solvers
@@ -25,11 +27,14 @@ _HOMES = {
     "EnumSVC": "estimator",
     "Groups": "dataset",
     "Kernel": "problem",
+    "MeasureConfig": "document.measure_config",
+    "MeasureResult": "measurement",
     "SvmProblem": "problem",
     "Tolerances": "document.machine",
     "audit": "api",
     "list_solvers": "solvers.registry",
     "load_dataset": "dataset",
+    "measure": "measurement",
     "search_fairest": "selection",
     "select": "api",
 }
@@ -42,11 +47,14 @@ __all__ = [
     "EnumSVC",
     "Groups",
     "Kernel",
+    "MeasureConfig",
+    "MeasureResult",
     "SvmProblem",
     "Tolerances",
     "audit",
     "list_solvers",
     "load_dataset",
+    "measure",
     "search_fairest",
     "select",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import GAPS, changed_performances, estimates, scored_gaps, stream
+from fairenum.auditing.scorecard import GAPS, changed_performances, scored_gaps, stream
 from fairenum.auditing.training import Training
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import Baseline
@@ -19,6 +19,7 @@ from fairenum.mitigation.methods import MitigationOutcome, MitigationTask, try_m
 from fairenum.problem import FloatArray
 from fairenum.progress import Progress
 from fairenum.scoring import Decisions, rate_intervals, score
+from fairenum.scoring.estimates import estimates
 
 Bits = NDArray[np.uint8]
 PLACE = len(PARTS) + 1  # of their random numbers

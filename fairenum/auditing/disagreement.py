@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import plain
 from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.experiment import Division
 from fairenum.problem import FloatArray
 from fairenum.scoring import decision_multiplicity, score_multiplicity
 from fairenum.scoring.calibration import calibrate
+from fairenum.scoring.estimates import plain
 
 
 def disagreement(division: Division, listing: Listing) -> Multiplicity:

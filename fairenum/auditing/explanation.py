@@ -8,7 +8,6 @@ import numpy as np
 
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.members import cell, left_out
-from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.dataset import Column
 from fairenum.document.choice import Cluster, Core, Explanation
@@ -20,6 +19,7 @@ from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import Division
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import Gap
+from fairenum.scoring.estimates import plain
 from fairenum.scoring.operating import Operating
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share

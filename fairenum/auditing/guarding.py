@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairenum.auditing.scorecard import GAPS, estimate, plain
+from fairenum.auditing.scorecard import GAPS
 from fairenum.document.choice import GuardCheck, Selection, proposal_of
 from fairenum.document.guards import OVERALL, Guard
 from fairenum.document.models import AuditedModel
@@ -22,6 +22,7 @@ from fairenum.document.terms import Gap, GuardStatus, Part
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
 from fairenum.problem import FloatArray
+from fairenum.scoring.estimates import estimate, plain
 from fairenum.scoring.guarded import RATES, WORST, Measured, Subject, beyond, trials_behind
 from fairenum.scoring.intervals import normal_critical, rate_limits
 from fairenum.scoring.paired import Overlap, paired_change

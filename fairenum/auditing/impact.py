@@ -6,33 +6,18 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairenum.auditing.scorecard import estimates, plain
 from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import ReferenceCheck
-from fairenum.document.impact import GroupRow, GroupTable
+from fairenum.document.impact import GroupTable
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import SelectedWeights, SplitScores
 from fairenum.document.table import LabelWeights, SensitiveColumn, TableFacts
 from fairenum.problem import FloatArray, IntArray
-from fairenum.scoring import (
-    Decisions,
-    Gaps,
-    detectable_differences,
-    fairlearn_metrics,
-    parity_p_values,
-    rate_intervals,
-    score,
-    signed_differences,
-)
-from fairenum.scoring.counts import Confusion, confusion
-from fairenum.scoring.effective import effective
-from fairenum.scoring.intervals import normal_critical, wilson
-from fairenum.scoring.rates import Fraction, Rate
-
-RATES: tuple[Rate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
+from fairenum.scoring import Decisions, Gaps, fairlearn_metrics, score
+from fairenum.scoring.adverse import Headcount, impact_table
+from fairenum.scoring.counts import confusion
 
 
 def group_tables(
@@ -107,51 +92,9 @@ def _spread(rows: int, total: float, squares: float) -> FloatArray:
 
 
 def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, config: AuditConfig) -> GroupTable:
-    scores, reference, confidence = score(decisions), column.reference, config.confidence
-    rate = scores.by_group.selection_rate[0]
-    is_small = scores.groups.small(config.min_group_size)
-    best = _most_selected(rate, scores.groups.compared, is_small)
-    rates = {name: estimates(rate_intervals(scores.counts, name, confidence)[0]) for name in RATES}
-    base = estimates(wilson(*effective(_base, scores.counts), normal_critical(confidence))[0])
-    differences = estimates(signed_differences(scores, reference=reference, confidence=confidence)[0])
-    p_values = parity_p_values(scores, reference=reference)[0]
-    detectable = detectable_differences(scores, reference=reference, confidence=confidence)
-    sizes, selected = scores.groups.sizes, confusion(replace(decisions, weights=None)).selected[0].sum(-1)
-    # of rows that count differently, as many as their rate says
-    likely = selected if decisions.weights is None else sizes * rate
-    top = rate[best] if best is not None else np.nan
-    rows = (
-        GroupRow(
-            group=name,
-            n=int(sizes[code]),
-            selected=int(selected[code]),
-            rate=rates["selection_rate"][code],
-            ratio=plain(rate[code] / top) if top > 0 else None,
-            difference=differences[code],
-            p=plain(p_values[code]),
-            shortfall=plain(max(0.0, sizes[code] * top - likely[code])) if sizes[code] else None,
-            detectable=plain(detectable[code]) if sizes[code] else None,
-            is_small=bool(is_small[code]),
-            is_compared=column.groups[code].is_compared,
-            true_positive_rate=rates["true_positive_rate"][code],
-            false_positive_rate=rates["false_positive_rate"][code],
-            precision=rates["precision"][code],
-            base_rate=base[code],
-        )
-        for code, name in enumerate(scores.groups.names)
+    scores, groups = score(decisions), decisions.groups
+    selected = confusion(replace(decisions, weights=None)).selected[0].sum(-1)
+    heads = Headcount(groups.sizes, selected, groups.small(config.min_group_size))
+    return impact_table(
+        rank, scores, heads, column=column.column, reference=column.reference, confidence=config.confidence
     )
-    most_selected, is_weighted = None if best is None else scores.groups.names[best], decisions.weights is not None
-    return GroupTable(rank, column.column, reference, most_selected, tuple(rows), is_weighted)
-
-
-def _base(counts: Confusion) -> Fraction:
-    """Count the favourable labels, whatever a model decides."""
-    total = np.broadcast_to(counts.total, counts.selected.shape)
-    return total[..., 1], total.sum(-1)
-
-
-def _most_selected(rate: FloatArray, compared: NDArray[np.bool_], is_small: NDArray[np.bool_]) -> int | None:
-    """Find the compared group of the highest rate: a group of one with a rate of 1 is no measure for the others."""
-    known = ~np.isnan(rate) & compared
-    eligible = known & ~is_small if (known & ~is_small).any() else known
-    return int(np.where(eligible, rate, -1.0).argmax()) if eligible.any() else None

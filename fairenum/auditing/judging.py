@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import GAPS, estimates, stream
+from fairenum.auditing.scorecard import GAPS, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GapChange, Optimism, Selection
 from fairenum.document.models import AuditedModel
@@ -24,6 +24,7 @@ from fairenum.document.value import Estimate, Parts
 from fairenum.experiment import PARTS, Division
 from fairenum.scoring import Decisions
 from fairenum.scoring.alone import is_coarse, judge_alone
+from fairenum.scoring.estimates import estimates
 from fairenum.scoring.performance import performance_changes
 
 CLAIM = 0.8  # share of the error that the claim has

@@ -8,7 +8,6 @@ from collections import Counter
 import numpy as np
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import plain
 from fairenum.auditing.training import Training
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, Example, LeftOut
 from fairenum.document.scores import SplitScores
@@ -18,6 +17,7 @@ from fairenum.document.value import Parts
 from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import IntArray
+from fairenum.scoring.estimates import plain
 
 
 def audited_models(

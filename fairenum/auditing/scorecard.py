@@ -25,14 +25,13 @@ from fairenum.document.terms import Part, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS, Division
 from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Gap, Interval, Scores, compare, gap_intervals, score
+from fairenum.scoring import Decisions, Gap, compare, gap_intervals, score
 from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.counts import Confusion, confusion
-from fairenum.scoring.effective import effective
+from fairenum.scoring.estimates import estimate, estimates
 from fairenum.scoring.inference import rate_intervals
-from fairenum.scoring.intervals import normal_critical, rate_limits
 from fairenum.scoring.performance import decided_intervals, performance_changes, performance_intervals
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES
+from fairenum.scoring.ratios import ratio_intervals
 
 GAPS: tuple[Gap, ...] = get_args(Gap)
 RATIOS: tuple[Ratio, ...] = get_args(Ratio)
@@ -41,21 +40,6 @@ BALANCED = PerformanceMeasure("balanced_accuracy")
 
 # What a model without groups to compare has for gaps and ratios.
 UNDEFINED = GroupScores(*[GapEstimate()] * len(GAPS), *[Estimate()] * len(RATIOS))
-
-
-def plain(number: float) -> float | None:
-    """Return a number as the document holds it: null for what is undefined or infinite, and no -0."""
-    return float(number) + 0.0 if math.isfinite(number) else None
-
-
-def estimate(value: float, low: float = math.nan, high: float = math.nan) -> Estimate:
-    """Return an estimate with its limits."""
-    return Estimate(plain(value), plain(low), plain(high))
-
-
-def estimates(interval: Interval) -> list[Estimate]:
-    """Return the estimates of all models."""
-    return list(map(estimate, interval.estimate, interval.lower, interval.upper))
 
 
 def changed_performances(
@@ -186,28 +170,3 @@ def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfi
             for value, change, verdict in zip(own, changes, comparison.verdicts, strict=True)
         ]
     return [GapScores(*row) for row in zip(*columns.values(), strict=True)]
-
-
-def ratio_intervals(scores: Scores, ratio: Ratio, confidence: float) -> Interval:
-    """Bound the ratio of the smallest to the largest rate.
-
-    With limits l and u of each group's rate that hold together (Bonferroni), every ratio of two groups lies between
-    l_a / u_b and u_a / l_b, so the smallest lies between the smallest of these.
-    """
-    present = (scores.by_group.count > 0) & scores.groups.compared
-    rates = GAP_RATES[ratio.replace("ratio", "difference")]  # type: ignore[index]  # the names go in pairs
-    critical = normal_critical(1 - (1 - confidence) / (len(rates) * max(int(present.sum()), 1)))
-    lower, upper = [], []
-    for rate in rates:
-        limits = rate_limits(*effective(FRACTIONS[rate], scores.counts.of_groups(present)), critical)
-        lower.append(_smallest_ratio(limits.lower, limits.upper))
-        upper.append(np.minimum(_smallest_ratio(limits.upper, limits.lower), 1.0))
-    return Interval(getattr(scores.gaps, ratio), np.min(lower, axis=0), np.min(upper, axis=0))
-
-
-def _smallest_ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Take the smallest above_a / below_b over two different groups; 1 for a single group."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = above[:, :, None] / below[:, None, :]
-    others = ~np.eye(above.shape[1], dtype=np.bool_)
-    return np.asarray(np.fmin.reduce(ratios[:, others], axis=1, initial=np.inf).clip(max=1.0))

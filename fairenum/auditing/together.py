@@ -8,7 +8,7 @@ the error.
 from __future__ import annotations
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import BALANCED, GAPS, RATIOS, estimates, ratio_intervals, stream
+from fairenum.auditing.scorecard import BALANCED, GAPS, RATIOS, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.terms import Measure
 from fairenum.document.value import Estimate
@@ -16,7 +16,9 @@ from fairenum.experiment import PARTS, Division
 from fairenum.scoring import Decisions, gap_intervals, rate_intervals, score
 from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.comparison import gap_critical
+from fairenum.scoring.estimates import estimates
 from fairenum.scoring.performance import decided_intervals, performance_intervals
+from fairenum.scoring.ratios import ratio_intervals
 
 PLACE = len(PARTS) + 2  # of their random numbers
 

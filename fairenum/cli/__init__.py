@@ -11,7 +11,7 @@ import traceback
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import attack, audit, bench, datasets, explain, report, reproduce, select, solvers
+from fairenum.cli import attack, audit, bench, datasets, explain, measure, report, reproduce, select, solvers
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
@@ -48,6 +48,7 @@ def group(debug: bool) -> None:
 
 for command in (
     audit.audit,
+    measure.measure,
     attack.attack,
     select.select,
     explain.explain,

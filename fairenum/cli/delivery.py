@@ -26,15 +26,10 @@ if TYPE_CHECKING:
 Forms = Mapping[str, Callable[[], str]]
 
 EARLIER = " (in the place of an earlier one)"
-# What only an audit is delivered with, and how the options are spelt.
-OF_AUDITS = {
-    "rules": "fail-on",
-    "junit": "junit",
-    "profile": "profile",
-    "day": "date",
-    "redact": "redact",
-    "all_models": "all",
-}
+# What only audits and measurements are delivered with, what only an audit is, and how the options are spelt.
+OF_JUDGED = {"rules": "fail-on", "junit": "junit", "profile": "profile", "day": "date"}
+OF_MODELS = {"redact": "redact", "all_models": "all"}
+OF_AUDITS = {**OF_JUDGED, **OF_MODELS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +41,7 @@ class Delivery:
     json, markdown, html, junit
         Paths; ``-`` is stdout.
     rules
-        Limits to judge an audit by.
+        Limits to judge an audit or a measurement by.
     profile, day
         Whom the page is arranged for, and the date it bears.
     redact
@@ -133,18 +128,20 @@ class Delivery:
         """
         from fairenum.document.audit import AuditDocument
         from fairenum.document.files import to_json
+        from fairenum.document.measure import MeasureDocument
         from fairenum.report import page
         from fairenum.report.rules import judge_all
 
         if isinstance(document, AuditDocument):
             document = document.redacted() if self.redact or document.is_redacted else document
         else:
-            self.refuse(OF_AUDITS, f"is for audits, and this is a {document.title}")
+            refused = OF_MODELS if isinstance(document, MeasureDocument) else OF_AUDITS
+            self.refuse(refused, f"is for audits, and this is a {document.title}")
         judgements = judge_all(document, self.rules)
         brief = page(document, rules=self.rules, brief=True, all_models=self.all_models)
         day = self.day.date() if self.day else None
         full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
-        forms = _forms(brief, full, judgements, is_partial=document.is_partial)
+        forms = _forms(brief, full, judgements, is_partial=document.is_partial, kind=document.title)
         forms["json"] = partial(to_json, document)
         files = [*self._saved(document, is_fresh=is_fresh)]
         exported, withheld = self._exported(export)
@@ -233,7 +230,7 @@ class Delivery:
 
 
 def _forms(
-    brief: Page, full: Callable[[], Page], judgements: tuple[Judgement, ...], *, is_partial: bool
+    brief: Page, full: Callable[[], Page], judgements: tuple[Judgement, ...], *, is_partial: bool, kind: str = "audit"
 ) -> dict[str, Callable[[], str]]:
     """Return what writes each form; nothing is written that nobody asked for."""
     from fairenum.rendering.html import to_html
@@ -243,7 +240,7 @@ def _forms(
     return {
         "html": lambda: to_html(full()),
         "markdown": partial(to_markdown, brief),
-        "junit": partial(to_junit, brief, judgements, is_partial=is_partial),
+        "junit": partial(to_junit, brief, judgements, is_partial=is_partial, kind=kind),
     }
 
 

@@ -109,6 +109,19 @@ column = partial(table, metavar="COLUMN")
 groups = partial(table, multiple=True)
 model = partial(click.option, panel="Models", show_default=True)
 
+GROUPING = (
+    table("--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column."),
+    groups("--merge", type=Merge(), metavar="NAME=GROUP,..", callback=read_merges, help="Join groups; repeatable."),
+    groups("--only", metavar="GROUP,..", callback=read_groups, help="Keep the rows of these groups alone."),
+    groups("--exclude", metavar="GROUP,..", callback=read_groups, help="Leave out the rows of these groups."),
+    table("--tidy-groups", is_flag=True, help="Join groups that differ by case or blanks only."),
+)
+FILE = (
+    table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),
+    table("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
+    table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file."),
+)
+
 
 def added(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     """Add options to a command, so that its help shows them in this order."""
@@ -124,13 +137,7 @@ def table_options(command: Command) -> Command:
         table("--favourable", metavar="VALUE", help="Favourable value of the label; a file needs it."),
         column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable."),
         column("--primary", help="Sensitive column to select by, or 'a & b'.  [default: the first]"),
-        table(
-            "--band", "bands", type=Band(), multiple=True, metavar="COLUMN=END,..", help="Groups of a numeric column."
-        ),
-        groups("--merge", type=Merge(), metavar="NAME=GROUP,..", callback=read_merges, help="Join groups; repeatable."),
-        groups("--only", metavar="GROUP,..", callback=read_groups, help="Keep the rows of these groups alone."),
-        groups("--exclude", metavar="GROUP,..", callback=read_groups, help="Leave out the rows of these groups."),
-        table("--tidy-groups", is_flag=True, help="Join groups that differ by case or blanks only."),
+        *GROUPING,
         column("--drop", multiple=True, help="Column to leave out; repeatable."),
         table("--use-sensitive", is_flag=True, help="Let models learn from the sensitive columns, too."),
         table("--categorical", type=click.Choice(["onehot", "ordinal"]), default="onehot", help="How to code text."),
@@ -149,11 +156,14 @@ def table_options(command: Command) -> Command:
             help="Texts of a column that count each; all rarer ones count as one.",
         ),
         table("--standardise/--raw", default=True, help="Whether to scale numbers.  [default: standardise]"),
-        table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),
-        table("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
-        table("--delimiter", metavar="SIGN", callback=read_delimiter, help="What separates the cells of a CSV file."),
+        *FILE,
     )
     return added(command, options)
+
+
+def decision_options(command: Command) -> Command:
+    """Add the options that say how groups are made of a table that nothing is learned from, and how it is read."""
+    return added(command, (*GROUPING, *FILE))
 
 
 def model_options(

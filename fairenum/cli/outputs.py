@@ -21,6 +21,10 @@ FAIL_ON = (
     "Limit for the selected model on the holdout, such as 'demographic_parity_difference<=0.1'; repeatable. "
     "Exit code 1 if the whole interval is beyond it, 3 if the data leave it open."
 )
+FAIL_MEASURED = (
+    "Limit for decisions, such as 'demographic_parity_ratio>=0.8'; repeatable. Exit code 1 if the whole interval is "
+    "beyond it, 3 if the data leave it open."
+)
 
 
 def check_target(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
@@ -65,17 +69,25 @@ FILES = (
     option("--markdown", metavar="PATH|-", callback=check_target, help="Write Markdown; - prints it alone."),
     option("--html", metavar="PATH|-", callback=check_target, help="Write a page for people; - prints it alone."),
 )
+JUNIT = option(
+    "--junit", metavar="PATH|-", callback=check_target, help="Write the rules as JUnit tests; - prints them alone."
+)
+DAY = option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Date of a profile's page.  [default: today]")
 AUDITS = (
-    option(
-        "--junit", metavar="PATH|-", callback=check_target, help="Write the rules as JUnit tests; - prints them alone."
-    ),
+    JUNIT,
     option(
         "--profile", type=click.Choice(PROFILES), help="Arrange the page as a memo on alternatives or a bias audit."
     ),
-    option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Date of a profile's page.  [default: today]"),
+    DAY,
     option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
     option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
     option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
+)
+MEASUREMENTS = (
+    JUNIT,
+    option("--profile", type=click.Choice(PROFILES[1:]), help="Arrange the page as a bias audit."),
+    DAY,
+    option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_MEASURED),
 )
 QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
 
@@ -88,3 +100,8 @@ def output_options(command: Command) -> Command:
 def audit_output_options(command: Command) -> Command:
     """Add the options that say where an audit goes and what it is judged by."""
     return added(command, (*FILES, *AUDITS, QUIET))
+
+
+def measure_output_options(command: Command) -> Command:
+    """Add the options that say where a measurement goes and what it is judged by."""
+    return added(command, (*FILES, *MEASUREMENTS, QUIET))

@@ -16,9 +16,9 @@ from fairenum.cli.outputs import audit_output_options
 OF_ONE = {"json": "json", **{name: spelling for name, spelling in OF_AUDITS.items() if name != "redact"}}
 
 
-HELP = """Show the saved RUN again, in any form; judge an audit by rules; compare several audits side by side.
+HELP = """Show the saved RUN again, in any form; judge it by rules; compare several audits side by side.
 
-A run is what any command saved with --json: an audit, a simulated attack, a benchmark, a reproduction.
+A run is what any command saved with --json: an audit, a measurement, a simulated attack, a benchmark, a reproduction.
 """
 
 

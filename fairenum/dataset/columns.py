@@ -36,6 +36,7 @@ Texts = NDArray[np.object_]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 PLAIN = (str, Real, Decimal, np.bool_)
+PLAIN_KINDS = ("string", "integer", "floating", "mixed-integer-float", "boolean", "empty")  # to pandas
 NUMERIC_KINDS = "biuf"
 MANY_NUMBERS = 10  # fewer numbers among words are codes or counts ("1", "2", "3 or more"), not a measurement
 
@@ -123,6 +124,10 @@ def read_texts(series: Series) -> Texts:
 
 def first_object(series: Series) -> tuple[int, object] | None:
     """Find the first cell that is neither a number nor a text, and its position."""
+    from pandas.api.types import infer_dtype
+
+    if infer_dtype(series) in PLAIN_KINDS:  # told much faster than cell by cell
+        return None
     cells, missing = series.astype(object).to_numpy(), series.isna().to_numpy()
     places = (int(place) for place in np.flatnonzero(~missing) if not isinstance(cells[place], PLAIN))
     return next(((place, cells[place]) for place in places), None)

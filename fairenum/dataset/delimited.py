@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,8 @@ from fairenum.document.terms import DecimalSign
 from fairenum.errors import ColumnUnusable, EmptyTable, FileUnreadable, RaggedTable, WrongDelimiter
 
 if TYPE_CHECKING:
+    import _csv
+
     import pandas as pd
 
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -25,6 +29,7 @@ MISSING_MARKS = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
 """Cells of a text file or a spreadsheet that count as empty."""
 MANY_STEPS = 20  # a sorted column that lost its name is not taken for row numbers by chance
 LOOKED_AT = 100  # records that must agree on a delimiter
+AT_ONCE = 10_000  # records
 
 
 def parse_delimited(
@@ -43,10 +48,28 @@ def parse_delimited(
     decimal
         What begins the decimals, where the owner says so.
     """
+    with _uncollected():
+        return _parsed(text, usual, delimiter, decimal)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the collector of cycles from looking at millions of cells again and again, none of which are in one."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+def _parsed(
+    text: str, usual: str, delimiter: str | None, decimal: DecimalSign | None
+) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
     sign = _sign(delimiter) if delimiter else _told(text, usual)
     remarks = [] if delimiter or sign == usual else [Remark("guessed_delimiter", detail=sign)]
-    names, lines, rows = _table(text, sign)
-    columns = list(zip(*rows, strict=True))
+    names, lines, columns = _table(text, sign)
     if names[0] == "" and _are_row_numbers(columns[0]):
         names, columns = names[1:], columns[1:]
         remarks.append(Remark("row_numbers"))
@@ -82,23 +105,30 @@ def _width(text: str, sign: str, records: int) -> int:
 
 
 def _table(text: str, delimiter: str) -> tuple[list[str], list[int], list[list[str]]]:
-    """Divide a text into the names of its columns and its rows, with their lines."""
-    records = _records(text, delimiter)
-    _, header = next(records, (0, []))
+    """Divide a text into the names of its columns, the lines of its rows, and the cells of each column."""
+    _, header = next(_records(text, delimiter), (0, []))
     names = [name.strip() for name in header]
     _check_header(names, delimiter)
-    lines, rows = [], []
-    for line, cells in records:
-        if len(cells) != len(names):
+    lines: list[int] = []
+    columns: list[list[str]] = [[] for _ in names]
+    # a million rows are never kept as rows: the lists that hold them take more room than their cells
+    for numbers, rows in _portions(text, delimiter):
+        _check_widths(numbers, rows, len(names))
+        lines.extend(numbers)
+        for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(cells)
+    if len(lines) == 1:
+        raise EmptyTable("the file has a header and no row below it; add rows")
+    return names, lines[1:], [column[1:] for column in columns]
+
+
+def _check_widths(lines: Sequence[int], rows: Sequence[list[str]], width: int) -> None:
+    for line, cells in zip(lines, rows, strict=True):
+        if len(cells) != width:
             raise RaggedTable(
-                f"line {line} has {len(cells)} cells, the header has {len(names)}; "
+                f"line {line} has {len(cells)} cells, the header has {width}; "
                 "mend the line, and put quotes around a cell that holds the delimiter"
             )
-        lines.append(line)
-        rows.append(cells)
-    if not rows:
-        raise EmptyTable("the file has a header and no row below it; add rows")
-    return names, lines, rows
 
 
 def _frame(
@@ -112,15 +142,46 @@ def _frame(
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield every record of a text with the line on which it begins; blank lines are none."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
-    line = 1
+    reader, line = _reader(text, delimiter), 1
     try:
         for cells in reader:
-            if len(cells) > 1 or "".join(cells).strip():
+            if _is_record(cells):
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
-        raise FileUnreadable(f"line {line} is not CSV ({error}); check the quotes in it") from error
+        raise _no_csv(line, error) from error
+
+
+def _portions(text: str, delimiter: str) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+    """Yield the same by the thousand: lines and records."""
+    if '"' in text:  # a record may go over several lines
+        records = _records(text, delimiter)
+        while some := list(islice(records, AT_ONCE)):
+            yield [line for line, _ in some], [cells for _, cells in some]
+        return
+    reader = _reader(text, delimiter)
+    try:
+        while rows := list(islice(reader, AT_ONCE)):
+            lines: Sequence[int] = range(reader.line_num - len(rows) + 1, reader.line_num + 1)
+            if min(map(len, rows)) < 2:
+                kept = [(line, cells) for line, cells in zip(lines, rows, strict=True) if _is_record(cells)]
+                lines, rows = [line for line, _ in kept], [cells for _, cells in kept]
+            if rows:
+                yield lines, rows
+    except csv.Error as error:
+        raise _no_csv(reader.line_num, error) from error
+
+
+def _reader(text: str, delimiter: str) -> _csv.Reader:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+
+
+def _is_record(cells: Sequence[str]) -> bool:
+    return len(cells) > 1 or bool("".join(cells).strip())
+
+
+def _no_csv(line: int, error: csv.Error) -> FileUnreadable:
+    return FileUnreadable(f"line {line} is not CSV ({error}); check the quotes in it")
 
 
 def _check_header(names: Sequence[str], delimiter: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.columns import (
     IntArray,
     Texts,
+    by_value,
     is_missing,
     plain_text,
     read_column,
@@ -96,7 +97,7 @@ class Groups:
         kept[home] = True
         return replace(self, codes=np.where(self.compared[self.codes], self.codes, home)).narrowed(kept)
 
-    def setting_aside(self, fewest: int, parts: Sequence[IntArray]) -> Groups:
+    def setting_aside(self, fewest: int, parts: Sequence[IntArray | slice]) -> Groups:
         """Set aside the groups without a value, and those of which a part of the table has too few rows.
 
         Where less than two groups remain, all that have a value are compared, or else all: an answer that is not to
@@ -189,8 +190,11 @@ def intersect(groups: Sequence[Groups]) -> Groups:
     if len(groups) == 1:
         return groups[0]
     columns = [each.column for each in groups]
-    crossed = np.column_stack([each.codes for each in groups])
-    combinations, codes = np.unique(crossed, axis=0, return_inverse=True)
+    sizes = tuple(len(each.names) for each in groups)
+    # one number for each combination: sorting a million of them takes no time, sorting rows does
+    crossed = np.ravel_multi_index(tuple(each.codes for each in groups), sizes)
+    found, codes = np.unique(crossed, return_inverse=True)
+    combinations = np.column_stack(np.unravel_index(found, sizes))
     parts = [[each.names[code] for each, code in zip(groups, row, strict=True)] for row in combinations]
     names = [_joined(columns, row) for row in parts]
     if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
@@ -233,7 +237,7 @@ def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], Int
     named = {value: meanings.get(value, value) for value in known}
     names = list(dict.fromkeys(named.values()))
     places = {value: names.index(name) for value, name in named.items()}
-    return names, np.array([places.get(text, -1) for text in texts.tolist()], dtype=np.intp)
+    return names, np.nan_to_num(by_value(texts, places.__getitem__, np.float64), nan=-1.0).astype(np.intp)
 
 
 def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:

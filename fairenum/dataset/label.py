@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -63,21 +64,26 @@ def read_label(series: Series, favourable: object) -> Label:
 
 
 def match_value(wanted: object, values: list[str], column: str) -> str:
-    """Find the value that is meant: the same text, else the same number (1, 1.0, True), else but for case."""
+    """Find the favourable value, or say that it is not there."""
     if wanted is None:
         raise FavourableUnknown(
             f"label column {column!r} has no favourable value yet; its values are {quoted(values)}: "
             "say which is favourable with favourable=... (--favourable VALUE)"
         )
+    if (found := meant_value(wanted, values)) is not None:
+        return found
+    text = plain_text(wanted)
+    hint = did_you_mean(text, values) or f"; its values are {quoted(values)}"
+    raise FavourableUnknown(f"label column {column!r} has no value {text!r}, named as favourable (--favourable){hint}")
+
+
+def meant_value(wanted: object, values: Sequence[str]) -> str | None:
+    """Find the value that is meant: the same text, else the same number (1, 1.0, True), else but for case."""
     text = plain_text(wanted)
     same_text = [value for value in values if value == text]
     same_number = [value for value in values if number(value) == number(text)]
     same_letters = [value for value in values if value.casefold() == text.casefold()]
-    for found in (same_text, same_number, same_letters):
-        if len(found) == 1:
-            return found[0]
-    hint = did_you_mean(text, values) or f"; its values are {quoted(values)}"
-    raise FavourableUnknown(f"label column {column!r} has no value {text!r}, named as favourable (--favourable){hint}")
+    return next((found[0] for found in (same_text, same_number, same_letters) if len(found) == 1), None)
 
 
 def _refuse_undefined(series: Series, texts: Texts) -> None:

@@ -186,7 +186,7 @@ class Dataset:
             Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
         """
         reading = reading_of(reading, options)
-        frame = _with_plain_names(frame)
+        frame = with_plain_names(frame)
         if label is None:
             raise LabelError(
                 "the table has no label yet; name the column to predict with label=... (--label COLUMN) and its "
@@ -216,7 +216,7 @@ class Dataset:
         )
 
 
-def _with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
+def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
     """Refuse an empty frame, and call its columns by texts without blanks around them, all different."""
     if frame.empty:
         raise EmptyTable(f"the table has {len(frame)} rows and {frame.shape[1]} columns; it needs some of both")
@@ -240,14 +240,14 @@ def _refuse_parts(
 ) -> None:
     """Refuse columns that the table does not have, and columns that are to play two parts."""
     drop, bands, aside = reading.drop, reading.bands, reading.aside
-    _refuse_unknown(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
-    _refuse_unknown(frame, categorical_columns=reading.categorical_columns)
-    _refuse_unknown(frame, **{spelled(part): [column] for part, column in aside.items()})
+    refuse_unknown_columns(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+    refuse_unknown_columns(frame, categorical_columns=reading.categorical_columns)
+    refuse_unknown_columns(frame, **{spelled(part): [column] for part, column in aside.items()})
     _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
     _refuse_two_parts(aside, [label, *sensitive])
 
 
-def _refuse_unknown(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
+def refuse_unknown_columns(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
     """Refuse names that no column has."""
     for part, names in parts.items():
         for name in names:

@@ -9,10 +9,13 @@ import msgspec
 from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.bench import BenchDocument
+from fairenum.document.measure import MeasureDocument
 from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.reproduction import ReproductionDocument
 
-AnyDocument = AuditDocument | AttackDocument | BenchDocument | MitigationDocument | ReproductionDocument
+AnyDocument = (
+    AuditDocument | AttackDocument | BenchDocument | MeasureDocument | MitigationDocument | ReproductionDocument
+)
 
 
 def converted(found: dict[str, object]) -> AnyDocument:

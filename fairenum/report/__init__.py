@@ -13,6 +13,7 @@ from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.bench import BenchDocument
 from fairenum.document.kinds import AnyDocument
+from fairenum.document.measure import MeasureDocument
 from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.reproduction import ReproductionDocument
 from fairenum.rendering.page import Figure, Page, Section
@@ -20,6 +21,7 @@ from fairenum.report.attack import attack_page
 from fairenum.report.audit import audit_page, brief_page
 from fairenum.report.bench import bench_page
 from fairenum.report.comparison import compare
+from fairenum.report.measure import brief_measure_page, measure_page
 from fairenum.report.mitigation import mitigation_page
 from fairenum.report.reproduction import reproduction_page
 from fairenum.report.rules import Rule
@@ -43,9 +45,9 @@ def page(
     document
         Fresh or saved, of any kind.
     rules
-        To judge an audit by.
+        To judge an audit or a measurement by.
     profile
-        Whom the page of an audit is arranged for: one of `fairenum.report.audit.PROFILES`.
+        Whom the page of an audit is arranged for: one of `fairenum.report.audit.PROFILES`; of a measurement, "ll144".
     day
         The date that a profile bears; today's if not given.
     brief
@@ -58,6 +60,10 @@ def page(
             return brief_page(document, rules=rules, all_models=all_models)
         case AuditDocument():
             return audit_page(document, rules=rules, profile=profile, day=day)
+        case MeasureDocument() if brief:
+            return brief_measure_page(document, rules=rules)
+        case MeasureDocument():
+            return measure_page(document, rules=rules, profile=profile, day=day)
         case ReproductionDocument():
             return reproduction_page(document, brief=brief)
         case AttackDocument():

@@ -14,6 +14,7 @@ from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.header import Document
 from fairenum.document.kinds import AnyDocument
+from fairenum.document.measure import MeasureDocument
 from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.models import AuditedModel, Example, GroupDisagreement
 from fairenum.document.reproduction import ReproductionDocument
@@ -36,6 +37,7 @@ LONGEST_TEXT = 200
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
     AuditDocument: ("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
     AttackDocument: ("trials",),
+    MeasureDocument: ("score",),
     MitigationDocument: ("trials",),
     ReproductionDocument: ("tables", "injection"),
 }

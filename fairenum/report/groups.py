@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from fairenum.document.audit import AuditDocument
@@ -49,10 +49,10 @@ def impact(table: GroupTable) -> Table:
         title=f"Who is selected by model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
         rows=tuple(
-            (_group_name(group), f"{group.selected}/{group.n}", share(group.rate.value), *_compared(group, table))
+            (group_name(group), f"{group.selected}/{group.n}", share(group.rate.value), *_compared(group, table))
             for group in shown.groups
         ),
-        notes=tuple(_impact_notes(table)),
+        notes=tuple(impact_notes(table)),
     )
 
 
@@ -64,12 +64,12 @@ def whole_impact(table: GroupTable, run: str = "") -> Table:
         headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
         rows=tuple(
             (
-                *(_group_name(group), str(group.n), str(group.selected), estimate(group.rate)),
+                *(group_name(group), str(group.n), str(group.selected), estimate(group.rate)),
                 *(*_compared(group, table), share(group.detectable)),
             )
             for group in shown.groups
         ),
-        notes=tuple(_impact_notes(table)),
+        notes=tuple(impact_notes(table)),
     )
 
 
@@ -90,7 +90,8 @@ def hidden_groups(groups: Sequence[Group]) -> Iterator[str]:
         yield f"not shown: {len(groups) - MOST_SHOWN} smaller groups, which the run holds"
 
 
-def _group_name(group: GroupRow) -> str:
+def group_name(group: GroupRow) -> str:
+    """Name a group, and say if it is small or set aside."""
     mark = " (small)" if group.is_small else ""
     return shortened(group.group, GROUP_WIDTH) + (mark if group.is_compared else " (set aside)")
 
@@ -105,7 +106,8 @@ def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
     )
 
 
-def _impact_notes(table: GroupTable) -> Iterator[str]:
+def impact_notes(table: GroupTable) -> Iterator[str]:
+    """Say what a reader needs to know to read an adverse-impact table."""
     compared = [group for group in table.groups if group.is_compared]
     yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
     if table.most_selected is not None:
@@ -122,10 +124,8 @@ def _impact_notes(table: GroupTable) -> Iterator[str]:
 
 def impact_ratios(table: GroupTable) -> Table:
     """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
-    rows = sum(group.n for group in table.groups)
-    known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
-    best = max((group.rate.value or 0.0 for group in known if group.n), default=0.0)
-    unknown = sum(group.n for group in table.groups if _is_unknown(group))
+    known, best = _counted(table)
+    unknown = unknown_rows(table)
     return Table(
         title=f"Model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
@@ -137,6 +137,25 @@ def impact_ratios(table: GroupTable) -> Table:
             *hidden_groups(table.groups),
         ),
     )
+
+
+def lowest_ratio(table: GroupTable) -> tuple[str, float] | None:
+    """Find the category of the lowest impact ratio, and the ratio; None if there is none."""
+    known, best = _counted(table)
+    rates = [(group.group, group.rate.value / best) for group in known if group.rate.value is not None and best]
+    return min(rates, key=lambda one: one[1], default=None)
+
+
+def unknown_rows(table: GroupTable) -> int:
+    """Count the rows of an unknown category."""
+    return sum(group.n for group in table.groups if _is_unknown(group))
+
+
+def _counted(table: GroupTable) -> tuple[list[GroupRow], float]:
+    """Return the categories that are used for ratios, and the highest selection rate among them."""
+    rows = sum(group.n for group in table.groups)
+    known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
+    return known, max((group.rate.value or 0.0 for group in known if group.n), default=0.0)
 
 
 def _is_unknown(group: GroupRow) -> bool:
@@ -152,27 +171,34 @@ def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, .
     return shortened(group.group, GROUP_WIDTH), str(group.n), str(group.selected), share(rate), ratio
 
 
-def group_rates(tables: Sequence[GroupTable]) -> Plot:
-    """Draw the selection rates of the groups of one column, for one model or for two beside each other."""
+def group_rates(
+    tables: Sequence[GroupTable],
+    called: Callable[[int], str] = "model {}".format,
+    axis: str = "selection rate on the holdout",
+) -> Plot:
+    """Draw the selection rates of the groups of one column, for one model or for two beside each other.
+
+    `called` names a model by its rank, `axis` says what the bars are.
+    """
     tables = [*map(with_largest, tables)]
     names = tuple(shortened(group.group, GROUP_WIDTH) for group in tables[0].groups)
     longest = max(map(len, names))
     is_above, is_pair = longest > SHORT_NAME, len(tables) > 1
     thickness = (0.22 if is_pair else 0.34) if is_above else (0.34 if is_pair else 0.56)
-    layers: tuple[Layer, ...] = (Bars(tuple(_rate_bars(tables, is_above=is_above)), thickness),)
+    layers: tuple[Layer, ...] = (Bars(tuple(_rate_bars(tables, called, is_above=is_above)), thickness),)
     return Plot(
         name=f"Selection rates by {shortened(tables[0].column, GROUP_WIDTH)}",
         description="One bar for each group; the table beside it has the numbers.",
-        x=Axis("selection rate on the holdout", low=0.0, high=1.0),
+        x=Axis(axis, low=0.0, high=1.0),
         y=Axis("", names=names[::-1], is_above=is_above),
         layers=(*layers, *_four_fifths(tables[-1])),
-        key=tuple(Key(f"model {table.rank}", tone(table.rank), "square") for table in tables if is_pair),
+        key=tuple(Key(called(table.rank), tone(table.rank), "square") for table in tables if is_pair),
         height=76.0 + (26.0 + 10.0 * is_pair + 18.0 * is_above) * len(names),
         left=14.0 if is_above else 22.0 + LETTER * longest,
     )
 
 
-def _rate_bars(tables: Sequence[GroupTable], *, is_above: bool) -> Iterator[Bar]:
+def _rate_bars(tables: Sequence[GroupTable], called: Callable[[int], str], *, is_above: bool) -> Iterator[Bar]:
     drop = 0.12 if is_above else 0.0  # below a name that stands above
     offsets = (0.16, -0.16) if len(tables) > 1 else (0.0,)  # the bars of two models stand apart
     for table, offset in zip(tables, offsets, strict=True):
@@ -182,7 +208,7 @@ def _rate_bars(tables: Sequence[GroupTable], *, is_above: bool) -> Iterator[Bar]
                 group.rate.value,
                 (group.rate.low, group.rate.high),
                 tone(table.rank),
-                f"model {table.rank}, {shortened(group.group, GROUP_WIDTH)}: {estimate(group.rate)}",
+                f"{called(table.rank)}, {shortened(group.group, GROUP_WIDTH)}: {estimate(group.rate)}",
             )
 
 

@@ -11,35 +11,37 @@ from fairenum.report.rules import Judgement, RuleOutcome
 ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
 
 
-def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool) -> str:
-    """Write an audit and its rules as a test suite: a violated rule fails, an open one is an error.
+def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool, kind: str = "audit") -> str:
+    """Write a run and its rules as a test suite: a violated rule fails, an open one is an error.
 
     Parameters
     ----------
     page
-        Of the audit, in whose words it is told.
+        Of the run, in whose words it is told.
     judgements
         What became of the rules.
     is_partial
         Whether the run was interrupted, which is an error, too.
+    kind
+        What the run is.
     """
     outcomes = [judgement.outcome for judgement in judgements]
     suite = ElementTree.Element(
         "testsuite",
-        name=f"fairenum audit {page.name}",
+        name=f"fairenum {kind} {page.name}",
         tests=str(len(outcomes) + 1),
         failures=str(outcomes.count(RuleOutcome.VIOLATED)),
         errors=str(outcomes.count(RuleOutcome.OPEN) + is_partial),
     )
-    _add_audit(suite, page, is_partial=is_partial)
+    _add_run(suite, page, kind, is_partial=is_partial)
     for judgement in judgements:
         _add_rule(suite, page, judgement)
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _add_audit(suite: ElementTree.Element, page: Page, *, is_partial: bool) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name="audit")
+def _add_run(suite: ElementTree.Element, page: Page, kind: str, *, is_partial: bool) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name=kind)
     if is_partial:
         ElementTree.SubElement(case, "error", type="interrupted", message=page.headline)
     warnings = (f"warning: {one}" for one in page.warnings)

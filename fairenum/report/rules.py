@@ -1,4 +1,4 @@
-"""Rules for a CI job: limits on the selected model, judged on the holdout with its uncertainty.
+"""Rules for a CI job: limits on the selected model of an audit, or on measured decisions, judged with the uncertainty.
 
 A rule holds if the whole interval keeps the limit, and is violated if none of it does. It is open if the interval
 straddles the limit, if there is no interval to judge by, if the run has no holdout of its own, or, for a metric that
@@ -20,13 +20,16 @@ from typing import cast, get_args
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Selection
 from fairenum.document.header import Document
+from fairenum.document.measure import MeasuredDecisions, MeasureDocument
 from fairenum.document.scores import SplitScores
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import Gap, Measure, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.phrases import did_you_mean
+from fairenum.rendering.numbers import estimate
 from fairenum.rendering.page import Check
+from fairenum.report.wording import measure as measured
 from fairenum.report.wording import method as wording
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -100,8 +103,29 @@ def parse_rule(text: str) -> Rule:
 
 
 def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...]:
-    """Judge an audit by some rules; documents of other kinds have none."""
-    return tuple(judge(document, rule) for rule in rules) if isinstance(document, AuditDocument) else ()
+    """Judge an audit, or all decisions of a measurement, by some rules; documents of other kinds have none."""
+    match document:
+        case AuditDocument():
+            return tuple(judge(document, rule) for rule in rules)
+        case MeasureDocument():
+            return tuple(judge_decisions(document, one, rule) for rule in rules for one in document.decisions)
+        case _:
+            return ()
+
+
+def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rule: Rule) -> Judgement:
+    """Judge one rule by what decisions measure."""
+    column = decisions.of_column(document.dataset.primary.column)
+    aside = [group.group for group in column.impact.groups if not group.is_compared]
+    trials = column.trials(rule.measure)
+    few = {name: rows for name, rows in trials.items() if rows < document.config.min_group_size}
+    lack = measured.few_trials(column.column, few) if few else ""
+    if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
+        lack = measured.single_group(column.column)
+    numbers = document.measure(decisions, rule.measure)
+    whose = f"{measured.title(decisions, document)}: " if len(document.decisions) > 1 else ""
+    found = f"{whose}{estimate(numbers)}"
+    return decided(rule, numbers, found, lack, measured.aside(aside) if aside else "")
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
@@ -112,13 +136,36 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
     found = wording.judged_by(numbers)
     if document.is_exploratory:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.NOT_SEPARATE}")
+    column = document.dataset.primary
+    aside = wording.not_judged(column) if column and column.aside else ""
+    without = wording.WITHOUT_LIMITS_TOGETHER if document.selection.is_in_sight else wording.WITHOUT_LIMITS
+    return decided(rule, numbers, found, _lack_of_groups(document, rule.measure), aside, without)
+
+
+def decided(
+    rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = wording.WITHOUT_LIMITS
+) -> Judgement:
+    """Judge a rule by an estimate.
+
+    Parameters
+    ----------
+    rule, numbers
+        The limit, and what has to keep it.
+    found
+        The estimate in words.
+    lack
+        What keeps groups from being compared, in words; empty if nothing does.
+    aside
+        Which groups are not judged, in words; empty if all are.
+    without
+        What to say where there are no limits to judge by.
+    """
+    is_between_groups = rule.measure in GROUP_MEASURES
     if numbers.value is None or numbers.low is None or numbers.high is None:
-        lack = wording.WITHOUT_LIMITS_TOGETHER if document.selection.is_in_sight else wording.WITHOUT_LIMITS
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
+    if is_between_groups and lack:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
-    if rule.measure in GROUP_MEASURES and (lack := _lack_of_groups(document, rule.measure)):
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
-    if rule.measure in GROUP_MEASURES and document.dataset.primary and document.dataset.primary.aside:
-        found += wording.not_judged(document.dataset.primary)
+    found += aside if is_between_groups else ""
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.STRADDLES}")

@@ -141,11 +141,18 @@ def score(
     row_weights = own if weights is None else checked_weights(weights, rows)
     counts = confusion(decisions, None if weights is None else row_weights)
     losses = None if decision_values is None else _hinge_losses(decision_values, decisions, row_weights)
+    return scored(decisions.groups, counts, decisions.is_constant, losses)
+
+
+def scored(groups: Groups, counts: Confusion, is_constant: BoolArray, losses: FloatArray | None = None) -> Scores:
+    """Score models of which only counts are known, in the order of the groups' names; rows may be others than theirs.
+
+    `is_constant` marks models that decide all rows of the compared groups alike, `losses` are sums of hinge losses of
+    shape (models, groups), if they are known.
+    """
     by_group = _rates(counts, losses)
     overall = _rates(counts.overall(), None if losses is None else losses.sum(-1))
-    return Scores(
-        decisions.groups, counts, by_group, overall, _gaps(by_group, decisions.groups.compared), decisions.is_constant
-    )
+    return Scores(groups, counts, by_group, overall, _gaps(by_group, groups.compared), is_constant)
 
 
 def undefined_groups(rates: Rates, gap: Gap) -> BoolArray:

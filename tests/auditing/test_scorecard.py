@@ -13,9 +13,10 @@ from fairlearn.metrics import (
 from hiring import METRIC, applicants, audit_applicants, of_origin, people
 from sklearn.metrics import balanced_accuracy_score
 
-from fairenum.auditing.scorecard import UNDEFINED, estimate, plain, stream
+from fairenum.auditing.scorecard import UNDEFINED, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.value import Estimate
+from fairenum.scoring.estimates import estimate, plain
 
 
 def test_scores_are_those_of_the_exported_pipeline(exact_run, exact):

@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from decided import decided_frame
 from jsonschema import Draft202012Validator
 from versions import KINDS, read
 
+from fairenum import measure
 from fairenum.document.files import to_json
 from fairenum.document.schema import schema, shipped, to_text
 
@@ -20,6 +22,12 @@ def test_it_is_a_schema_and_the_one_that_is_shipped():
 @pytest.mark.parametrize("kind", KINDS)
 def test_documents_are_what_it_describes(kind):
     VALIDATOR.validate(json.loads(to_json(read(kind))))
+
+
+def test_measurements_are_what_it_describes():
+    options = {"score": "points", "cutoff": 50, "label": "good", "favourable": "yes", "replications": 20}
+    found = measure(decided_frame(200), ("hired", "rival"), ["sex", "race"], **options)
+    VALIDATOR.validate(json.loads(found.to_json()))
 
 
 @pytest.mark.parametrize(

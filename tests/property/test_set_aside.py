@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairenum.auditing.scorecard import RATIOS, ratio_intervals
+from fairenum.auditing.scorecard import RATIOS
 from fairenum.document.machine import Tolerances
 from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import EncodedRows
@@ -16,6 +16,7 @@ from fairenum.scoring.comparison import compare
 from fairenum.scoring.counts import Decisions, Groups
 from fairenum.scoring.inference import gap_intervals, signed_differences
 from fairenum.scoring.rates import FRACTIONS, GAP_RATES, fairlearn_metrics, score
+from fairenum.scoring.ratios import ratio_intervals
 
 GAPS = st.sampled_from(sorted(GAP_RATES))
 NAMES = tuple("abcdef")

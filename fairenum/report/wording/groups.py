@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import unseen_difference
 from fairenum.document.choice import Caution
-from fairenum.document.table import SensitiveColumn
+from fairenum.document.table import Regrouped, SensitiveColumn
 from fairenum.phrases import quoted
 
 
@@ -15,18 +17,27 @@ def _column(document: AuditDocument, caution: Caution) -> SensitiveColumn:
 
 def regrouped(document: AuditDocument, caution: Caution) -> str:
     """Say which groups were joined, and whose rows were left out."""
-    made = _column(document, caution).regrouped
+    return joined_or_left(str(caution.column), _column(document, caution).regrouped)
+
+
+def joined_or_left(column: str, made: Regrouped) -> str:
+    """Say which groups of a column were joined, and whose rows were left out."""
     joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
     left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
     rows = [f"rows left out of the audit: {', '.join(left)}"] if left else []
-    return f"{caution.column}: {'; '.join([*joined, *rows])}"
+    return f"{column}: {'; '.join([*joined, *rows])}"
 
 
 def alike_groups(document: AuditDocument, caution: Caution) -> str:
     """Name groups that may be one."""
-    alike = "; ".join(quoted(names) for names in _column(document, caution).regrouped.alike)
+    return spelt_alike(str(caution.column), _column(document, caution).regrouped)
+
+
+def spelt_alike(column: str, made: Regrouped) -> str:
+    """Name groups of a column that may be one."""
+    alike = "; ".join(quoted(names) for names in made.alike)
     joins = "tidy_groups=True (--tidy-groups) joins them"
-    return f"{caution.column}: groups that differ by case or blanks only: {alike}; {joins}"
+    return f"{column}: groups that differ by case or blanks only: {alike}; {joins}"
 
 
 def set_aside(document: AuditDocument, caution: Caution) -> str:
@@ -62,11 +73,20 @@ def single_group(_document: AuditDocument, caution: Caution) -> str:
 
 def no_intersection(document: AuditDocument, _caution: Caution) -> str:
     """Say that an intersection is not shown."""
-    columns = " & ".join(document.dataset.sensitive_columns)
-    return f"{columns}: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
+    return too_many(document.dataset.sensitive_columns)
+
+
+def too_many(columns: Iterable[str]) -> str:
+    """Say that columns have too many groups together."""
+    named = " & ".join(columns)
+    return f"{named}: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
 
 
 def low_power(document: AuditDocument, caution: Caution) -> str:
     """Say how large a difference may go unseen."""
-    limit = unseen_difference(document) or 0.0
-    return f"{caution.column}: with these group sizes a difference in selection rate below {limit:.2f} can go unseen"
+    return can_hide(str(caution.column), unseen_difference(document))
+
+
+def can_hide(column: str, limit: float | None) -> str:
+    """Say how large a difference between the groups of a column may go unseen."""
+    return f"{column}: with these group sizes a difference in selection rate below {limit or 0.0:.2f} can go unseen"

@@ -1,0 +1,95 @@
+"""fairenum measure: rates, gaps and impact ratios of decisions that a table holds; nothing is trained."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import rich_click as click
+
+from fairenum.cli.delivery import Delivery
+from fairenum.cli.exit import Exit
+from fairenum.cli.options import (
+    METRICS,
+    Bands,
+    column,
+    complete_data,
+    decision_options,
+    table,
+    taken_reading,
+)
+from fairenum.cli.outputs import check_target, measure_output_options
+
+HELP = """Measure the decisions or scores in DATA, a bundled name or a file; nothing is trained.
+
+\b
+fairenum measure decisions.csv --decision hired --sensitive sex
+fairenum measure decisions.csv --score points --cutoff 50 --sensitive sex --sensitive race
+fairenum measure counts.csv --counts --sensitive sex --fail-on 'demographic_parity_ratio>=0.8'
+"""
+
+statistic = partial(click.option, panel="Statistics", show_default=True)
+
+
+@click.command(help=HELP)
+@click.argument("data", shell_complete=complete_data)
+@column("--decision", multiple=True, help="Column of decisions; of several, the first is compared with.")
+@table("--decision-favourable", metavar="VALUE", help="Favourable decision, where it is not clear.")
+@column("--score", help="Column of scores.")
+@table("--cutoff", metavar="T|rate=R|base-rate|median", help="Decide by the score, too: where it is cut.")
+@table("--lower-is-better", is_flag=True, help="Lower scores are favourable.")
+@column("--label", help="Column of what was true in the end.")
+@table("--favourable", metavar="VALUE", help="Favourable value of the label.")
+@column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable.")
+@column("--primary", help="Sensitive column that rules are about, or 'a & b'.  [default: the first]")
+@table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
+@table("--counts", is_flag=True, help="DATA counts rows: groups, n, selected (positives, true_positives).")
+@decision_options
+@statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help="Gap to compare by.")
+@statistic("--seed", type=int, default=0, help="Seed of the bootstrap.")
+@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
+@statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows are small.")
+@statistic(
+    "--small-groups",
+    type=click.Choice(["set-aside", "keep"]),
+    default="set-aside",
+    help="Show small groups and rows without one, but compare others; or compare all.",
+)
+@statistic("--same-within", type=float, default=0.02, help="A gap that differs by no more is the same.")
+@statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
+@click.option(
+    "--output",
+    panel="Output",
+    callback=check_target,
+    metavar="DIR|PATH",
+    help="Where to save the run.  [default: fairenum-NAME-measured.json]",
+)
+@measure_output_options
+def measure(
+    data: str,
+    decision: tuple[str, ...],
+    decision_favourable: str | None,
+    score: str | None,
+    label: str | None,
+    favourable: str | None,
+    sensitive: tuple[str, ...],
+    counts: bool,
+    bands: Bands,
+    **options: object,
+) -> Exit:
+    """Measure decisions and deliver the result."""
+    delivery = Delivery.taken_from(options, inputs=(data,))
+    from fairenum.document.measure_config import MeasureConfig
+    from fairenum.measurement import measure as run_measure
+
+    result = run_measure(
+        data,
+        decision,
+        sensitive,
+        score=score,
+        label=label,
+        favourable=favourable,
+        decision_favourable=decision_favourable,
+        counts=counts,
+        config=MeasureConfig().but(reading=taken_reading(options, bands), **options),
+    )
+    return delivery.deliver(result.document, is_fresh=True)

@@ -1,0 +1,162 @@
+"""The options of a measurement, checked when they are built; its document keeps them as they were resolved."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Annotated, ClassVar, Literal, TypedDict, get_args
+
+from msgspec import Meta
+
+from fairenum.checking import Ranges, check_options
+from fairenum.document.deciding import NUMBER
+from fairenum.document.options import Options, require_part
+from fairenum.document.reading import Reading
+from fairenum.document.terms import DecimalSign, Gap, SmallGroups
+from fairenum.errors import ConfigError
+from fairenum.phrases import plain_number
+
+CutoffRule = Literal["value", "rate", "base-rate", "median"]
+PATTERN = rf"(?:base-rate|median|rate=({NUMBER})|({NUMBER}))"
+# How a cutoff is written in options and documents.
+CutoffText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
+# What is made of a table that nothing is learned from.
+READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups")
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """Where a score is cut.
+
+    Attributes
+    ----------
+    rule
+        Value: rows of at least `number` are selected, or of at most so much where lower is better; rate: this share of
+        the rows; base-rate: as many as have a favourable label; median: those that score above the median.
+    number
+        The value, or the share.
+    """
+
+    rule: CutoffRule
+    number: float | None = None
+
+    @classmethod
+    def of(cls, text: object) -> Cutoff:
+        """Read what was asked for: a number, ``rate=SHARE``, ``base-rate`` or ``median``."""
+        written = plain_number(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
+        found = re.fullmatch(PATTERN, written) if isinstance(written, str) else None
+        if not found:
+            raise ConfigError(
+                f"option 'cutoff' must be a number, rate=SHARE, base-rate or median, not {text!r} (--cutoff)"
+            )
+        share, value = found.groups()
+        if share is not None and not 0.0 < float(share) < 1.0:
+            raise ConfigError(
+                f"option 'cutoff' selects a share between 0 and 1, such as rate=0.3, not {text!r} (--cutoff)"
+            )
+        if value is not None and not math.isfinite(float(value)):
+            raise ConfigError(f"option 'cutoff' needs a finite number, not {text!r} (--cutoff)")
+        if share is not None:
+            return cls("rate", float(share))
+        return cls("value", float(value)) if value is not None else cls(found[0])  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        number = "" if self.number is None else plain_number(self.number)
+        return {"value": number, "rate": f"rate={number}"}.get(self.rule, self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureConfig(Options):
+    """How decisions are measured, apart from the table that they are in.
+
+    Parameters
+    ----------
+    reading
+        How the table is read; of its options those about groups and about the file.
+    cutoff
+        Where a score is cut to make decisions of it: a number, ``rate=0.3``, ``base-rate`` or ``median``; None if a
+        score is only measured, or cut at the median where it is all there is.
+    lower_is_better
+        Whether lower scores are favourable.
+    metric
+        The gap that the verdict on decisions against the first ones is about.
+    primary
+        The sensitive column, or the intersection ("sex & race"), that rules are about; the first if not given.
+    reference
+        The group of the primary column that others are compared with; its largest if not given.
+    seed
+        Of the bootstrap.
+    confidence
+        Of intervals and verdicts.
+    min_group_size
+        Groups with fewer rows are small.
+    small_groups
+        What becomes of small groups, and of rows without a group: "set-aside" shows them, but no gap looks at them
+        while two others remain; "keep" compares them like the others.
+    same_within
+        A gap that differs by no more than this from that of the first decisions is the same.
+    replications
+        Of the bootstrap.
+    """
+
+    subject: ClassVar[str] = "a measurement"
+
+    reading: Reading = field(default_factory=Reading)
+    cutoff: CutoffText | None = None
+    lower_is_better: bool = False
+    metric: Gap = "demographic_parity_difference"
+    primary: str | None = None
+    reference: str | None = None
+    seed: int = 0
+    confidence: float = 0.95
+    min_group_size: int = 30
+    small_groups: SmallGroups = "set-aside"
+    same_within: float = 0.02
+    replications: int = 1000
+
+    def __post_init__(self) -> None:
+        require_part(self.reading, "reading", Reading)
+        check_options(self, WORDS, WHOLE, NUMBERS, ("lower_is_better",))
+        if self.cutoff is not None:
+            object.__setattr__(self, "cutoff", str(Cutoff.of(self.cutoff)))
+        plain = Reading()
+        for option in fields(Reading):
+            if option.name not in READ and getattr(self.reading, option.name) != getattr(plain, option.name):
+                raise ConfigError(f"option {option.name!r} is for tables to learn from, not for a measurement")
+
+    @property
+    def fewest(self) -> int | None:
+        """Rows that a compared group needs; None if all are compared."""
+        return None if self.small_groups == "keep" else self.min_group_size
+
+
+WORDS: Mapping[str, tuple[str, ...]] = {"metric": get_args(Gap), "small_groups": get_args(SmallGroups)}
+WHOLE: Ranges = {"seed": (0, math.inf), "min_group_size": (0, math.inf), "replications": (10, math.inf)}
+NUMBERS: Ranges = {"confidence": (0.5, 1.0 - 1e-9), "same_within": (0.0, 1.0)}
+
+
+class MeasureOptions(TypedDict, total=False):
+    """Every option of a measurement and of its reading by name, for those who give them one by one."""
+
+    reading: Reading
+    bands: Mapping[str, Sequence[float]]
+    decimal: DecimalSign | None
+    delimiter: str | None
+    sheet: str | None
+    merge: Mapping[str, Sequence[str]]
+    only: Sequence[str]
+    exclude: Sequence[str]
+    tidy_groups: bool
+    cutoff: str | float | None
+    lower_is_better: bool
+    metric: Gap
+    primary: str | None
+    reference: str | None
+    seed: int
+    confidence: float
+    min_group_size: int
+    small_groups: SmallGroups
+    same_within: float
+    replications: int

@@ -1,0 +1,193 @@
+"""A measurement as pages: the verdict in words, every medium, the bias audit, and rules."""
+
+import re
+from datetime import date
+from io import StringIO
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from decided import decided_frame
+from rich.cells import cell_len
+from rich.console import Console
+
+from fairenum import measure
+from fairenum.errors import ConfigError
+from fairenum.rendering.html import to_html
+from fairenum.rendering.markdown import to_markdown
+from fairenum.rendering.notebook import to_notebook
+from fairenum.rendering.terminal import print_page
+from fairenum.report import page
+from fairenum.report.junit import to_junit
+from fairenum.report.rules import judge_all, parse_rules
+
+LABEL = {"label": "good", "favourable": "yes"}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """All there is: two tools, a score that is cut, a label, and two columns of groups."""
+    options = {"score": "points", "cutoff": 50, "replications": 50, **LABEL}
+    return measure(decided_frame(1500), ("hired", "rival"), ["sex", "race"], **options).document
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return measure(decided_frame(1500), "hired", "sex").document
+
+
+def selecting(**rates):
+    """So many of each group are selected, of a thousand."""
+    rows = [(group, int(place < selected)) for group, selected in rates.items() for place in range(1000)]
+    return measure(pd.DataFrame(rows, columns=["race", "hired"]), "hired", "race").document
+
+
+@pytest.mark.parametrize(
+    ("rates", "words"),
+    [
+        ({"a": 500, "b": 300}, "at different rates.*below four fifths"),
+        ({"a": 500, "b": 480}, "No difference between groups by race is shown.*at least four fifths"),
+        ({"a": 500, "b": 400}, "at different rates.*leaves open whether it is below four fifths"),
+        ({"a": 1000, "b": 1000}, "Everybody gets the favourable outcome"),
+        ({"a": 0, "b": 0}, "Nobody gets the favourable outcome"),
+    ],
+)
+def test_the_headline_says_how_unequal_and_how_sure(rates, words):
+    assert re.search(words, page(selecting(**rates)).headline)
+
+
+def test_groups_that_are_too_small_are_called_so():
+    frame = pd.DataFrame({"sex": ["m", "w"] * 10, "hired": [1, 0] * 10})
+    assert "too small to say" in page(measure(frame, "hired", "sex").document).headline
+
+
+def test_every_decision_is_compared_in_words(whole):
+    findings = page(whole).findings
+    assert any(one.startswith("rival is fairer than hired: its demographic parity gap is") for one in findings)
+    assert any(one.startswith("points >= 50 ") for one in findings)
+    assert sum("gaps against the label" in one for one in findings) == 3
+    assert any("lowest ratio of scoring rates" in one for one in findings)
+
+
+def test_without_a_label_it_says_what_cannot_be_measured(plain):
+    shown = page(plain)
+    assert any("not whether they are right" in one for one in shown.findings)
+    assert "no label" in shown.subject
+    assert "equal opportunity" not in to_markdown(page(plain, brief=True))
+
+
+def test_the_terminal_keeps_to_80_columns_and_cuts_no_number(whole):
+    console = Console(file=StringIO(), width=80)
+    print_page(page(whole, brief=True), console)
+    text = console.file.getvalue()
+    assert max(map(cell_len, text.splitlines())) <= 80
+    gap = whole.decisions[0].of_column("sex").scores.demographic_parity_difference
+    assert f"{gap.value:.3f} [{gap.low:.3f}, {gap.high:.3f}]" in text
+
+
+def test_every_medium_shows_decisions_groups_and_scores(whole):
+    full, brief = page(whole), page(whole, brief=True)
+    for text in (to_html(full), to_notebook(full), to_markdown(brief)):
+        for words in ("scoring rate", "lowest ratio", "true positive", "By cutoff", "points"):
+            assert words in text
+    drawn = {plot.name for figure in full.figures for plot in figure.plots}
+    assert {"Selection rates by cutoff", "ROC curves by group", "Calibration by group"} <= drawn
+    assert not list(brief.figures)
+
+
+def test_a_page_is_well_formed_whatever_the_names_are():
+    frame = pd.DataFrame({"<b>&": ["\x07", "]]>"] * 40, "<i>": [1, 0] * 40, "|_": range(80)})
+    document = measure(frame, "<i>", "<b>&", score="|_").document
+    html = to_html(page(document))
+    assert "<i>" not in html.split("<script")[0]
+    assert "&lt;i&gt;" in html
+    assert "\x07" not in html
+
+
+def test_a_bias_audit_names_the_lowest_ratio_and_counts_the_unknown():
+    frame = decided_frame(1500)
+    frame.loc[:9, "race"] = None
+    document = measure(frame, "hired", ["sex", "race"], score="points").document
+    shown = page(document, profile="ll144", day=date(2026, 1, 2))
+    tables = [column.impact for column in document.decisions[0].columns]
+    rates = {
+        (table.column, group.group): group.rate.value
+        / max(one.rate.value for one in table.groups if "missing" not in one.group)
+        for table in tables
+        for group in table.groups
+        if "(missing)" not in group.group
+    }
+    (column, lowest), ratio = min(rates.items(), key=lambda one: one[1])
+    assert shown.headline.startswith(f"The lowest impact ratio is {ratio:.3f}, of {lowest} (by {column})")
+    assert "10 rows of an unknown category" in shown.headline
+    assert shown.notice.startswith("2026-01-02")
+    titles = [block.title for block in shown.sections[0].blocks[1:]]
+    assert titles == [
+        *(f"hired, by {name}" for name in ("sex", "race", "sex & race")),
+        *(f"Scoring rates, by {name}" for name in ("sex", "race", "sex & race")),
+    ]
+
+
+def test_a_profile_of_alternatives_is_refused(plain):
+    with pytest.raises(ConfigError, match="is for audits; a measurement has ll144"):
+        page(plain, profile="lda")
+
+
+# --- rules ---
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome"),
+    [
+        ("demographic_parity_ratio>=0.8", "violated"),
+        ("demographic_parity_difference<=0.05", "violated"),
+        ("demographic_parity_difference<=0.9", "holds"),
+        ("demographic_parity_difference<={value}", "open"),
+        ("accuracy>=0.5", "open"),
+        ("selection_rate>=0.1", "holds"),
+    ],
+)
+def test_rules_are_judged_by_the_whole_interval(plain, rule, outcome):
+    value = plain.decisions[0].of_column("sex").scores.demographic_parity_difference.value
+    (judged,) = judge_all(plain, parse_rules([rule.format(value=value)]))
+    assert judged.outcome == outcome
+
+
+def test_every_decision_is_judged_by_every_rule(whole):
+    judged = judge_all(whole, parse_rules(["accuracy>=0.1", "auc>=0.1"]))
+    assert [one.outcome.value for one in judged] == ["holds"] * 6
+    assert [one.reason.split(":")[0] for one in judged[:3]] == ["hired", "rival", "points >= 50"]
+
+
+def test_rules_on_small_groups_are_open_and_those_set_aside_are_named():
+    frame = decided_frame(300)
+    frame.loc[:4, "race"] = "d"
+    rules = parse_rules(["demographic_parity_difference<=0.9"])
+    (aside,) = judge_all(measure(frame, "hired", "race").document, rules)
+    assert aside.outcome == "holds"
+    assert "(not judged: 'd')" in aside.reason
+    (kept,) = judge_all(measure(frame, "hired", "race", small_groups="keep").document, rules)
+    assert kept.outcome == "open"
+    assert "too small to have such a rate: d (5 rows)" in kept.reason
+
+
+def test_rules_count_the_rows_that_a_rate_is_a_share_of():
+    frame = decided_frame(300)
+    frame["good"] = np.where(frame.index < 60, "yes", "no")
+    document = measure(frame, "hired", "sex", **LABEL).document
+    parity, opportunity = judge_all(
+        document, parse_rules(["demographic_parity_difference<=0.9", "equal_opportunity_difference<=0.99"])
+    )
+    assert parity.outcome == "holds"
+    few = frame[frame["good"] == "yes"].groupby("sex").size()
+    assert opportunity.outcome == "open"
+    assert f"{few.idxmin()} ({few.min()} rows)" in opportunity.reason
+
+
+def test_junit_calls_it_what_it_is(plain):
+    rules = parse_rules(["demographic_parity_ratio>=0.8"])
+    text = to_junit(page(plain, brief=True), judge_all(plain, rules), is_partial=False, kind=plain.title)
+    suite = ElementTree.fromstring(text)
+    assert suite.attrib == {"name": "fairenum measurement table", "tests": "2", "failures": "1", "errors": "0"}
+    assert suite[0].get("name") == "measurement"
