@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fairenum.document.audit_config import AuditConfig
     from fairenum.document.machine import Tolerances
     from fairenum.estimator import EnumSVC
+    from fairenum.evidence.verification import verify
     from fairenum.experiment import EncodedRows
     from fairenum.problem import Kernel, SvmProblem
     from fairenum.selection import search_fairest
@@ -32,6 +33,7 @@ _HOMES = {
     "load_dataset": "dataset",
     "search_fairest": "selection",
     "select": "api",
+    "verify": "evidence.verification",
 }
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "load_dataset",
     "search_fairest",
     "select",
+    "verify",
 ]
 __version__ = "0.1.0"
 

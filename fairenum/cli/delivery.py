@@ -31,6 +31,9 @@ OF_AUDITS = {
     "day": "date",
     "redact": "redact",
     "all_models": "all",
+    "tables": "tables",
+    "xlsx": "xlsx",
+    "evidence": "evidence",
 }
 
 
@@ -54,6 +57,8 @@ class Delivery:
         File for the selected model.
     flips_table
         File for the rows that the selected model decides otherwise than model 1.
+    tables, xlsx, evidence
+        Folder and files to hand on: every table as CSV or as sheets, and all of the run in one file.
     all_models
         Show every model.
     quiet
@@ -73,29 +78,32 @@ class Delivery:
     output: str | None = None
     export: str | None = None
     flips_table: str | None = None
+    tables: str | None = None
+    xlsx: str | None = None
+    evidence: str | None = None
     all_models: bool = False
     quiet: bool = False
     inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if (self.profile or self.day) and not self.html:
-            raise click.UsageError("--profile and --date shape the page; say where it goes with --html")
+        if (self.profile or self.day) and not (self.html or self.evidence):
+            raise click.UsageError("--profile and --date shape the page; say where it goes with --html or --evidence")
         taken = set()
         if self.flips_table and self.redact:
             raise click.UsageError("--flips-table lists single rows, which --redact leaves out; give one of them")
-        for path in (*self._places.values(), self.output, self.export, self.flips_table):
+        for path in (*self._places.values(), self.output, self.export, self.flips_table, self.xlsx, self.evidence):
             if path is None:
                 continue
             if (place := os.path.realpath(path)) in taken:
                 raise click.UsageError(f"two outputs go to {path!r}; give each a place of its own")
             taken.add(place)
-            self._refuse_input(path)
+            self.refuse_input(path)
 
     @property
     def _places(self) -> dict[str, str | None]:
         return {form: getattr(self, form) for form in FORMS}
 
-    def _refuse_input(self, path: str) -> None:
+    def refuse_input(self, path: str) -> None:
         """Refuse to write over what was read."""
         if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
             raise click.UsageError(f"{path!r} is the input; give the output another name")
@@ -144,7 +152,7 @@ class Delivery:
         forms = _forms(brief, full, judgements, is_partial=document.is_partial)
         forms["json"] = partial(to_json, document)
         files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms)]
-        files += [*self._listed(document), *beside]
+        files += [*self._listed(document), *self._handed_on(document, export), *beside]
         self._print(forms, brief, files, judgements)
         return _exit_code(judgements, is_partial=document.is_partial)
 
@@ -167,7 +175,7 @@ class Delivery:
         if self.output or (is_fresh and not self.json):
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
-            self._refuse_input(path)
+            self.refuse_input(path)
             earlier = " (in the place of an earlier one)" if Path(path).exists() else ""
             save(document, path)
             yield "run", path + earlier
@@ -187,6 +195,12 @@ class Delivery:
 
             write_atomically(self.flips_table, to_csv(tables(document)["flips"]).encode())
             yield "flips", self.flips_table
+
+    def _handed_on(self, document: AnyDocument, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
+        from fairenum.cli.handing import hand_on
+        from fairenum.document.audit import AuditDocument
+
+        return hand_on(self, document, export) if isinstance(document, AuditDocument) else iter(())
 
     def _written(self, forms: Forms) -> Iterator[tuple[str, str]]:
         """Write every form that was asked for, and say where it is."""

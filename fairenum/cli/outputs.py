@@ -30,10 +30,28 @@ def check_target(context: click.Context, parameter: click.Parameter, target: str
     if target == STDOUT:
         obstacle = None if parameter.name in FORMS else "this cannot be printed; name a file"
     else:
-        obstacle = _obstacle(target, may_be_folder=parameter.name == "output")
+        obstacle = _folder_obstacle(target) if parameter.name == "tables" else None
+        obstacle = obstacle or _obstacle(target, may_be_folder=parameter.name in ("output", "tables"))
     if obstacle:
         raise click.BadParameter(obstacle, context, parameter)
     return target
+
+
+def check_workbook(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    """Refuse a workbook that cannot be written, for its place or for want of what writes it."""
+    if target is not None:
+        from fairenum.frames.cells import require_xlsx
+
+        require_xlsx()
+    return check_target(context, parameter, target)
+
+
+def _folder_obstacle(target: str) -> str | None:
+    """Say what keeps a folder from being made or used."""
+    path = Path(target)
+    if path.exists() and not path.is_dir():
+        return f"{target!r} is a file; name a folder"
+    return None if path.is_dir() or path.parent.is_dir() else f"there is no folder {str(path.parent)!r}; make it first"
 
 
 def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
@@ -77,6 +95,16 @@ AUDITS = (
     option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
     option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
 )
+HANDED_ON = (
+    option("--tables", metavar="DIR", callback=check_target, help="Write every table of the run to a folder, as CSV."),
+    option("--xlsx", metavar="PATH", callback=check_workbook, help="Write the same as sheets; needs fairenum[excel]."),
+    option(
+        "--evidence",
+        metavar="PATH",
+        callback=check_target,
+        help="Write run, pages, tables, model and its card as one zip file; see fairenum verify.",
+    ),
+)
 QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
 
 
@@ -87,4 +115,4 @@ def output_options(command: Command) -> Command:
 
 def audit_output_options(command: Command) -> Command:
     """Add the options that say where an audit goes and what it is judged by."""
-    return added(command, (*FILES, *AUDITS, QUIET))
+    return added(command, (*FILES, *HANDED_ON, *AUDITS, QUIET))
