@@ -159,8 +159,8 @@ class AuditResult:
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return everything that is a table, by name.
 
-        Among them are models, scores, groups, gaps (all of them, of model 1 and of the selected model), left_out,
-        weights, flips (the rows of the holdout that the selected model decides otherwise than model 1) and splits;
+        These are models, scores, groups, outcomes, disagreement, baselines, gaps, guards, left_out, examples, clusters,
+        flips, flipped_groups, range, warnings, features, group_sizes, screening, weights, effects, tuning and splits;
         `fairenum.report.wording.tables.TABLES` says what each shows.
         """
         from fairenum.frames import tables

@@ -23,10 +23,12 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    names = ["models", "scores", "groups", "disagreement", "left_out", "baselines", "weights", "flips", "splits"]
+    names = ["models", "scores", "groups", "outcomes", "disagreement", "baselines", "gaps", "guards", "left_out"]
+    names += ["examples", "clusters", "flips", "flipped_groups", "range", "warnings", "features", "group_sizes"]
+    names += ["screening", "weights", "effects", "tuning", "splits"]
     assert list(tables) == names
     for name in tables:
-        assert name.replace("_", "-") in AuditResult.tables.__doc__
+        assert name in AuditResult.tables.__doc__
     pd.testing.assert_frame_equal(tables["models"], AuditResult(DOCUMENT).to_frame())
 
 

@@ -23,6 +23,7 @@ PLAIN_NAME = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/)?[A-Za-z0-9_][A-Z
 # The record at the very end: its signature, where its counts stand, and how long it and the other records are.
 END, LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
 END_SIZE, LOCATOR_SIZE, ENTRY_SIZE, HEADER_SIZE = 22, 20, 46, 30
+LONGEST_ENTRY = ENTRY_SIZE + 2 * 100 + 1
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
@@ -60,7 +61,7 @@ def unpacked(content: bytes, name: str) -> dict[str, bytes]:
         _check_end(content)
         with ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
-            _check_entries(entries, len(content))
+            _check_entries(entries, content)
             return {entry.filename: archive.read(entry) for entry in entries}
     except (BadZipFile, ValueError, NotImplementedError, EOFError, RuntimeError) as error:
         raise EvidenceRefused(f"{name!r} is no evidence file: {error!s:.200}") from error
@@ -71,14 +72,19 @@ def _check_end(content: bytes) -> None:
     end = content[-END_SIZE:]
     if len(end) < END_SIZE or not end.startswith(END):
         raise BadZipFile("it is no zip file, is cut short, or goes on behind its end")
-    if content[-END_SIZE - LOCATOR_SIZE :].startswith(LOCATOR) or int.from_bytes(end[10:12], "little") > MOST_FILES:
-        raise BadZipFile(f"it claims to hold more than {MOST_FILES} files")
     size, start = (int.from_bytes(end[place : place + 4], "little") for place in (12, 16))
+    is_larger_format = content[-END_SIZE - LOCATOR_SIZE :].startswith(LOCATOR)
+    if is_larger_format or _claimed(content) > MOST_FILES or size > MOST_FILES * LONGEST_ENTRY:
+        raise BadZipFile(f"it claims to hold more than {MOST_FILES} files")
     if start + size + END_SIZE != len(content):
         raise BadZipFile("there is something before, between or behind its files")
 
 
-def _check_entries(entries: list[ZipInfo], size: int) -> None:
+def _claimed(content: bytes) -> int:
+    return int.from_bytes(content[-END_SIZE:][10:12], "little")
+
+
+def _check_entries(entries: list[ZipInfo], content: bytes) -> None:
     """Refuse tricks with names, kinds and sizes, and anything that stands between files."""
     seen: set[str] = set()
     place = 0
@@ -90,8 +96,9 @@ def _check_entries(entries: list[ZipInfo], size: int) -> None:
         if entry.header_offset != place:
             raise BadZipFile(f"there is something before {entry.filename!r}")
         place += HEADER_SIZE + len(entry.filename) + entry.file_size
-    if place + sum(ENTRY_SIZE + len(entry.filename) for entry in entries) + END_SIZE != size:
-        raise BadZipFile("there is something behind its files")
+    records = sum(ENTRY_SIZE + len(entry.filename) for entry in entries)
+    if place + records + END_SIZE != len(content) or _claimed(content) != len(entries):
+        raise BadZipFile("there is something behind its files, or one more or less than it claims")
 
 
 def _check_entry(entry: ZipInfo) -> None:

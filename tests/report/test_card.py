@@ -1,0 +1,83 @@
+"""The model card: what it says, and that all of it comes from the document."""
+
+from samples import METRIC, audit, full, near, saved
+
+from fairenum.document.choice import GapChange, GuardCheck
+from fairenum.document.terms import Verdict
+from fairenum.rendering.markdown import to_markdown
+from fairenum.rendering.numbers import estimate
+from fairenum.report.card import model_card
+
+
+def section(document, anchor, **options):
+    return next(one for one in model_card(document, **options).sections if one.anchor == anchor)
+
+
+def test_it_has_what_a_card_needs():
+    page = model_card(audit())
+    anchors = [one.anchor for one in page.sections]
+    assert anchors == ["model", "use", "data", "training", "performance", "gaps", "groups", "limits"]
+    text = to_markdown(page)
+    assert text.startswith("# Model card: model 3 of german\n")
+    assert "Left to whoever puts the model to use" in text
+    assert saved("german").dataset.fingerprint in text
+    assert "model.skops" not in text
+    assert "model.skops" in to_markdown(model_card(audit(), has_file=True))
+
+
+def test_performance_and_gaps_are_those_of_the_holdout_with_their_intervals():
+    document = audit()
+    scores = document.selected.scores.holdout
+    (_, table) = section(document, "performance").blocks
+    assert ("accuracy", estimate(scores.accuracy), estimate(document.first.scores.holdout.accuracy)) in table.rows
+    (gaps,) = section(document, "gaps").blocks
+    assert len(gaps.rows) == 4 * len(scores.by_column)
+    found = scores.by_column["age"].demographic_parity_difference
+    assert gaps.rows[0][:3] == ("age", "demographic parity", estimate(found))
+
+
+def test_a_strip_and_guardrails_are_shown_where_there_are_any():
+    cell = GapChange("age", METRIC, True, near(0.2), near(0.1), near(-0.1), 0.95, Verdict.FAIRER)
+    check = GuardCheck("accuracy=-0.01", "accuracy", -0.01, None, 0.02, near(0.03), "holds")
+    document = audit()
+    document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,), proposal="proposed"))
+    (gaps,) = section(document, "gaps").blocks
+    assert gaps.rows == (
+        (
+            "age",
+            "demographic parity",
+            "0.100 [0.060, 0.140]",
+            "0.200 [0.160, 0.240]",
+            "-0.100 [-0.140, -0.060]",
+            "fairer",
+        ),
+    )
+    (guards,) = section(document, "guards").blocks
+    assert guards.rows == (("accuracy=-0.01", "accuracy", "0.030 [-0.010, 0.070]", "holds"),)
+    assert "- status: proposed\n" in to_markdown(model_card(document))
+
+
+def test_model_1_stands_in_where_none_was_selected_and_has_no_change():
+    page = model_card(audit(selected=None))
+    assert page.title == "Model card: model 1 of german"
+    assert page.headline == "No model can be selected."
+    (gaps,) = next(one for one in page.sections if one.anchor == "gaps").blocks
+    assert {row[4:] for row in gaps.rows} == {("–", "–")}
+
+
+def test_without_sensitive_columns_it_says_so():
+    document = audit(selected=1)
+    bare = tuple(
+        model.but(scores=model.scores.but(holdout=model.scores.holdout.but(by_column={}))) for model in document.models
+    )
+    document = document.but(dataset=document.dataset.but(sensitive=()), group_tables=(), models=bare)
+    (gaps,), (groups,) = section(document, "gaps").blocks, section(document, "groups").blocks
+    assert gaps.text == groups.text == "No sensitive column was named, so no groups are compared."
+
+
+def test_names_from_outside_are_text_in_it():
+    document = full()
+    hostile = document.but(dataset=document.dataset.but(name="<script>*x*</script>"))
+    text = to_markdown(model_card(hostile))
+    assert "<script>" not in text
+    assert "&lt;script&gt;\\*x\\*" in text
