@@ -23,7 +23,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    names = ["models", "scores", "groups", "outcomes", "disagreement", "baselines", "gaps", "guards", "left_out"]
+    names = ["models", "scores", "groups", "outcomes", "disagreement", "baselines", "strip", "guards", "left_out"]
     names += ["examples", "clusters", "flips", "flipped_groups", "range", "warnings", "features", "group_sizes"]
     names += ["screening", "weights", "effects", "tuning", "splits"]
     assert list(tables) == names

@@ -30,8 +30,7 @@ def check_target(context: click.Context, parameter: click.Parameter, target: str
     if target == STDOUT:
         obstacle = None if parameter.name in FORMS else "this cannot be printed; name a file"
     else:
-        obstacle = _folder_obstacle(target) if parameter.name == "tables" else None
-        obstacle = obstacle or _obstacle(target, may_be_folder=parameter.name in ("output", "tables"))
+        obstacle = _obstacle(target, may_be_folder=parameter.name == "output")
     if obstacle:
         raise click.BadParameter(obstacle, context, parameter)
     return target
@@ -46,12 +45,19 @@ def check_workbook(context: click.Context, parameter: click.Parameter, target: s
     return check_target(context, parameter, target)
 
 
-def _folder_obstacle(target: str) -> str | None:
-    """Say what keeps a folder from being made or used."""
+def check_folder(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    """Refuse a folder that can neither be written to nor made."""
+    if target is None:
+        return None
     path = Path(target)
-    if path.exists() and not path.is_dir():
-        return f"{target!r} is a file; name a folder"
-    return None if path.is_dir() or path.parent.is_dir() else f"there is no folder {str(path.parent)!r}; make it first"
+    folder = path if path.is_dir() else path.parent
+    if target == STDOUT or (path.exists() and not path.is_dir()):
+        raise click.BadParameter(f"{target!r} is no folder; name one", context, parameter)
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {str(folder)!r}; make it first", context, parameter)
+    if not os.access(folder, os.W_OK):
+        raise click.BadParameter(f"nothing may be written to the folder {str(folder)!r}", context, parameter)
+    return target
 
 
 def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
@@ -96,7 +102,7 @@ AUDITS = (
     option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
 )
 HANDED_ON = (
-    option("--tables", metavar="DIR", callback=check_target, help="Write every table of the run to a folder, as CSV."),
+    option("--tables", metavar="DIR", callback=check_folder, help="Write every table of the run to a folder, as CSV."),
     option("--xlsx", metavar="PATH", callback=check_workbook, help="Write the same as sheets; needs fairenum[excel]."),
     option(
         "--evidence",

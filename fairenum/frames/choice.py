@@ -92,7 +92,7 @@ def _three(name: str) -> tuple[str, str, str]:
 
 
 SHEETS = {
-    "gaps": Sheet(
+    "strip": Sheet(
         (*STRIP, *_three("model_1"), *_three("selected"), *_three("change"), "confidence", "verdict"), _strip
     ),
     "guards": Sheet((*GUARD, *_three("holdout"), "status"), _guards),

@@ -24,7 +24,8 @@ def table(tmp_path_factory) -> pd.DataFrame:
 
 
 def audited(table, **options):
-    quick = {"k": 4, "search": "exact", "replications": 50, **options}
+    """Audit one model, which may be exported whatever its gaps are."""
+    quick = {"k": 1, "search": "exact", "replications": 50, **options}
     return fairenum.audit(table, "approved", "yes", "sex", **quick)
 
 
@@ -93,7 +94,7 @@ def test_redacted_evidence_of_a_linear_kernel_has_its_model_and_of_another_kerne
         assert json.loads(archive.read("run.json"))["examples"] == []
         sizes = [array.size for array in arrays(archive.read("model.skops"))]
     assert 0 < max(sizes) <= len(result.document.dataset.encoded), "a number by column, none by row"
-    audited(table, kernel="rbf", k=2).redacted().save_evidence(tmp_path / "rbf.zip")
+    audited(table, kernel="rbf").redacted().save_evidence(tmp_path / "rbf.zip")
     assert "model.skops" not in zipfile.ZipFile(tmp_path / "rbf.zip").namelist()
 
 

@@ -65,7 +65,7 @@ def test_strip_and_guards_are_as_the_choice_has_them():
     check = GuardCheck("selection_rate=+-0.1", "selection_rate", -0.1, None, 0.02, near(0.03), "holds")
     document = audit()
     document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,)))
-    gaps, guards = (tables(document)[name].iloc[0] for name in ("gaps", "guards"))
+    gaps, guards = (tables(document)[name].iloc[0] for name in ("strip", "guards"))
     assert (gaps["column"], gaps["metric"], bool(gaps["is_claim"]), gaps["verdict"]) == ("age", METRIC, True, "fairer")
     assert (gaps["model_1"], gaps["selected_low"], gaps["change_high"]) == (0.2, 0.06, -0.06)
     assert (guards["guard"], guards["low"], guards["holdout"], guards["status"]) == (check.guard, -0.1, 0.03, "holds")

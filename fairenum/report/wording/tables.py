@@ -11,7 +11,7 @@ TABLES: Mapping[str, str] = {
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
     "disagreement": "how far the models disagree about the rows of each group",
     "baselines": "other mitigations on the holdout; empty if none was tried",
-    "gaps": "every gap in every sensitive column on the holdout: model 1, the selected model, and what changes",
+    "strip": "every gap in every sensitive column on the holdout: model 1, the selected model, and what changes",
     "guards": "what became of every guardrail; empty if there was none",
     "left_out": "the training examples that each model leaves out",
     "examples": "the values of training examples that some model leaves out; empty in a redacted run",
