@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
 from fairenum.document.files import load_as, save, to_json, write_atomically
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
-from fairenum.errors import ConfigError, ResultError
+from fairenum.errors import ConfigError, NotProposed, ResultError
 from fairenum.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -92,11 +92,44 @@ class AuditResult:
         """The fitted scikit-learn pipeline of the selected model."""
         return self.estimator(self._selected_rank())
 
-    def export(self, path: str | Path, rank: int | None = None) -> None:
-        """Write the pipeline of a model, the selected one by default, to a skops file."""
+    def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
+        """Write the pipeline of a model to a skops file.
+
+        The selected model is written if it is proposed. Model 1 is what there is without a choice, and may always be
+        written. Every other model is a candidate, which nothing has confirmed. What a model is stays with it, as
+        ``standing_`` of the pipeline: proposed, candidate or model 1.
+
+        Parameters
+        ----------
+        path
+            Of the file.
+        rank
+            The selected model if not given.
+        unconfirmed
+            Write a candidate, too.
+        """
         from skops.io import dumps
 
-        write_atomically(path, dumps(self.estimator(self._selected_rank() if rank is None else rank)))
+        rank = self._selected_rank() if rank is None else rank
+        pipeline, standing = self.estimator(rank), self.standing(rank)
+        if standing == "candidate" and not unconfirmed:
+            raise NotProposed(rank, self._doubt(rank))
+        pipeline.standing_ = standing
+        write_atomically(path, dumps(pipeline))
+
+    def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
+        """Say what may be made of a model: only the selected one can be proposed, and model 1 needs no proposal."""
+        if self.model(rank).rank == 1:
+            return "model 1"
+        selection = self.document.selection
+        is_proposed = rank == selection.rank and selection.proposal == "proposed"
+        return "proposed" if is_proposed else "candidate"
+
+    def _doubt(self, rank: int) -> str:
+        """Say what keeps a model from being proposed."""
+        from fairenum.report.wording.standing import why_candidate
+
+        return why_candidate(self.document) if rank == self.document.selection.rank else "it was not selected"
 
     def _selected_rank(self) -> int:
         rank = self.document.selection.rank

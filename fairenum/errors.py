@@ -29,7 +29,8 @@
     │   └── TableTooLarge          the encoded table would take more memory than is allowed
     ├── ConfigError                an option of an audit is unknown or out of range
     ├── ResultError                a saved result cannot be read or does not hold what is asked of it
-    │   └── EvidenceRefused        a file is no evidence file, or one that is made to do harm
+    │   ├── EvidenceRefused        a file is no evidence file, or one that is made to do harm
+    │   └── NotProposed            a model that is a candidate was to be exported like a proposed one
     ├── ProblemError               an SVM problem cannot be posed as asked
     ├── AttackError                something about a simulated attack
     │   ├── BudgetExceeded         fewer rows can be flipped than were asked for
@@ -158,6 +159,25 @@ class ResultError(FairenumError):
 
 class EvidenceRefused(ResultError):
     """A file is no evidence file as fairenum writes them, or one that is made to do harm."""
+
+
+class NotProposed(ResultError):
+    """A model that is a candidate was to be exported like a proposed one.
+
+    Parameters
+    ----------
+    rank
+        Of the model.
+    why
+        What keeps it from being proposed.
+    """
+
+    def __init__(self, rank: int, why: str) -> None:
+        self.rank, self.why = rank, why
+        super().__init__(
+            f"model {rank} is a candidate, not a proposal: {why}; write it all the same with unconfirmed=True "
+            f"(--rank {rank} --unconfirmed)"
+        )
 
 
 class ProblemError(FairenumError):

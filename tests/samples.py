@@ -2,14 +2,15 @@
 
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.choice import reason_for
+from fairenum.document.choice import GapChange, GuardCheck, reason_for
 from fairenum.document.files import load
 from fairenum.document.kinds import AnyDocument
 from fairenum.document.models import Baseline, ChangedRows
 from fairenum.document.scores import BaselineScores, GapEstimate
-from fairenum.document.terms import Verdict
+from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate, Parts
 
 REPORTS = Path(__file__).parents[1] / "reports"
@@ -61,6 +62,9 @@ def audit(
         accuracy_change=change,
         verdict=Verdict(verdict) if is_other else None,
         optimism=None,
+        proposal=None if not is_other else "proposed" if verdict == "fairer" else "candidate",
+        strip=strip(verdict) if is_other else (),
+        guards=(HELD,) if is_other else (),
     )
     document = base.but(
         status=status,
@@ -79,6 +83,38 @@ def audit(
         return document
     flips = Parts(ChangedRows(2, 0.01), ChangedRows(2, 0.01))
     return scored(with_model(document, selected, predictions_changed=flips), selected, **{METRIC: gap(0.15, verdict)})
+
+
+HELD = GuardCheck("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, 0.01, near(0.02, 0.03), "holds")
+BROKEN = GuardCheck("worst_group_selection_rate>=-0.1", "> 25", -0.1, None, -0.05, near(-0.2, 0.05), "broken")
+
+
+def cell(metric: str, change: float, verdict: str | None, column: str = "age", first: float = 0.175) -> GapChange:
+    """One line of the strip: a gap that changes from what model 1 has."""
+    is_claim = (column, metric) == ("age", METRIC)
+    known = None if verdict is None else Verdict(verdict)
+    return GapChange(column, metric, is_claim, near(first), near(first + change), near(change, 0.02), 0.95, known)
+
+
+def strip(verdict: str = "fairer", **others: tuple[float, str]) -> tuple[GapChange, ...]:
+    """Every gap by age: that which the model was selected by, and others that change by 0.01 if not told otherwise."""
+    found = {gap: (0.01, "open") for gap in get_args(Gap) if gap != METRIC} | others
+    return (cell(METRIC, -0.025, verdict), *(cell(gap, *one) for gap, one in found.items()))
+
+
+def chosen(document: AuditDocument, **changes: object) -> AuditDocument:
+    """Change what is known about the choice."""
+    return document.but(selection=document.selection.but(**changes))
+
+
+def with_columns(document: AuditDocument, *names: str) -> AuditDocument:
+    """Add sensitive columns like the primary one."""
+    (first,) = document.dataset.sensitive
+    columns = (first, *(first.but(column=name, is_primary=False) for name in names))
+    for rank in range(1, len(document.models) + 1):
+        found = document.models[rank - 1].scores.holdout.by_column
+        document = scored(document, rank, by_column=found | dict.fromkeys(names, found["age"]))
+    return document.but(dataset=document.dataset.but(sensitive=columns))
 
 
 def with_small_group(document: AuditDocument) -> AuditDocument:

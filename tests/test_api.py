@@ -13,9 +13,9 @@ from versions import kept, path, read
 
 from fairenum import AuditResult, audit, select
 from fairenum.document.machine import Tolerances
-from fairenum.errors import ConfigError, ResultError
+from fairenum.errors import ConfigError, NotProposed, ResultError
 from fairenum.report.rules import Rule
-from fairenum.report.wording.audit import headline
+from fairenum.report.wording.headline import headline
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,8 @@ def test_a_loaded_result_has_no_estimators(result, loaded, tmp_path):
 
 
 def test_the_selected_model_is_exported_by_default(result, tmp_path):
-    result.export(tmp_path / "model.skops")
+    proposed = result.document.selection.but(proposal="proposed")
+    AuditResult(result.document.but(selection=proposed), result.live).export(tmp_path / "model.skops")
     expected = result.estimator(result.document.selection.rank).predict(people())
     loaded = load_skops(tmp_path / "model.skops", trusted=get_untrusted_types(file=tmp_path / "model.skops"))
     np.testing.assert_array_equal(loaded.predict(people()), expected)
@@ -80,7 +81,37 @@ def test_no_selection_is_no_export(result, tmp_path):
     unselected = AuditResult(result.document.but(selection=nothing), result.live)
     with pytest.raises(ResultError, match="no model was selected: no model within the tolerances decides anything"):
         unselected.export(tmp_path / "model.skops")
-    unselected.export(tmp_path / "model.skops", 2)
+    with pytest.raises(NotProposed, match="model 2 is a candidate, not a proposal: it was not selected; write it all"):
+        unselected.export(tmp_path / "model.skops", 2)
+    unselected.export(tmp_path / "model.skops", 2, unconfirmed=True)
+    assert os.listdir(tmp_path) == ["model.skops"]
+
+
+@pytest.mark.parametrize(
+    ("proposal", "unconfirmed", "standing"),
+    [
+        ("proposed", False, "proposed"),
+        ("candidate", True, "candidate"),
+        ("candidate", False, None),
+        (None, False, None),
+    ],
+)
+def test_only_what_is_proposed_is_exported_without_a_word(result, tmp_path, proposal, unconfirmed, standing):
+    path, rank = tmp_path / "model.skops", result.document.selection.rank
+    chosen = AuditResult(result.document.but(selection=result.document.selection.but(proposal=proposal)), result.live)
+    if standing is None:
+        with pytest.raises(
+            NotProposed, match=rf"model {rank} is a candidate.*unconfirmed=True \(--rank {rank} --unconf"
+        ):
+            chosen.export(path, unconfirmed=unconfirmed)
+        assert not path.exists()
+    else:
+        chosen.export(path, unconfirmed=unconfirmed)
+        assert load_skops(path, trusted=get_untrusted_types(file=path)).standing_ == standing
+
+
+def test_model_1_is_exported_without_a_word(result, tmp_path):
+    result.export(tmp_path / "model.skops", 1)
     assert os.listdir(tmp_path) == ["model.skops"]
 
 
@@ -137,7 +168,7 @@ def test_without_groups_a_model_is_taken_by_its_rank():
     result = audit(people(120).drop(columns=["sex", "race"]), "hired", "yes", k=2, replications=50)
     document = select(result, rank=2).document
     assert (document.selection.rank, document.selection.verdict) == (2, None)
-    assert headline(document) == "Model 2 was asked for."
+    assert headline(document) == "Model 2 was asked for; no gap was measured."
 
 
 @pytest.mark.parametrize(

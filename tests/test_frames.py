@@ -10,7 +10,9 @@ from versions import read
 
 from fairenum import AuditResult
 from fairenum.document.anatomy import Anatomy, EncodedFeature, ModelWeights
+from fairenum.document.choice import GuardCheck
 from fairenum.document.terms import Verdict
+from fairenum.document.value import Estimate
 from fairenum.frames import to_csv
 
 DOCUMENT = read("audit")
@@ -49,6 +51,22 @@ def test_there_is_one_row_for_each_model():
                 assert row[f"{part}_{name}"] == getattr(model.scores.of(part), name).value
     assert frame.index[frame["is_selected"]].tolist() == [DOCUMENT.selection.rank]
     assert tuple(frame.index[frame["is_candidate"]]) == DOCUMENT.selection.candidates
+
+
+def test_the_strip_and_the_guards_are_those_of_the_choice(tables):
+    strip, selection = tables["strip"], DOCUMENT.selection
+    assert len(strip) == 4 * len(DOCUMENT.dataset.sensitive)
+    assert strip["is_claim"].tolist() == [True] + [False] * (len(strip) - 1)
+    for row in strip.itertuples():
+        old, new = (DOCUMENT.models[rank - 1].scores.holdout.by_column[row.column] for rank in (1, selection.rank))
+        gap = new.gap(row.metric)
+        assert (row.model_1, row.selected, row.verdict) == (old.gap(row.metric).value, gap.value, gap.verdict)
+        assert (row.change, row.change_low, row.change_high) == (gap.change.value, gap.change.low, gap.change.high)
+    assert tables["guards"].empty
+    held = GuardCheck("auc>=0.6", "auc", 0.6, None, 0.7, Estimate(0.65, 0.6, 0.7), "open")
+    (row,) = AuditResult(DOCUMENT.but(selection=selection.but(guards=(held,)))).tables()["guards"].itertuples(False)
+    assert tuple(row[:2]) == ("auc>=0.6", "auc")
+    assert (row.selection, row.holdout, row.holdout_low, row.holdout_high) == (0.7, 0.65, 0.6, 0.7)
 
 
 def test_scores_come_with_their_limits_and_changes(tables):

@@ -26,7 +26,12 @@ from fairenum.scoring import (
     score,
     signed_differences,
 )
-from fairenum.scoring.counts import confusion
+from fairenum.scoring.counts import Confusion, confusion
+from fairenum.scoring.effective import effective
+from fairenum.scoring.intervals import normal_critical, wilson
+from fairenum.scoring.rates import Fraction, Rate
+
+RATES: tuple[Rate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 
 
 def group_tables(
@@ -105,7 +110,8 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
     rate = scores.by_group.selection_rate[0]
     is_small = scores.groups.small(config.min_group_size)
     best = _most_selected(rate, scores.groups.compared, is_small)
-    rates = estimates(rate_intervals(scores.counts, confidence=confidence)[0])
+    rates = {name: estimates(rate_intervals(scores.counts, name, confidence)[0]) for name in RATES}
+    base = estimates(wilson(*effective(_base, scores.counts), normal_critical(confidence))[0])
     differences = estimates(signed_differences(scores, reference=reference, confidence=confidence)[0])
     p_values = parity_p_values(scores, reference=reference)[0]
     detectable = detectable_differences(scores, reference=reference, confidence=confidence)
@@ -118,7 +124,7 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
             group=name,
             n=int(sizes[code]),
             selected=int(selected[code]),
-            rate=rates[code],
+            rate=rates["selection_rate"][code],
             ratio=plain(rate[code] / top) if top > 0 else None,
             difference=differences[code],
             p=plain(p_values[code]),
@@ -126,11 +132,21 @@ def _group_table(rank: int, column: SensitiveColumn, decisions: Decisions, confi
             detectable=plain(detectable[code]) if sizes[code] else None,
             is_small=bool(is_small[code]),
             is_compared=column.groups[code].is_compared,
+            true_positive_rate=rates["true_positive_rate"][code],
+            false_positive_rate=rates["false_positive_rate"][code],
+            precision=rates["precision"][code],
+            base_rate=base[code],
         )
         for code, name in enumerate(scores.groups.names)
     )
     most_selected, is_weighted = None if best is None else scores.groups.names[best], decisions.weights is not None
     return GroupTable(rank, column.column, reference, most_selected, tuple(rows), is_weighted)
+
+
+def _base(counts: Confusion) -> Fraction:
+    """Count the favourable labels, whatever a model decides."""
+    total = np.broadcast_to(counts.total, counts.selected.shape)
+    return total[..., 1], total.sum(-1)
 
 
 def _most_selected(rate: FloatArray, compared: NDArray[np.bool_], is_small: NDArray[np.bool_]) -> int | None:

@@ -29,7 +29,7 @@ Exit codes:
   0  done, and every --fail-on rule holds
   1  a rule is violated, or evidence is not verified
   2  bad usage, bad data or bad configuration
-  3  inconclusive: the data leave a rule open
+  3  inconclusive: the data leave a rule open, or a model for --export is not proposed
   4  interrupted, with a partial result saved
  70  an internal error
 130  interrupted, with nothing saved

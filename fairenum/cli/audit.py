@@ -139,7 +139,11 @@ output = partial(click.option, panel="Output", callback=check_target)
 )
 @flips("--jobs", type=int, callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
-@output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
+@output(
+    "--export",
+    metavar="PATH",
+    help="Write the selected model, if it is proposed, with its preprocessing, as a skops file.",
+)
 @output(
     "--flips-table", metavar="PATH", help="Write the holdout rows that the selected model decides otherwise, as CSV."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -18,11 +19,13 @@ from fairenum.rendering.text import file_name, plain
 
 if TYPE_CHECKING:
     from fairenum.document.kinds import AnyDocument
+    from fairenum.errors import NotProposed
     from fairenum.rendering.page import Page
     from fairenum.report.rules import Judgement, Rule
 
 Forms = Mapping[str, Callable[[], str]]
 
+EARLIER = " (in the place of an earlier one)"
 # What only an audit is delivered with, and how the options are spelt.
 OF_AUDITS = {
     "rules": "fail-on",
@@ -132,7 +135,7 @@ class Delivery:
         is_fresh
             Whether the run was made just now, and is saved under its own name where no place is given.
         export
-            Writes the selected model to a file.
+            Writes the selected model to a file; one that is not proposed is withheld, and the code is inconclusive.
         beside
             Writes what else there is, and names its kinds and places.
         """
@@ -151,10 +154,19 @@ class Delivery:
         full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
         forms = _forms(brief, full, judgements, is_partial=document.is_partial)
         forms["json"] = partial(to_json, document)
-        files = [*self._saved(document, is_fresh=is_fresh), *self._exported(export), *self._written(forms)]
-        files += [*self._listed(document), *self._handed_on(document, export), *beside]
+        files = [*self._saved(document, is_fresh=is_fresh)]
+        exported, withheld = self._exported(export)
+        files += [
+            *exported,
+            *self._written(forms),
+            *self._listed(document),
+            *self._handed_on(document, export),
+            *beside,
+        ]
         self._print(forms, brief, files, judgements)
-        return _exit_code(judgements, is_partial=document.is_partial)
+        if withheld:
+            click.echo(plain(self._withheld(withheld, dict(files).get("run"), is_fresh=is_fresh)), err=True)
+        return _exit_code(judgements, is_partial=document.is_partial, is_withheld=withheld is not None)
 
     def deliver_page(self, brief: Page, full: Callable[[], Page], json: Callable[[], str] | None = None) -> Exit:
         """Write and print a page that stands for no document of its own; `json` writes what it shows."""
@@ -176,14 +188,29 @@ class Delivery:
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
             self.refuse_input(path)
-            earlier = " (in the place of an earlier one)" if Path(path).exists() else ""
+            earlier = EARLIER if Path(path).exists() else ""
             save(document, path)
             yield "run", path + earlier
 
-    def _exported(self, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
-        if self.export and export:
+    def _exported(self, export: Callable[[str], None] | None) -> tuple[list[tuple[str, str]], NotProposed | None]:
+        """Write the selected model; a candidate is withheld, and nothing else with it."""
+        from fairenum.errors import NotProposed
+
+        if not (self.export and export):
+            return [], None
+        try:
             export(self.export)
-            yield "model", self.export
+        except NotProposed as error:
+            return [], error
+        return [("model", self.export)], None
+
+    def _withheld(self, error: NotProposed, saved: str | None, *, is_fresh: bool) -> str:
+        """Say why a model was not written, and which command writes it."""
+        first, *others = self.inputs
+        run, data = ((saved or self.json or "RUN"), first) if is_fresh else (first, others[0])
+        options = ("--rank", str(error.rank), "--unconfirmed", "--data", data, "--export", str(self.export))
+        command = shlex.join(("fairenum", "select", run.removesuffix(EARLIER), *options))
+        return f"model not written: model {error.rank} is a candidate, not a proposal: {error.why}; {command} writes it"
 
     def _listed(self, document: AnyDocument) -> Iterator[tuple[str, str]]:
         """Write the rows that the selected model decides otherwise."""
@@ -248,7 +275,7 @@ def _print_failures(judgements: tuple[Judgement, ...]) -> None:
             click.echo(plain(f"{judgement.outcome.value}: {judgement.rule}: {judgement.reason}"), err=True)
 
 
-def _exit_code(judgements: tuple[Judgement, ...], *, is_partial: bool) -> Exit:
+def _exit_code(judgements: tuple[Judgement, ...], *, is_partial: bool, is_withheld: bool) -> Exit:
     from fairenum.report.rules import RuleOutcome
 
     outcomes = {judgement.outcome for judgement in judgements}
@@ -256,4 +283,4 @@ def _exit_code(judgements: tuple[Judgement, ...], *, is_partial: bool) -> Exit:
         return Exit.PARTIAL
     if RuleOutcome.VIOLATED in outcomes:
         return Exit.VIOLATED
-    return Exit.INCONCLUSIVE if RuleOutcome.OPEN in outcomes else Exit.DONE
+    return Exit.INCONCLUSIVE if RuleOutcome.OPEN in outcomes or is_withheld else Exit.DONE

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 HELP = """Choose the fairest near-optimal model of the saved audit RUN again, under other tolerances.
 
 What is not given stays as it was in RUN, which is left unchanged. A run holds scores, not models: --export needs the
-data once more, and lists the models again.
+data once more, and lists the models again. It writes a model that is proposed: confirmed by the holdout, within every
+guardrail there. Any other takes --rank N --unconfirmed, and ends with code 3 without it.
 """
 
 tolerance = partial(click.option, panel="Selection")
@@ -37,22 +38,33 @@ output = partial(click.option, panel="Output", callback=check_target)
 )
 @tolerance("--rank", type=int, help="Take this model instead of the fairest.")
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
-@output("--export", metavar="PATH", help="Write the selected model, with its preprocessing, as a skops file.")
+@output(
+    "--export",
+    metavar="PATH",
+    help="Write the selected model, if it is proposed, as a skops file.",
+)
+@click.option(
+    "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is a candidate."
+)
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
 @audit_output_options
-def select(run: str, data: str | None, **options: object) -> Exit:
+def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> Exit:
     """Choose again and deliver the result."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if delivery.export and data is None:
         raise click.UsageError("a saved run holds no models; name its data, too: --data DATA")
+    if unconfirmed and not (delivery.export and options["rank"]):
+        raise click.UsageError("--unconfirmed exports the model that is named: --rank N --unconfirmed --export PATH")
     from fairenum.api import AuditResult
     from fairenum.api import select as choose
 
     result = AuditResult.load(run)
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
-    chosen = choose(result, **options)  # type: ignore[arg-type]  # click has converted them
-    return delivery.deliver(chosen.document, export=chosen.export)
+    # a choice that nobody changes was made without a look at the holdout, and stays what it is
+    is_kept = result.document.selection.proposal is not None and all(value in (None, ()) for value in options.values())
+    chosen = result if is_kept else choose(result, **options)  # type: ignore[arg-type]  # click has converted them
+    return delivery.deliver(chosen.document, export=partial(chosen.export, unconfirmed=unconfirmed))
 
 
 def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:

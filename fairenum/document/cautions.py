@@ -1,26 +1,39 @@
-"""What to beware of when reading an audit: codes that follow from its document alone."""
+"""What to beware of when reading an audit: codes that follow from its document alone, the gravest first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import get_args
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
+from fairenum.document.consequences import (
+    balance_lost,
+    broken_guards,
+    few_trials,
+    is_levelled_down,
+    other_model,
+    reversals,
+    selection_moved,
+    wider,
+)
 from fairenum.document.table import SensitiveColumn
+from fairenum.document.terms import CautionCode
 
 # Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
 NOTABLE_DIFFERENCE = 0.1
-NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
 NOTABLE_MISS = 0.01  # of the share that models are to select
 REFERENCE_AGREES = 1e-9
 TELLING_SHARE = 0.5  # of the holdout's rows that weights should leave it worth
+RANKS = {code: rank for rank, code in enumerate(get_args(CautionCode))}
 
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
-    """List what to beware of."""
+    """List what to beware of, by what it means for the reader: the order of the codes."""
     rooms = (_of_run, _of_table, _of_features, _of_groups, _of_models, _of_choice)
-    return tuple(chain.from_iterable(find(document) for find in rooms))
+    found = chain.from_iterable(find(document) for find in rooms)
+    return tuple(sorted(found, key=lambda caution: RANKS[caution.code]))
 
 
 def unused_rows(document: AuditDocument) -> int:
@@ -94,6 +107,8 @@ def _of_groups(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("no_sensitive")
     for column in columns:
         yield from _of_column(column)
+        if few_trials(document, column):
+            yield Caution("few_trials", column.column)
     if len(columns) > 1 and not any(column.is_intersection for column in columns):
         yield Caution("no_intersection")
     if (limit := unseen_difference(document)) and limit > NOTABLE_DIFFERENCE:
@@ -143,13 +158,27 @@ def _of_cuts(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _of_choice(document: AuditDocument) -> Iterator[Caution]:
-    selection, chosen = document.selection, document.selected
-    if selection.outcome == "selected" and chosen:
-        if selection.reason == "smallest_gap" and not selection.is_fairer:
-            yield Caution("not_confirmed")
-        for column in document.dataset.sensitive:
-            change = chosen.scores.holdout.by_column[column.column].gap(selection.tolerances.metric).change
-            if not column.is_primary and change and (change.value or 0.0) >= NOTABLE_GROWTH:
-                yield Caution("other_column", column.column)
+    selection = document.selection
+    if selection.outcome == "selected" and selection.reason == "smallest_gap" and not selection.is_fairer:
+        yield Caution("not_confirmed")
+    if other_model(document):
+        yield from _of_consequences(document)
     if document.reference_check.largest_difference > REFERENCE_AGREES:
         yield Caution("reference")
+
+
+def _of_consequences(document: AuditDocument) -> Iterator[Caution]:
+    """Tell what the selected model makes worse."""
+    if broken_guards(document):
+        yield Caution("broken_guard")
+    for column in document.dataset.sensitive:
+        if wider(document, column.column):
+            yield Caution("wider_gap", column.column)
+        if any(reversals(document, column.column)):
+            yield Caution("reversed", column.column)
+    if is_levelled_down(document):
+        yield Caution("levelled_down", document.column)
+    if selection_moved(document):
+        yield Caution("moved_selection")
+    if balance_lost(document):
+        yield Caution("lost_balance")

@@ -219,6 +219,13 @@ class GroupRow(Value, frozen=True):
         The smallest true difference to the reference group that a sample of this size usually shows.
     is_compared
         Whether the group has a part in gaps, search and choice.
+    true_positive_rate, false_positive_rate
+        Shares of the rows with a favourable and with an unfavourable label that are selected; limits hold one by one,
+        as for all rates. Null in runs that did not keep them.
+    precision
+        Share of the selected rows whose label is favourable.
+    base_rate
+        Share of all rows whose label is favourable.
     """
 
     group: str
@@ -232,6 +239,10 @@ class GroupRow(Value, frozen=True):
     detectable: float | None
     is_small: bool
     is_compared: bool = True
+    true_positive_rate: Estimate = Estimate()
+    false_positive_rate: Estimate = Estimate()
+    precision: Estimate = Estimate()
+    base_rate: Estimate = Estimate()
 
 
 class GroupTable(Value, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
@@ -11,6 +12,15 @@ Gap = Literal[
     "equalized_odds_difference",
     "predictive_parity_difference",
 ]
+# Rates of a group, and which of them each gap spans: the widest distance between two groups in one of them.
+GapRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "precision"]
+Rate = Literal[GapRate, "accuracy"]
+GAP_RATES: Mapping[Gap, tuple[GapRate, ...]] = {
+    "demographic_parity_difference": ("selection_rate",),
+    "equal_opportunity_difference": ("true_positive_rate",),
+    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
+    "predictive_parity_difference": ("precision",),
+}
 Ratio = Literal["demographic_parity_ratio", "equal_opportunity_ratio", "equalized_odds_ratio"]
 Performance = Literal["accuracy", "balanced_accuracy", "auc", "performance", "selection_rate"]
 Measure = Performance | Gap | Ratio
@@ -61,45 +71,51 @@ RemarkKind = Literal[
     "written_numbers",
     "code_numbers",
 ]
+# What to beware of, by what it means for the reader: whether to rely on the run at all, what the selected model makes
+# worse, what groups and columns are, what became of the table, and last how the search went.
 AuditCaution = Literal[
+    "reference",
     "interrupted",
     "exploratory",
-    "guided_skipped",
-    "class_weighted",
-    "few_predictors",
-    "solver_failed",
-    "budget_spent",
-    "imputed",
-    "missing",
-    "dropped",
-    "unseen",
-    "pooled",
-    "unscaled",
-    "unused_rows",
-    "sensitive_features",
-    "leak",
-    "one_column",
-    "proxy",
+    "not_confirmed",
+    "broken_guard",
+    "wider_gap",
+    "reversed",
+    "levelled_down",
+    "moved_selection",
+    "lost_balance",
+    "other_column",  # of older runs: a wider gap in another column
+    "small_group",
+    "few_trials",
+    "single_group",
+    "low_power",
+    "no_sensitive",
+    "set_aside",
+    "no_intersection",
     "straddling",
     "related_rows",
     "uneven_weights",
-    "no_sensitive",
+    "leak",
+    "one_column",
+    "proxy",
+    "sensitive_features",
     "regrouped",
     "alike_groups",
-    "set_aside",
-    "small_group",
-    "single_group",
-    "no_intersection",
-    "low_power",
-    "constant",
+    "unused_rows",
+    "class_weighted",
+]
+TableCaution = Literal["imputed", "missing", "dropped", "unseen", "pooled", "unscaled"]
+SearchCaution = Literal[
     "missed_rate",
     "undetermined",
+    "solver_failed",
+    "budget_spent",
+    "guided_skipped",
+    "constant",
+    "few_predictors",
     "order",
-    "not_confirmed",
-    "other_column",
-    "reference",
 ]
-CautionCode = Literal[AuditCaution, RemarkKind]
+CautionCode = Literal[AuditCaution, RemarkKind, TableCaution, SearchCaution]
 
 
 # What the holdout says about a guardrail, and what an auditor may make of a selected model.

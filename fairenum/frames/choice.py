@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 from fairenum.document.anatomy import GroupFlips
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
+from fairenum.document.consequences import strip_of
 from fairenum.frames.sheet import Row, Sheet, limits
 
 STRIP = ("column", "metric", "is_claim")
@@ -19,7 +20,7 @@ END = ("bound", "attained")
 
 
 def _strip(document: AuditDocument) -> Iterator[Row]:
-    for cell in document.selection.strip:
+    for cell in strip_of(document):
         row: Row = {name: getattr(cell, name) for name in STRIP}
         row |= limits(cell.first, "model_1") | limits(cell.selected, "selected") | limits(cell.change, "change")
         yield row | {"confidence": cell.confidence, "verdict": cell.verdict}

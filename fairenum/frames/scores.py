@@ -19,7 +19,8 @@ MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
 MODEL = ("rank", "origin", "objective", "objective_ratio", "loss_ratio", "support_size", "supports")
 GROUP = ("group", "n", "selected", "ratio", "p", "shortfall", "detectable", "is_small", "is_compared")
 BASELINE = ("name", "is_randomised", "error")
-RATES = ("rate", "rate_low", "rate_high", "difference", "difference_low", "difference_high")
+ESTIMATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
+RATES = tuple(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high"))
 COUNTS = ("rows", "favourable", "selected", "true_positives")
 
 
@@ -63,7 +64,9 @@ def _groups(document: AuditDocument) -> Iterator[Row]:
         for group in table.groups:
             row: Row = {"rank": table.rank, "column": table.column}
             row |= {name: getattr(group, name) for name in GROUP}
-            yield row | limits(group.rate, "rate") | limits(group.difference, "difference")
+            for name in ESTIMATES:
+                row |= limits(getattr(group, name), name)
+            yield row
 
 
 def _outcomes(document: AuditDocument) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from fairenum.rendering.page import Page
-from fairenum.rendering.svg import draw, unlinked
+from fairenum.rendering.svg import draw, draw_arrow, unlinked
 
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
 LARGEST_PAGE, LEAST_COPY = 245_000, 10_000
@@ -53,5 +53,5 @@ def templates() -> Environment:
     environment = Environment(
         loader=TEMPLATES, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"draw": draw, "unlinked": unlinked}
+    environment.filters |= {"draw": draw, "draw_arrow": draw_arrow, "unlinked": unlinked}
     return environment

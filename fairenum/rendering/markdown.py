@@ -37,6 +37,8 @@ def _lines(page: Page, files: Mapping[str, str]) -> Iterator[str]:
         yield f"\n{escaped(page.notice)}"
     yield f"\n{escaped(page.subject)}"
     yield f"\n**{escaped(page.headline)}**"
+    if page.strip:
+        yield from _table(page.strip.table)
     if page.findings:
         yield _list(page.findings)
     if page.checks:

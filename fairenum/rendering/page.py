@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from fairenum.rendering.svg import Plot
+from fairenum.rendering.svg import Arrow, Plot, scale_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,27 @@ class Explorer:
         return max(0.0, *(candidate.drop for candidate in self.candidates))
 
 
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What changes, row by row, from one model to another: a table, and an arrow for each row where one can be drawn.
+
+    Attributes
+    ----------
+    table
+        All of it in words.
+    arrows
+        One for each row, or none at all.
+    """
+
+    table: Table
+    arrows: tuple[Arrow, ...] = ()
+
+    @property
+    def top(self) -> float:
+        """Where the scale of the arrows ends."""
+        return scale_end(self.arrows)
+
+
 Block = Paragraph | Items | Facts | Figure | Table | Explorer
 
 
@@ -247,6 +268,8 @@ class Page:
         What a reader must know before anything else, such as that this is no legal advice.
     is_good_news
         Whether the verdict is what one hopes for.
+    strip
+        What stands behind the verdict at a glance; right below it in every medium.
     """
 
     title: str
@@ -263,6 +286,7 @@ class Page:
     tiles: tuple[Tile, ...] = ()
     notice: str = ""
     is_good_news: bool = False
+    strip: Strip | None = None
 
     @property
     def rules(self) -> Table:

@@ -39,6 +39,10 @@ def _parts(page: Page, width: int) -> Iterator[RenderableType]:
     yield Text(page.subject, style="dim")
     yield Text()
     yield Text(page.headline, style="bold green" if page.is_good_news else "bold")
+    if page.strip:
+        yield Text()
+        yield from _table(page.strip.table, width)
+        yield Text()
     if page.findings:
         yield _bullets(page.findings)
     for section in page.sections:

@@ -15,11 +15,21 @@ from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import attack, choice, features, groups, models
+from fairenum.report import attack, choice, features, grid, groups, models, strip
 from fairenum.report.embedded import copy_of
 from fairenum.report.rules import Rule, judge
-from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, cautions, experiments, method, performance_of
+from fairenum.report.wording import (
+    GAPS,
+    GROUP_WIDTH,
+    VALUE_WIDTH,
+    cautions,
+    experiments,
+    method,
+    performance_of,
+    standing,
+)
 from fairenum.report.wording import audit as wording
+from fairenum.report.wording.headline import headline, is_good_news
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +68,15 @@ def _page(
         name=wording.name(document),
         kicker="Fairness audit",
         subject=wording.subject(document),
-        headline=wording.headline(document),
+        headline=headline(document),
         findings=tuple(wording.findings(document)),
         warnings=(*cautions.warnings(document), *failed),
         sections=tuple(sections(document)),
         copy=copy_of(document),
         copy_name=file_name(document.dataset.name, "json"),
         checks=tuple(judge(document, rule).check for rule in rules),
-        is_good_news=document.selection.is_fairer,
+        is_good_news=is_good_news(document),
+        strip=strip.strip(document),
     )
 
 
@@ -82,6 +93,8 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     ranks = range(1, len(document.models) + 1) if all_models else models.shown_ranks(document)
+    yield from strip.guardrails(document)
+    yield from grid.brief_grid(document)
     yield Section.of_table("models", models.ranked_models(document, ranks))
     yield Section.of_table("choice", choice.side_by_side(document))
     yield from _methods(document)
@@ -95,6 +108,8 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
 
 def _standard(document: AuditDocument) -> Iterator[Section]:
     """Arrange a page for everybody."""
+    yield from strip.guardrails(document)
+    yield from grid.grid(document)
     yield models.explored(document)
     yield choice.chosen(document)
     yield groups.selected_groups(document)
@@ -111,9 +126,11 @@ def _memo(document: AuditDocument) -> Iterator[Section]:
     yield replace(groups.selected_groups(document, (1,)), anchor="disparity", title="Its disparities")
     yield Section("search", "The search for alternatives", (Items(tuple(method.steps(document))),))
     yield replace(models.explored(document), title="The alternatives")
-    yield replace(choice.chosen(document), title=wording.proposal(document))
+    yield replace(choice.chosen(document), title=standing.proposal(document))
     if rank not in (None, 1):
         yield replace(groups.selected_groups(document, (rank,)), title="Who the alternative selects")
+    yield from strip.guardrails(document)
+    yield from grid.grid(document)
     yield from _beside(document)
     yield from _rest(document)
 

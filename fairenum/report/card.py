@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.consequences import strip_of
 from fairenum.document.models import AuditedModel
-from fairenum.document.scores import GapEstimate
 from fairenum.rendering.numbers import UNDEFINED, estimate, signed
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table
 from fairenum.rendering.text import file_name, shortened
 from fairenum.report import groups
 from fairenum.report.embedded import copy_of
-from fairenum.report.models import gap_verdict
+from fairenum.report.strip import guardrails
 from fairenum.report.wording import (
     GAPS,
     GROUP_WIDTH,
@@ -25,6 +25,7 @@ from fairenum.report.wording import (
     method,
     short,
 )
+from fairenum.report.wording.headline import headline, is_good_news, proposal_of
 
 
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
@@ -43,13 +44,13 @@ def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
         name=audit.name(document),
         kicker="Model card",
         subject=audit.subject(document),
-        headline=audit.headline(document),
+        headline=headline(document),
         findings=tuple(audit.findings(document)),
         warnings=cautions.warnings(document),
         sections=tuple(_sections(document, model, has_file=has_file)),
         copy=copy_of(document),
         copy_name=file_name(document.dataset.name, "json"),
-        is_good_news=document.selection.is_fairer,
+        is_good_news=is_good_news(document),
     )
 
 
@@ -62,8 +63,7 @@ def _sections(document: AuditDocument, model: AuditedModel, *, has_file: bool) -
     yield Section("training", "How it was trained and chosen", (Items(tuple(method.steps(document))),))
     yield Section("performance", "Performance", (Paragraph(card.SCORES), _performance(document, model)))
     yield Section("gaps", "Gaps between groups", tuple(_gaps(document, model)))
-    if document.selection.guards:
-        yield Section("guards", "Guardrails", (_guards(document),))
+    yield from guardrails(document)
     yield Section("groups", "Who is selected", tuple(_groups(document, model)))
     yield Section("limits", "Limits", (Items(tuple(method.limits(document))),))
 
@@ -76,7 +76,7 @@ def _model(document: AuditDocument, model: AuditedModel) -> Facts:
         "left out in training": card.left_out(document, model),
         "support vectors": str(model.support_size),
         "favourable from": f"a decision value of {model.cut:g}",
-        "status": document.selection.proposal or document.selection.outcome,
+        "status": proposal_of(document) or document.selection.outcome,
         "solver": short(document.config.machine.solver),
         "fairenum": document.environment.packages.get("fairenum", UNDEFINED),
     }
@@ -125,7 +125,7 @@ def _performance(document: AuditDocument, model: AuditedModel) -> Table:
 
 def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
     """Show every gap of the model with its change against model 1; of model 1 itself there is none."""
-    rows = tuple(_strip(document) or _measured(document, model))
+    rows = tuple(_strip(document) or _alone(document))
     if not rows:
         yield Paragraph(audit.NO_GROUPS)
         return
@@ -140,32 +140,16 @@ def _strip(document: AuditDocument) -> list[tuple[str, ...]]:
             *(shortened(cell.column, GROUP_WIDTH), GAPS[cell.metric], estimate(cell.selected), estimate(cell.first)),
             *(estimate(cell.change, signed), VERDICTS[cell.verdict]),
         )
-        for cell in document.selection.strip
+        for cell in strip_of(document)
     ]
 
 
-def _measured(document: AuditDocument, model: AuditedModel) -> Iterator[tuple[str, ...]]:
-    """Take the gaps from the scores, in runs without a strip."""
-    for column, scores in model.scores.holdout.by_column.items():
-        first = document.first.scores.holdout.by_column[column]
+def _alone(document: AuditDocument) -> Iterator[tuple[str, ...]]:
+    """Show the gaps of model 1, which is compared with none."""
+    for column, scores in document.first.scores.holdout.by_column.items():
         for metric, title in GAPS.items():
-            new, old = getattr(scores, metric), getattr(first, metric)
-            name = shortened(column, GROUP_WIDTH)
-            yield name, title, estimate(new), estimate(old), *_change(model, new)
-
-
-def _change(model: AuditedModel, gap: GapEstimate) -> tuple[str, str]:
-    if model.rank == 1:
-        return UNDEFINED, UNDEFINED
-    return estimate(gap.change, signed) if gap.change else UNDEFINED, gap_verdict(model, gap)
-
-
-def _guards(document: AuditDocument) -> Table:
-    rows = tuple(
-        (shortened(one.guard, GROUP_WIDTH), shortened(one.subject, GROUP_WIDTH), estimate(one.holdout), one.status)
-        for one in document.selection.guards
-    )
-    return Table("", ("guardrail", "closest to its limit", "on the holdout", "status"), rows, names=2)
+            gap = estimate(getattr(scores, metric))
+            yield shortened(column, GROUP_WIDTH), title, gap, gap, UNDEFINED, UNDEFINED
 
 
 def _groups(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Cluster, Optimism, Selection
 from fairenum.document.models import AuditedModel, Cell, Example, LeftOut
-from fairenum.document.scores import GapEstimate
 from fairenum.document.terms import Measure
 from fairenum.document.value import Estimate, Parts
 from fairenum.rendering.numbers import UNDEFINED, counted, difference, estimate, percent, share, signed
 from fairenum.rendering.page import Block, Paragraph, Section, Table
 from fairenum.rendering.text import shortened
-from fairenum.report.models import gap_verdict
-from fairenum.report.wording import GAPS, GROUP_WIDTH, PARTS, TABLE_WIDTH, measures_of, performance_of, short
+from fairenum.report.models import training_loss
+from fairenum.report.wording import GAPS, GROUP_WIDTH, PARTS, TABLE_WIDTH, measures_of, performance_of, short, standing
 from fairenum.report.wording import audit as wording
 
 MOST_CLUSTERS = 12
@@ -35,6 +34,7 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
         yield _gain(selection, selection.optimism, performance_of(document))
     if model is None or model.rank == 1:
         return
+    yield from (Paragraph(text) for text in (standing.standing(document), standing.how_found(model)) if text)
     if document.explanation:
         yield Paragraph(wording.left_out(document.explanation))
         if document.explanation.clusters:
@@ -51,18 +51,19 @@ def side_by_side(document: AuditDocument) -> Table:
     if other is None or other.rank == 1:
         return one_model(document)
     rows = (
-        ("objective ratio", "1", f"{other.objective_ratio:.6f}", "", ""),
-        ("support vectors", str(first.support_size), str(other.support_size), "", ""),
+        ("objective", "1", f"{other.objective_ratio:.6f}", ""),
+        ("training loss", training_loss(first), training_loss(other), ""),
+        ("support vectors", str(first.support_size), str(other.support_size), ""),
         *(_measure_row(first, other, measure, title) for measure, title in measures_of(document).items()),
     )
-    headings = ("measure", "model 1", f"model {other.rank}", "change", "verdict")
-    return Table(f"Model {other.rank} against model 1 on the holdout", headings, rows)
+    headings = ("measure", "model 1", f"model {other.rank}", "change")
+    title = f"Model {other.rank} against model 1 on the holdout"
+    return Table(title, headings, rows, notes=wording.SIDE_BY_SIDE)
 
 
 def _measure_row(first: AuditedModel, other: AuditedModel, measure: Measure, title: str) -> tuple[str, ...]:
     old, new = (model.scores.holdout.measure(measure) for model in (first, other))
-    verdict = gap_verdict(other, new) if isinstance(new, GapEstimate) else ""
-    return title, estimate(old), estimate(new), signed(difference(old.value, new.value)), verdict
+    return title, estimate(old), estimate(new), signed(difference(old.value, new.value))
 
 
 def one_model(document: AuditDocument) -> Table:

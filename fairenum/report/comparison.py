@@ -17,6 +17,7 @@ from fairenum.report.embedded import copy_of_all
 from fairenum.report.wording import GAPS, MEASURES, TITLE_WIDTH, cautions, performance_of, short
 from fairenum.report.wording import audit as wording
 from fairenum.report.wording import comparison as words
+from fairenum.report.wording.headline import headline
 
 FACT_WIDTH = 70
 
@@ -64,7 +65,7 @@ def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> P
         kicker=f"Comparison of {counted(len(runs), 'audit')}",
         subject="; ".join(map(_subject, runs)),
         headline=_headline(runs),
-        findings=tuple(f"{run.name}: {wording.headline(run.document)}" for run in runs),
+        findings=tuple(f"{run.name}: {headline(run.document)}" for run in runs),
         warnings=tuple(_warnings(runs)),
         sections=tuple(_brief(runs) if brief else _sections(runs)),
         copy=copy_of_all(documents),

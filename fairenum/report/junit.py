@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from fairenum.rendering.page import Page
+from fairenum.rendering.page import Page, Table
 from fairenum.report.rules import Judgement, RuleOutcome
 
 ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
@@ -42,8 +42,18 @@ def _add_audit(suite: ElementTree.Element, page: Page, *, is_partial: bool) -> N
     case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name="audit")
     if is_partial:
         ElementTree.SubElement(case, "error", type="interrupted", message=page.headline)
-    text = "\n".join([page.subject, page.headline, *page.findings, *(f"warning: {one}" for one in page.warnings)])
+    warnings = (f"warning: {one}" for one in page.warnings)
+    text = "\n".join([page.subject, page.headline, *_lines(page), *page.findings, *warnings])
     ElementTree.SubElement(case, "system-out").text = text
+
+
+def _lines(page: Page) -> Iterator[str]:
+    """Write what stands behind the verdict, line by line: every gap, and every guardrail."""
+    tables = [page.strip.table] if page.strip else []
+    tables += [
+        block for one in page.sections if one.anchor == "guards" for block in one.blocks if isinstance(block, Table)
+    ]
+    yield from (" | ".join(row) for table in tables for row in (table.headings, *table.rows))
 
 
 def _add_rule(suite: ElementTree.Element, page: Page, judgement: Judgement) -> None:

@@ -1,4 +1,4 @@
-"""The near-optimal models: a short table of the telling ones, all of them to explore, and other methods beside."""
+"""The listed models: a short table of the telling ones, all of them to explore, and other methods beside."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
     selected = document.selection.rank
     return Table(
         title="Models by objective, scored on the holdout",
-        headings=("rank", "objective", "support", performance_heading(document), "gap", "change", "verdict", "flips"),
+        headings=("rank", "objective", "loss", performance_heading(document), "gap", "change", "verdict", "flips"),
         rows=tuple(_ranked_row(document, document.models[rank - 1]) for rank in ranks),
         names=0,
         marked=ranks.index(selected) if selected in ranks else None,
@@ -51,15 +51,17 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
 
 def _ranked_row(document: AuditDocument, model: AuditedModel) -> tuple[str, ...]:
     rank = f"*{model.rank}" if model.rank == document.selection.rank else str(model.rank)
-    return rank, *_cells(model, document.selection.tolerances.metric)
+    objective, loss, _, *others = _cells(model, document.selection.tolerances.metric)
+    return rank, objective, loss, *others
 
 
 def _cells(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
-    """Show one model: objective, support, performance, gap, change, verdict, flips."""
+    """Show one model: objective, training loss, support, performance, gap, change, verdict, flips."""
     scores = model.scores.holdout
     gap, is_first = scores.gap(metric), model.rank == 1
     return (
         f"{model.objective_ratio:.6f}",
+        training_loss(model),
         str(model.support_size),
         share(scores.performance.value),
         estimate(gap),
@@ -69,20 +71,27 @@ def _cells(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
     )
 
 
+def training_loss(model: AuditedModel) -> str:
+    """Show how much higher the loss on all training rows is than the best."""
+    return f"{100 * model.loss_ratio:+.1f} %" if round(model.loss_ratio, 3) else "0.0 %"
+
+
 def gap_verdict(model: AuditedModel, gap: GapEstimate) -> str:
     """Give the verdict of the holdout on a model's gap in a word."""
     if model.is_constant:
         return "constant"
-    if not model.predictions_changed.holdout.rows:
-        return "same"
     return VERDICTS[gap.verdict]
 
 
 def _notes(document: AuditDocument) -> Iterator[str]:
     """Say how to read a table of models."""
     metric, level = document.selection.tolerances.metric, 100 * document.config.confidence
-    yield f"objective: as a share of model 1's; gap: {GAPS[metric]} difference [{level:g} %]"
-    yield "change, verdict: against model 1; flips: rows that model 1 decides otherwise"
+    yield "objective: of the reduced problem, as a share of model 1's, by which models are ranked"
+    yield "loss: training loss, on all training rows, against the best there is"
+    yield (
+        f"gap: {GAPS[metric]} difference [{level:g} %]; change, verdict: against model 1, all models judged together; "
+        "flips: rows that model 1 decides otherwise"
+    )
     if any(gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in document.models[1:]):
         yield "open: these rows do not tell its gap from that of model 1"
 
@@ -103,7 +112,7 @@ def explored(document: AuditDocument) -> Section:
         rule=wording.allowance(document),
         performance=performance_of(document),
     )
-    return Section("models", "The near-optimal models", (explorer,))
+    return Section("models", "The listed models", (explorer,))
 
 
 def all_models(document: AuditDocument) -> Table:
@@ -112,7 +121,7 @@ def all_models(document: AuditDocument) -> Table:
     return Table(
         title="All models, best objective first",
         headings=(
-            *("rank", "objective", "support", "left out"),
+            *("rank", "objective", "training loss", "support", "left out"),
             *(performance_of(document), "gap"),
             *(performance_of(document), "gap", "change of gap", "verdict", "flips"),
         ),
@@ -120,15 +129,15 @@ def all_models(document: AuditDocument) -> Table:
         names=0,
         marked=None if selected is None else selected - 1,
         notes=tuple(_notes(document)),
-        over=(Over("", "", 4), Over(PARTS["selection"], "chosen by", 2), Over(PARTS["holdout"], "judged by", 5)),
+        over=(Over("", "", 5), Over(PARTS["selection"], "chosen by", 2), Over(PARTS["holdout"], "judged by", 5)),
     )
 
 
 def _whole_row(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
-    objective, support, performance, gap, _, verdict, flips = _cells(model, metric)
+    objective, loss, support, performance, gap, _, verdict, flips = _cells(model, metric)
     chosen_by, change = model.scores.selection, model.scores.holdout.gap(metric).change
     return (
-        *(str(model.rank), objective, support, str(model.records_left_out)),
+        *(str(model.rank), objective, loss, support, str(model.records_left_out)),
         *(share(chosen_by.performance.value), share(chosen_by.gap(metric).value)),
         *(performance, gap, UNDEFINED if model.rank == 1 or not change else estimate(change, signed), verdict, flips),
     )

@@ -10,12 +10,13 @@ rate is defined, the gaps are fairlearn's on the rows of the compared groups.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairenum.dataset.groups import Groups
+from fairenum.document import terms
 from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.terms import Gap
 from fairenum.errors import DataError
@@ -33,7 +34,8 @@ from fairenum.scoring.counts import (
 )
 
 Fraction = tuple[FloatArray, FloatArray]
-Rate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"]
+Rate = terms.Rate
+GAP_RATES = terms.GAP_RATES
 
 FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
     "selection_rate": lambda c: (c.selected.sum(-1), c.total.sum(-1)),
@@ -43,14 +45,6 @@ FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
     "accuracy": lambda c: (c.selected[..., 1] + c.total[..., 0] - c.selected[..., 0], c.total.sum(-1)),
 }
 """Every rate is a share of rows: how many, out of how many."""
-
-GAP_RATES: Mapping[Gap, tuple[Rate, ...]] = {
-    "demographic_parity_difference": ("selection_rate",),
-    "equal_opportunity_difference": ("true_positive_rate",),
-    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
-    "predictive_parity_difference": ("precision",),
-}
-"""Every gap is the widest distance between two groups in one of its rates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def test_an_exported_model_decides_alike(tmp_path, options):
     result = audit(frame, "y", "good", "g", k=4, replications=50, search="exact", **options)
     for rank in (1, 4):
         path = tmp_path / f"{rank}.skops"
-        result.export(path, rank)
+        result.export(path, rank, unconfirmed=True)
         untrusted = get_untrusted_types(file=path)
         assert set(untrusted) <= {"numpy.dtype", OWN}
         assert (OWN in untrusted) == bool(options)

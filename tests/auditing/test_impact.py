@@ -2,9 +2,12 @@
 
 import pytest
 from hiring import people
+from scipy.stats import binomtest
+from sklearn.metrics import precision_score, recall_score
 
 from fairenum.auditing.impact import group_tables, reference_check
 from fairenum.document.cautions import REFERENCE_AGREES
+from fairenum.document.rates import rates_of
 
 
 def test_there_is_a_table_of_every_column_for_model_1_and_the_selected_one(exact):
@@ -36,6 +39,43 @@ def test_the_counts_are_those_of_the_rows(exact_run, exact):
     shown = people().iloc[rows].assign(selected=exact_run.estimator(1).predict(people().iloc[rows]) == "yes")
     table = next(table for table in exact.group_tables if (table.rank, table.column) == (1, "race"))
     assert {group.group: group.selected for group in table.groups} == shown.groupby("race")["selected"].sum().to_dict()
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_every_rate_of_a_group_is_scikit_learns_with_wilsons_limits(exact_run, exact, rank):
+    rows = exact_run.live.division.rows["holdout"]
+    shown = people().iloc[rows]
+    decided = exact_run.estimator(rank).predict(shown) == "yes"
+    truth = (shown[exact.dataset.label].astype(str) == exact.dataset.favourable).to_numpy()
+    tables = group_tables(exact.dataset, exact.models, [rank], exact.config)
+    (table,) = [one for one in tables if one.column == "race"]
+    for group in table.groups:
+        own = (shown["race"] == group.group).to_numpy()
+        y, z = truth[own], decided[own]
+        rates = {
+            "true_positive_rate": (recall_score(y, z), z[y].sum(), y.sum()),
+            "false_positive_rate": (1 - recall_score(~y, ~z), z[~y].sum(), (~y).sum()),
+            "precision": (precision_score(y, z, zero_division=0), y[z].sum(), z.sum()),
+            "base_rate": (y.mean(), y.sum(), len(y)),
+        }
+        for name, (value, outcomes, trials) in rates.items():
+            found = getattr(group, name)
+            assert found.value == pytest.approx(value, abs=1e-12)
+            if trials >= 30:
+                limits = binomtest(int(outcomes), int(trials)).proportion_ci(method="wilson")
+                assert (found.low, found.high) == pytest.approx((limits.low, limits.high))
+            assert found.low <= found.value <= found.high
+
+
+def test_the_counts_of_the_document_give_the_same_rates(exact):
+    for table in exact.group_tables:
+        (column,) = [one for one in exact.dataset.sensitive if one.column == table.column]
+        for row, counted in zip(table.groups, rates_of(exact, table.rank, column), strict=True):
+            assert counted.rates["selection_rate"] == pytest.approx(row.rate.value)
+            for rate in ("true_positive_rate", "false_positive_rate", "precision", "base_rate"):
+                assert counted.rates[rate] == pytest.approx(getattr(row, rate).value)
+            assert counted.trials["selection_rate"] == counted.trials["base_rate"] == row.n
+            assert counted.trials["precision"] == row.selected
 
 
 def test_a_small_group_is_no_measure_for_the_others(exact):

@@ -1,7 +1,7 @@
 """Hostile names, labels and cells are shown as text, and nothing in them runs."""
 
 import pytest
-from samples import audit, with_model
+from samples import HELD, audit, scored, with_model
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
@@ -29,6 +29,9 @@ HOSTILE = (
 
 def hostile_document(text: str) -> AuditDocument:
     document = with_model(audit(small=True), 3, left_out=(LeftOut(1, 1, 7, text, {text: {text: 1}}),))
+    for rank in range(1, len(document.models) + 1):
+        found = document.models[rank - 1].scores.holdout.by_column["age"]
+        document = scored(document, rank, by_column={text: found})
     data, names = document.dataset, (text, f"{text}2")
     column = data.sensitive[0]
     sizes = tuple(group.but(name=name) for group, name in zip(column.groups, names, strict=True))
@@ -44,7 +47,11 @@ def hostile_document(text: str) -> AuditDocument:
         ),
         config=document.config.but(primary=text, solver=text, drop=(text,), bands={text: [1.0]}),
         environment=document.environment.but(solver=SolverVersion(text, text, text, {})),
-        selection=document.selection.but(column=text),
+        selection=document.selection.but(
+            column=text,
+            strip=tuple(cell.but(column=text) for cell in document.selection.strip),
+            guards=(HELD.but(guard=text, subject=text),),
+        ),
         group_tables=tuple(
             table.but(
                 column=text,
@@ -66,7 +73,7 @@ def test_hostile_text_is_text(show, text):
     page = show(html)
     assert page.evaluate("window.hacked") is None
     assert page.locator("script").count() == 2
-    assert page.locator("img, iframe, svg:not(.plot), [onerror], [onload]").count() == 0
+    assert page.locator("img, iframe, svg:not(.plot, .arrow), [onerror], [onload]").count() == 0
     assert page.locator("#setting").count() == 1
     words = page.evaluate("document.body.textContent")
     assert "\u202e" not in words.replace(page.locator("#data").text_content(), "")

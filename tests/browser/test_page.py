@@ -70,7 +70,7 @@ def test_a_link_to_a_model_opens_it(show, html):
     assert page.locator("#model-17").is_visible()
 
 
-@pytest.mark.parametrize(("column", "key"), [(1, "objective"), (5, "gap"), (8, "change of gap"), (0, "rank")])
+@pytest.mark.parametrize(("column", "key"), [(1, "objective"), (6, "gap"), (9, "change of gap"), (0, "rank")])
 def test_headings_sort_by_numbers_both_ways(show, html, column, key):
     page = show(html)
     heading = page.locator(".heads th").nth(column)
@@ -171,15 +171,38 @@ def test_print_shows_every_row_on_white_without_controls(show, html):
 @pytest.mark.parametrize("script", [True, False])
 def test_every_table_and_plot_is_there_without_javascript(show, html, document, script):
     page = show(html, java_script_enabled=script)
-    assert page.locator("svg.plot:visible").count() == html.count("<svg") > 5
+    drawn = page.locator("svg.plot:visible").count(), page.locator("#strip svg.arrow:visible").count()
+    assert sum(drawn) == html.count("<svg")
+    assert drawn[0] > 5
+    assert drawn[1] == 4
     folded = page.locator("details table").count()
     assert page.locator("table:visible").count() == html.count("<table") - folded
     assert page.locator("#models-table tbody tr:visible").count() == 40
     assert page.locator("#controls").is_visible() == script
     assert (
         page.locator("h1").inner_text()
-        == "Model 3 is fairer than model 1; its accuracy changes by -0.002 [-0.012, +0.008]."
+        == "Model 3 narrows the demographic parity gap by age (0.175 to 0.150); its accuracy changes by -0.025 "
+        "[-0.045, -0.005]; it is proposed."
     )
+
+
+@pytest.mark.parametrize("width", [420, 1180])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_strip_is_read_on_the_first_screen(show, html, width, scheme):
+    page = show(html, width=width, color_scheme=scheme)
+    rows = page.locator("#strip tbody tr")
+    first = rows.first
+    assert first.inner_text().split("\n")[0].startswith("*demographic parity")
+    assert first.locator(".verdict").inner_text() == "fairer"
+    assert first.bounding_box()["y"] < 800
+    for place in range(rows.count()):
+        row, arrow = rows.nth(place).bounding_box(), rows.nth(place).locator("svg").bounding_box()
+        assert arrow["width"] > 100
+        assert row["x"] <= arrow["x"] <= arrow["x"] + arrow["width"] <= width
+    shaft, paper = first.locator(".curve").evaluate(
+        "line => [getComputedStyle(line).stroke, getComputedStyle(document.body).backgroundColor]"
+    )
+    assert shaft not in (paper, "none")
 
 
 def test_the_data_can_be_downloaded_and_is_what_the_page_holds(show, html, tmp_path):

@@ -59,7 +59,7 @@ def test_markdown_on_stdout_stands_alone(fairenum, loans):
 def test_every_file_is_written_where_asked_and_named_in_the_report(fairenum, loans, folder):
     (folder / "out").mkdir()
     targets = ["--output", "out", "--json", "a.json", "--markdown", "b.md", "--junit", "c.xml", "--export", "d.skops"]
-    ended = fairenum("audit", loans, *OPTIONS, *targets, "--fail-on", "accuracy>0.1")
+    ended = fairenum("audit", loans, *OPTIONS, *targets, "--fail-on", "accuracy>0.1", "-k", "1")  # model 1 is kept
     assert ended.code == 0
     for name in ("out/fairenum-loans.json", "a.json", "b.md", "c.xml", "d.skops"):
         assert (folder / name).stat().st_size > 0
@@ -72,10 +72,23 @@ def test_the_exported_model_predicts_as_the_audit_says(fairenum, loans, folder):
     import pandas as pd
     from skops.io import get_untrusted_types, load
 
-    fairenum("audit", loans, *OPTIONS, "--export", "model.skops")
+    fairenum("audit", loans, *OPTIONS, "--export", "model.skops", "-k", "1")
     trusted = get_untrusted_types(file=folder / "model.skops")
     model = load(folder / "model.skops", trusted=trusted)
     assert set(model.predict(pd.read_csv(folder / loans))) == {"yes", "no"}
+
+
+def test_a_candidate_is_not_exported_and_all_else_is_delivered(fairenum, loans, folder, monkeypatch):
+    monkeypatch.setattr("fairenum.api.AuditResult.standing", lambda _result, _rank: "candidate")
+    ended = fairenum("audit", loans, *OPTIONS, "--export", "a model.skops", "--html", "a.html")
+    rank = parse((folder / "fairenum-loans.json").read_bytes(), "run").selection.rank
+    assert ended.code == 3
+    assert ended.out.endswith("run: fairenum-loans.json\nhtml: a.html\n")
+    assert ended.err.endswith(
+        f"; fairenum select fairenum-loans.json --rank {rank} --unconfirmed --data {loans} --export 'a model.skops' "
+        "writes it\n"
+    )
+    assert not (folder / "a model.skops").exists()
 
 
 def test_quiet_prints_nothing(fairenum, loans):

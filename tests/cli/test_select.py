@@ -1,5 +1,6 @@
 """fairenum select: another choice in a saved run."""
 
+import shlex
 from contextlib import nullcontext
 
 import pytest
@@ -9,6 +10,8 @@ from saved import REPORTS
 from fairenum.cli import progress
 from fairenum.document.audit import AuditDocument
 from fairenum.document.files import load, load_as, parse, save
+
+EXPORT = ("--unconfirmed", "--export", "m.skops")
 
 
 def test_what_is_not_given_stays_as_it_was(fairenum, saved_run, folder):
@@ -43,27 +46,52 @@ def test_any_model_may_be_taken_by_its_rank(fairenum, saved_run, folder, rank):
 
 def test_a_model_is_exported_with_the_data_at_hand(fairenum, saved_run, folder):
     data = str(saved_run.with_name("loans.csv"))
-    ended = fairenum("select", str(saved_run), "--max-accuracy-drop", "0", "--export", "m.skops", "--data", data)
+    document = load(saved_run)
+    save(document.but(selection=document.selection.but(rank=4, outcome="selected", proposal="proposed")), "run.json")
+    ended = fairenum("select", "run.json", "--export", "m.skops", "--data", data)
     assert ended.code == 0
     assert "model: m.skops\n" in ended.out
-    assert [path.name for path in folder.iterdir()] == ["m.skops"]
+    assert [path.name for path in folder.iterdir()] == ["run.json", "m.skops"]
+    assert exported(folder).standing_ == "proposed"
+
+
+def test_a_candidate_is_withheld_unless_it_is_named(fairenum, saved_run, folder):
+    data = str(saved_run.with_name("loans.csv"))
+    ended = fairenum("select", str(saved_run), "--rank", "4", "--export", "m.skops", "--data", data, "--json", "r.json")
+    assert ended.code == 3
+    assert list(folder.iterdir()) == [folder / "r.json"]
+    assert ended.err.startswith("model not written: model 4 is a candidate, not a proposal: ")
+    command = ended.err.rpartition("; ")[2].removesuffix(" writes it\n")
+    assert shlex.split(command)[3:] == ["--rank", "4", "--unconfirmed", "--data", data, "--export", "m.skops"]
+    assert fairenum(*shlex.split(command)[1:], "--quiet").code == 0
+    assert exported(folder).standing_ == "candidate"
+
+
+def test_model_1_may_always_be_exported(fairenum, saved_run, folder):
+    data = str(saved_run.with_name("loans.csv"))
+    assert fairenum("select", str(saved_run), "--rank", "1", "--export", "m.skops", "--data", data).code == 0
+    assert exported(folder).standing_ == "model 1"
+
+
+def exported(folder):
+    from skops.io import get_untrusted_types
+    from skops.io import load as read
+
+    return read(folder / "m.skops", trusted=get_untrusted_types(file=folder / "m.skops"))
 
 
 def test_the_model_that_was_asked_for_is_exported(fairenum, saved_run, folder):
     import pandas as pd
-    from skops.io import get_untrusted_types
-    from skops.io import load as read
 
     from fairenum import audit
 
     data, rank = str(saved_run.with_name("loans.csv")), 4
-    ended = fairenum("select", str(saved_run), "--rank", str(rank), "--export", "m.skops", "--data", data, "--quiet")
+    ended = fairenum("select", str(saved_run), "--rank", str(rank), *EXPORT, "--data", data, "--quiet")
     assert ended.code == 0, ended.err
-    exported = read(folder / "m.skops", trusted=get_untrusted_types(file=folder / "m.skops"))
     fresh = audit(data, "approved", "yes", "sex", k=6, replications=50, search="exact")
     table = pd.read_csv(data)
     expected = fresh.estimator(rank).decision_function(table)
-    assert exported.decision_function(table).tolist() == expected.tolist()
+    assert exported(folder).decision_function(table).tolist() == expected.tolist()
     assert expected.tolist() != fresh.estimator(1).decision_function(table).tolist()
 
 
@@ -72,7 +100,7 @@ def test_data_bring_models_and_change_nothing_else(fairenum, saved_run, folder):
     data, metric = str(saved_run.with_name("loans.csv")), "equal_opportunity_difference"
     fairenum("audit", data, *OPTIONS, "--attack", "--flips", "3", "--trials", "2", "--output", "first.json", "--redact")
     fairenum("select", "first.json", "--metric", metric, "--output", "second.json")
-    ended = fairenum("select", "second.json", "--rank", "2", "--data", data, "--export", "m.skops", "--json", "-")
+    ended = fairenum("select", "second.json", "--rank", "2", "--data", data, *EXPORT, "--json", "-")
     assert ended.code == 0, ended.err
     chosen, second = parse(ended.out.encode(), "run"), load(folder / "second.json")
     assert chosen.selection.tolerances == second.selection.tolerances
@@ -107,6 +135,8 @@ def test_an_interrupt_while_models_are_listed_again_saves_nothing(fairenum, save
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--unconfirmed", "--rank", "2"], "--unconfirmed exports the model that is named: --rank N --unconfirmed"),
+        (["--unconfirmed", "--export", "m.skops", "--data", "d"], "--unconfirmed exports the model that is named"),
         (["--export", "m.skops"], "a saved run holds no models; name its data, too: --data DATA"),
         (["--export", "m.skops", "--data", "loans.csv"], "'loans.csv' is not the data of this run"),
         (["--eps", "0.9"], "the run lists models within eps=0.05; choose eps between 0 and that, not 0.9"),

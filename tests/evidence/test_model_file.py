@@ -71,7 +71,7 @@ def test_the_same_audit_made_again_gives_the_same_evidence(table, result, tmp_pa
     assert found.is_verified
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         content = archive.read("model.skops")
-        assert "model.skops" in archive.read("model-card.md").decode()
+        assert "The file model.skops beside this card" in archive.read("model-card.md").decode()
         assert "There is no model" not in archive.read("README.md").decode()
     model = loads(content, trusted=get_untrusted_types(data=content))
     expected = result.selected_estimator.predict(table)

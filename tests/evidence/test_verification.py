@@ -101,7 +101,7 @@ def test_a_model_is_there_if_it_may_be_exported_and_else_why_not(place):
         assert "model.skops" not in archive.namelist()
         told = archive.read("README.md").decode()
         assert "There is no model in it: the holdout does not show model 3 to be \\*fairer\\*." in told
-        assert "model.skops" not in archive.read("model-card.md").decode()
+        assert "The file model.skops beside this card" not in archive.read("model-card.md").decode()
     assert check(place, content).is_verified
 
 

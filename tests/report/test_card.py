@@ -3,6 +3,7 @@
 from samples import METRIC, audit, full, near, saved
 
 from fairenum.document.choice import GapChange, GuardCheck
+from fairenum.document.consequences import strip_of
 from fairenum.document.terms import Verdict
 from fairenum.rendering.markdown import to_markdown
 from fairenum.rendering.numbers import estimate
@@ -16,13 +17,14 @@ def section(document, anchor, **options):
 def test_it_has_what_a_card_needs():
     page = model_card(audit())
     anchors = [one.anchor for one in page.sections]
-    assert anchors == ["model", "use", "data", "training", "performance", "gaps", "groups", "limits"]
+    assert anchors == ["model", "use", "data", "training", "performance", "gaps", "guards", "groups", "limits"]
     text = to_markdown(page)
     assert text.startswith("# Model card: model 3 of german\n")
     assert "Left to whoever puts the model to use" in text
     assert saved("german").dataset.fingerprint in text
-    assert "model.skops" not in text
-    assert "model.skops" in to_markdown(model_card(audit(), has_file=True))
+    file = "The file model.skops beside this card"
+    assert file not in text
+    assert file in to_markdown(model_card(audit(), has_file=True))
 
 
 def test_performance_and_gaps_are_those_of_the_holdout_with_their_intervals():
@@ -32,8 +34,9 @@ def test_performance_and_gaps_are_those_of_the_holdout_with_their_intervals():
     assert ("accuracy", estimate(scores.accuracy), estimate(document.first.scores.holdout.accuracy)) in table.rows
     (gaps,) = section(document, "gaps").blocks
     assert len(gaps.rows) == 4 * len(scores.by_column)
-    found = scores.by_column["age"].demographic_parity_difference
-    assert gaps.rows[0][:3] == ("age", "demographic parity", estimate(found))
+    cell = strip_of(document)[0]
+    assert cell.is_claim
+    assert gaps.rows[0][:4] == ("age", "demographic parity", estimate(cell.selected), estimate(cell.first))
 
 
 def test_a_strip_and_guardrails_are_shown_where_there_are_any():
@@ -53,7 +56,7 @@ def test_a_strip_and_guardrails_are_shown_where_there_are_any():
         ),
     )
     (guards,) = section(document, "guards").blocks
-    assert guards.rows == (("accuracy=-0.01", "accuracy", "0.030 [-0.010, 0.070]", "holds"),)
+    assert guards.rows == (("accuracy=-0.01", "accuracy", "+0.020", "+0.030 [-0.010, +0.070]", "holds"),)
     assert "- status: proposed\n" in to_markdown(model_card(document))
 
 

@@ -41,6 +41,11 @@ def printed(shown, width: int = 80) -> str:
     return file.getvalue()
 
 
+def pictures(shown) -> int:
+    arrows = len(shown.strip.arrows) if shown.strip else 0
+    return arrows + sum(len(figure.plots) for figure in shown.figures)
+
+
 @pytest.mark.parametrize("brief", [True, False])
 @pytest.mark.parametrize("name", RUNS)
 def test_every_run_is_a_page_in_every_medium(name, brief):
@@ -51,7 +56,7 @@ def test_every_run_is_a_page_in_every_medium(name, brief):
     for section in shown.sections:
         assert f'id="{section.anchor}"' in html
         assert section.title in " ".join(text.split())
-    assert html.count("<svg") == notebook.count("<svg") == sum(len(figure.plots) for figure in shown.figures)
+    assert html.count("<svg") == notebook.count("<svg") == pictures(shown)
     assert markdown.startswith(f"# {shown.title}\n")
     assert "None" not in text.split()
     assert "None" not in markdown.split()

@@ -20,7 +20,7 @@ def test_a_violated_rule_is_told_from_an_open_one():
     suite = suite_of(audit(), RULES)
     assert suite.attrib == {"name": "fairenum audit german", "tests": "4", "failures": "1", "errors": "1"}
     case, holds, violated, opened = suite
-    assert "Model 3 is fairer" in case.findtext("system-out", "")
+    assert "Model 3 narrows" in case.findtext("system-out", "")
     assert list(holds) == []
     assert [child.tag for child in violated] == ["failure"]
     assert [(child.tag, child.get("type")) for child in opened] == [("error", "open")]

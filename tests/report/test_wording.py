@@ -3,7 +3,23 @@
 from typing import get_args
 
 import pytest
-from samples import METRIC, audit, gap, saved, scored, with_model, with_small_group, with_third_group
+from samples import (
+    BROKEN,
+    HELD,
+    METRIC,
+    audit,
+    cell,
+    chosen,
+    gap,
+    near,
+    saved,
+    scored,
+    strip,
+    with_columns,
+    with_model,
+    with_small_group,
+    with_third_group,
+)
 
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
@@ -48,7 +64,7 @@ def test_every_code_has_words():
         ("no_sensitive", "no sensitive column was named: accuracy and disagreement are reported, parity is not"),
         (
             "not_confirmed",
-            "the selected model looks fairer on the rows it was selected by, but is open on the holdout",
+            "the selected model looks fairer on the rows it was selected by, but the holdout leaves that open",
         ),
     ],
 )
@@ -257,14 +273,53 @@ def test_open_decisions_say_why(interval, message):
     assert told(document, "undetermined", rank=3) == message
 
 
-def test_another_column_that_loses_is_told():
-    document = audit()
-    for rank, value in ((1, 0.024), (3, 0.114)):
+def test_gaps_that_are_wider_are_told_apart_from_those_that_look_it():
+    odds = cell("equalized_odds_difference", 0.1, "less fair", "sex")
+    document = chosen(audit(), strip=(*strip(), odds, cell(METRIC, 0.09, "open", "sex", 0.024)))
+    assert told(document, "wider_gap", "sex") == (
+        "sex: from model 1 to model 3 the gap on the holdout is wider in equalized odds (0.175 to 0.275); it looks "
+        "wider in demographic parity (0.024 to 0.114)"
+    )
+
+
+def test_another_column_of_an_older_run_is_told():
+    document = with_columns(chosen(audit(), strip=()), "sex")
+    for rank, value in ((1, 0.024), (3, 0.234)):
         columns = document.models[rank - 1].scores.holdout.by_column
-        found = {**columns, "sex": columns["age"].but(**{METRIC: gap(value)})}
-        document = scored(document, rank, by_column=found)
+        document = scored(document, rank, by_column={**columns, "sex": columns["age"].but(**{METRIC: gap(value)})})
     assert told(document, "other_column", "sex") == (
-        "sex: the demographic parity difference of model 3 is 0.114 against 0.024 of model 1 on the holdout, open"
+        "sex: from model 1 to model 3 the gap on the holdout looks wider in demographic parity (0.024 to 0.234)"
+    )
+
+
+def test_what_else_gets_worse_is_told():
+    document = chosen(audit(), guards=(HELD, BROKEN))
+    assert told(document, "broken_guard") == (
+        "on the holdout the selected model is shown to break worst_group_selection_rate>=-0.1 (> 25: -0.200)"
+    )
+    doubtful = BROKEN.but(status="open", holdout=near(-0.12, 0.05))
+    assert "goes beyond worst_group" in told(chosen(document, guards=(doubtful,)), "broken_guard")
+    changed = scored(document, 3, selection_rate=near(0.95), balanced_accuracy=near(0.6))
+    assert told(changed, "moved_selection") == (
+        "the selected model selects more: 95.0 % of the holdout instead of 80.0 %; it selects nearly everybody, where "
+        "any gap is small; decide='base-rate' (--decide base-rate) compares models at equal rates"
+    )
+    assert told(changed, "lost_balance") == (
+        "balanced accuracy changes by -0.102 on the holdout, from 0.702 to 0.600; performance='balanced_accuracy' "
+        "(--performance balanced_accuracy) limits that loss"
+    )
+    nobody = scored(document, 3, selection_rate=near(0.05))
+    assert "selects fewer: 5.0 % of the holdout instead of 80.0 %; it selects nearly nobody" in told(
+        nobody, "moved_selection"
+    )
+    assert told(document, "levelled_down", "age").startswith("age: levelling down: the gap is smaller because")
+    assert told(document, "few_trials", "age") == (
+        "age: less than 30 rows of the holdout stand behind true positive rate of <= 25 (22 rows), false positive rate "
+        "of <= 25 (16 rows), precision of <= 25 (25 rows)"
+    )
+    assert told(saved("adult"), "reversed", "sex") == (
+        "sex: the order is reversed in equal opportunity: true positive rate of Female 0.510 to 0.748, of Male 0.564 "
+        "to 0.496"
     )
 
 
@@ -280,7 +335,14 @@ def test_long_messages_are_cut():
     assert len(told(document, "dropped")) <= 400
 
 
+def test_a_larger_gap_on_the_holdout_is_said_in_words():
+    document = chosen(audit(verdict="open"), strip=(cell(METRIC, 0.03, "open"),))
+    assert told(document, "not_confirmed").endswith("but its gap on the holdout is larger than model 1's")
+    same = audit(verdict="same")
+    assert told(same, "not_confirmed").endswith("but it has the gap of model 1 within 0.02 on the holdout")
+
+
 def test_verdicts_are_words_in_a_sentence():
     document = audit()
     document = document.but(selection=document.selection.but(verdict=Verdict.LESS_FAIR))
-    assert told(document, "not_confirmed").endswith("but is less fair on the holdout")
+    assert told(document, "not_confirmed").endswith("but it is less fair on the holdout")

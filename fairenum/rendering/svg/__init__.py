@@ -4,11 +4,13 @@ A `Plot` has two axes and layers; `draw` makes it an ``<svg>`` to stand in a pag
 that brings its own style, and `grid` lays several out as small multiples.
 """
 
+from fairenum.rendering.svg.arrow import Arrow, draw_arrow, scale_end
 from fairenum.rendering.svg.document import draw, grid, standalone
 from fairenum.rendering.svg.layers import Bar, Bars, Curve, Mark, Marks, Rug, Rule, Span, unlinked
 from fairenum.rendering.svg.plot import Axis, Key, Layer, Plot, aligned
 
 __all__ = [
+    "Arrow",
     "Axis",
     "Bar",
     "Bars",
@@ -23,7 +25,9 @@ __all__ = [
     "Span",
     "aligned",
     "draw",
+    "draw_arrow",
     "grid",
+    "scale_end",
     "standalone",
     "unlinked",
 ]

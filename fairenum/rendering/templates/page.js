@@ -61,9 +61,9 @@
   };
   const readOut = (row) => {
     const cells = [...row.cells].map((cell) => cell.textContent);
-    const [, objective, , left, , gapChosen, performance, gap, change, verdict, flips] = cells;
-    const measure = table.querySelectorAll("tr.heads th")[6].textContent;
-    $("readout").textContent = `Model ${rankOf(row)}: objective ${objective}, ${left} left out; gap ${gapChosen} on the ` +
+    const [, objective, loss, , left, , gapChosen, performance, gap, change, verdict, flips] = cells;
+    const measure = table.querySelectorAll("tr.heads th")[7].textContent;
+    $("readout").textContent = `Model ${rankOf(row)}: objective ${objective}, training loss ${loss}, ${left} left out; gap ${gapChosen} on the ` +
       `selection split; on the holdout gap ${gap}, ${measure} ${performance}, change ${change}, verdict ${verdict}, flips ${flips}.`;
     $("readout").hidden = false;
   };

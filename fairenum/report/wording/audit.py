@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
+from fairenum.document.consequences import claim_of
 from fairenum.document.models import AuditedModel, Multiplicity, PossibleRange
-from fairenum.document.performance import PerformanceName
 from fairenum.document.table import TableFacts
-from fairenum.document.terms import Reason, Verdict
+from fairenum.document.terms import Reason
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
-from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, performance_of, short
+from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, performance_of, short, standing
 from fairenum.report.wording.method import operating_point
 from fairenum.report.wording.remedies import remedies
 
@@ -27,6 +27,10 @@ RANK_CAPTION = (
 FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
 BASELINE = (
     "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
+)
+SIDE_BY_SIDE = (
+    "objective: of the reduced problem, as a share of model 1's; training loss: on all training rows, above the best",
+    "all else is measured on the holdout, one model at a time; the strip says what the changes of gaps show",
 )
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
 NO_CATEGORIES = "No sensitive column was named, so there are no categories."
@@ -62,68 +66,23 @@ def _split_by(data: TableFacts) -> str:
     return f"{column} ({starts})" if column and starts else column
 
 
-def headline(document: AuditDocument) -> str:
-    """Give the verdict in one sentence."""
-    return ("Interrupted: " if document.is_partial else "") + _outcome(document)
-
-
-def _outcome(document: AuditDocument) -> str:
-    selection, chosen = document.selection, document.selected
-    if chosen is None:
-        return "No model can be selected."
-    if selection.reason == "asked_for" and not selection.is_fairer:
-        return f"Model {chosen.rank} was asked for{ASKED_FOR[selection.verdict]}."
-    if selection.column is None:
-        return "No sensitive column was named, so no gap was measured; model 1 is kept."
-    if selection.outcome == "kept":
-        return "No near-optimal model was found to be fairer than model 1, which is kept."
-    if selection.is_fairer:
-        return f"Model {chosen.rank} is fairer than model 1{_price(document, chosen)}"
-    doubt = (
-        "on the holdout it is less fair" if selection.verdict is Verdict.LESS_FAIR else "the holdout cannot confirm it"
-    )
-    return f"Model {chosen.rank} looked fairer than model 1 on the selection split; {doubt}."
-
-
-ASKED_FOR: Mapping[Verdict | None, str] = {
-    None: "",
-    Verdict.LESS_FAIR: "; on the holdout it is less fair than model 1",
-    Verdict.SAME: "; on the holdout its gap is that of model 1 within the margin",
-    Verdict.OPEN: "; the holdout cannot tell its gap from that of model 1",
-}
-
-
-AS_GOOD: Mapping[PerformanceName, str] = {
-    "accuracy": "nearly as accurate",
-    "balanced_accuracy": "nearly as accurate on both labels",
-    "auc": "ranks nearly as well",
-    "cost": "its mistakes cost hardly more",
-}
-
-
-def _price(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Say what the fairer model costs: it is said to perform as well only if the holdout shows that."""
-    change, tolerances = chosen.scores.holdout.performance.change, document.selection.tolerances
-    if change is None:
-        return "."
-    if change.low is not None and change.low >= -tolerances.max_performance_drop:
-        return f" and {AS_GOOD[tolerances.measure.name]}."
-    return f"; its {performance_of(document)} changes by {estimate(change, signed)}."
-
-
 def findings(document: AuditDocument) -> Iterator[str]:
-    """Give the numbers behind the verdict, the reason for it, and how far the models disagree."""
+    """Say how unequal model 1 is, what was chosen and why, how sure that is, how far models disagree, what is next."""
     selection = document.selection
-    if selection.verdict is None and selection.column is not None:
+    if selection.column is not None:
         yield _gap_sentence(document, selection.column)
     yield capitalised(shortened(reason(document), LONGEST)) + "."
     yield from remedies(document)
     if selection.verdict is not None and document.selected:
         yield _change_sentence(document, document.selected)
+    if words := standing.standing(document):
+        yield shortened(words, LONGEST)
+    yield from standing.confirmed(document)
     if document.explanation:
         yield left_out(document.explanation)
     if document.multiplicity.models > 1:
         yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
+    yield from standing.next_step(document)
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
@@ -138,11 +97,20 @@ def _gap_sentence(document: AuditDocument, column: str) -> str:
 def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     """Say what is known about the change, which is better known than the two gaps."""
     rows, flips = document.dataset.splits.holdout, chosen.predictions_changed.holdout.rows
-    changes = document.selection.gap_change
-    if not flips or changes is None:
+    claim = claim_of(document)
+    if not flips or claim is None:
         return f"It decides all {counted(rows, 'row')} of the holdout as model 1 does."
-    change = estimate(changes.holdout, signed)
-    return f"It decides {flips} of {counted(rows, 'row')} of the holdout otherwise; the gap changes by {change}."
+    return (
+        f"It decides {flips} of {counted(rows, 'row')} of the holdout otherwise; the gap changes by "
+        f"{estimate(claim.change, signed)}, {judged(document)}."
+    )
+
+
+def judged(document: AuditDocument) -> str:
+    """Say for whom the limits of a change hold: the model that was chosen unseen, or any that may be chosen."""
+    selection = document.selection
+    is_alone = bool(selection.strip) and not selection.is_in_sight
+    return "judged alone" if is_alone else "all models judged together"
 
 
 def left_out(found: Explanation) -> str:
@@ -193,7 +161,7 @@ REASONS: Mapping[Reason, str] = {
 
 def _alike(supports: int) -> str:
     if supports > 1:
-        return f"all {supports} near-optimal models that were found decide the audited rows alike"
+        return f"all {supports} models that were found decide the audited rows alike"
     return "one was listed"
 
 
@@ -238,14 +206,11 @@ def allowance(document: AuditDocument) -> str:
     """Say what the run allowed a model to cost, and what it chose."""
     tolerances, rank = document.selection.tolerances, document.selection.rank
     chose = "chose none" if rank is None else f"chose model {rank}"
-    return f"The run allowed {tolerances.eps:g} and {tolerances.max_performance_drop:g}, and {chose}."
-
-
-def proposal(document: AuditDocument) -> str:
-    """Head the choice in a memo."""
-    if document.selection.rank in (None, 1):
-        return "No alternative is proposed"
-    return f"The proposed alternative: model {document.selection.rank}"
+    loss = "" if tolerances.max_loss is None else f", {percent(tolerances.max_loss)} of training loss"
+    return (
+        f"The run allowed {tolerances.eps:g} of the objective{loss} and {tolerances.max_performance_drop:g} of "
+        f"{performance_of(document)}, and {chose}."
+    )
 
 
 def impact_caption(column: str, rank: int, run: str = "") -> str:

@@ -12,9 +12,9 @@ from fairenum.document.choice import Caution
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import CautionCode, RemarkKind
 from fairenum.phrases import option, quoted, without
-from fairenum.rendering.numbers import percent, share
+from fairenum.rendering.numbers import percent
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES, features, groups, remarks
+from fairenum.report.wording import LONGEST, OBSTACLES, consequences, features, groups, remarks
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -216,62 +216,54 @@ def _order(document: AuditDocument, _caution: Caution) -> str:
     return f"the proven intervals do not settle the order of {uncertain} models: they are ties"
 
 
-def _not_confirmed(document: AuditDocument, _caution: Caution) -> str:
-    verdict = document.selection.verdict
-    return f"the selected model looks fairer on the rows it was selected by, but is {verdict} on the holdout"
-
-
-def _other_column(document: AuditDocument, caution: Caution) -> str:
-    """Tell of a column that the model was not selected by: what helps one group may cost another."""
-    metric, model = document.selection.tolerances.metric, document.selected or document.first
-    after, before = (one.scores.holdout.by_column[str(caution.column)].gap(metric) for one in (model, document.first))
-    return (
-        f"{caution.column}: the {metric.replace('_', ' ')} of model {model.rank} is {share(after.value)} against "
-        f"{share(before.value)} of model 1 on the holdout, {after.verdict}"
-    )
-
-
 def _reference(document: AuditDocument, _caution: Caution) -> str:
     check = document.reference_check
     return f"a gap differs by {check.largest_difference:.2g} from {check.library}'s; do not rely on this result"
 
 
 MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
+    "reference": _reference,
     "interrupted": _interrupted,
     "exploratory": _exploratory,
-    "guided_skipped": _guided_skipped,
+    "not_confirmed": consequences.not_confirmed,
+    "broken_guard": consequences.broken_guard,
+    "wider_gap": consequences.wider_gap,
+    "reversed": consequences.reversed_order,
+    "levelled_down": consequences.levelled_down,
+    "moved_selection": consequences.moved_selection,
+    "lost_balance": consequences.lost_balance,
+    "other_column": consequences.wider_gap,
+    "small_group": groups.small_group,
+    "few_trials": consequences.few_rows,
+    "single_group": groups.single_group,
+    "low_power": groups.low_power,
+    "no_sensitive": _no_sensitive,
+    "set_aside": groups.set_aside,
+    "no_intersection": groups.no_intersection,
+    "straddling": _straddling,
+    "related_rows": _related_rows,
+    "uneven_weights": _uneven_weights,
+    "leak": _leak,
+    "one_column": _one_column,
+    "proxy": _proxy,
+    "sensitive_features": _sensitive_features,
+    "regrouped": groups.regrouped,
+    "alike_groups": groups.alike_groups,
     "unused_rows": _unused_rows,
     "class_weighted": _class_weighted,
-    "few_predictors": _few_predictors,
-    "solver_failed": _solver_failed,
-    "budget_spent": _budget_spent,
+    **dict.fromkeys(get_args(RemarkKind), _noticed),
     "imputed": _imputed,
     "missing": _missing,
     "dropped": _dropped,
     "unseen": _unseen,
     "pooled": _pooled,
     "unscaled": _unscaled,
-    "sensitive_features": _sensitive_features,
-    "leak": _leak,
-    "one_column": _one_column,
-    "proxy": _proxy,
-    "straddling": _straddling,
-    "related_rows": _related_rows,
-    "uneven_weights": _uneven_weights,
-    "no_sensitive": _no_sensitive,
-    "regrouped": groups.regrouped,
-    "alike_groups": groups.alike_groups,
-    "set_aside": groups.set_aside,
-    "small_group": groups.small_group,
-    "single_group": groups.single_group,
-    "no_intersection": groups.no_intersection,
-    "low_power": groups.low_power,
-    "constant": _constant,
     "missed_rate": _missed_rate,
     "undetermined": _undetermined,
+    "solver_failed": _solver_failed,
+    "budget_spent": _budget_spent,
+    "guided_skipped": _guided_skipped,
+    "constant": _constant,
+    "few_predictors": _few_predictors,
     "order": _order,
-    "not_confirmed": _not_confirmed,
-    "other_column": _other_column,
-    "reference": _reference,
-    **dict.fromkeys(get_args(RemarkKind), _noticed),
 }

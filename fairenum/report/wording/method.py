@@ -142,10 +142,10 @@ def _class_weights(document: AuditDocument) -> str:
 def limits(document: AuditDocument) -> Iterator[str]:
     """Say what the numbers cannot say."""
     yield (
-        "This is a statement about near-optimal support vector machines of one kernel on one table. It says nothing "
-        "about other kinds of models, about rows that were never collected, or about the law."
+        "This is a statement about support vector machines of one kernel within the tolerances, on one table. It says "
+        "nothing about other kinds of models, about rows that were never collected, or about the law."
     )
-    yield "Not distinguishable is not the same as fair: small groups hide large differences."
+    yield "Open is not the same as fair: small groups hide large differences."
     yield (
         "Labels are taken as they are. Where they carry the bias of those who gave them, a model that fits them well "
         "carries it on."

@@ -1,0 +1,193 @@
+"""What the selected model does besides narrowing the gap it was selected by, in numbers that the document holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, get_args
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import GapChange, GuardCheck
+from fairenum.document.models import AuditedModel
+from fairenum.document.rates import compared_rates
+from fairenum.document.table import SensitiveColumn
+from fairenum.document.terms import GAP_RATES, Gap, GapRate, Verdict
+from fairenum.document.value import Estimate
+
+NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
+NOTABLE_MOVE = 0.1  # of the share that is selected
+NOTABLE_LOSS = 0.02  # of balanced accuracy
+NOTABLE_LEAD, NOTABLE_REVERSAL = 0.02, 0.05  # of a group over another, before its order is reversed and after
+NOTABLE_FALL = 0.02  # of the rate of the group that was best off
+EVERYBODY, NOBODY = 0.9, 0.1
+ROUNDING = 1e-9  # that a difference of two shares may be off by
+CONDITIONAL: tuple[GapRate, ...] = ("true_positive_rate", "false_positive_rate", "precision")  # shares of some rows
+BENEFITS: tuple[GapRate, ...] = ("selection_rate", "true_positive_rate")  # rates that are good to have more of
+
+
+class Moved(NamedTuple):
+    """A measure of model 1, and of the selected model."""
+
+    first: float
+    selected: float
+
+    @property
+    def change(self) -> float:
+        """How much higher it is for the selected model."""
+        return self.selected - self.first
+
+
+class Reversal(NamedTuple):
+    """Two groups whose order a model reverses: the one that was behind, the one that was ahead, in which rate."""
+
+    cell: GapChange
+    rate: GapRate
+    names: tuple[str, str]
+    behind: Moved
+    ahead: Moved
+
+
+def other_model(document: AuditDocument) -> AuditedModel | None:
+    """Return the selected model if it is another than model 1."""
+    return document.selected if (document.selection.rank or 1) > 1 else None
+
+
+def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:
+    """Return every gap in every column; of an older run with the limits that hold for all models together."""
+    chosen = other_model(document)
+    if chosen is None:
+        return ()
+    return document.selection.strip or tuple(sorted(_cells(document, chosen), key=lambda cell: not cell.is_claim))
+
+
+def _cells(document: AuditDocument, chosen: AuditedModel) -> Iterator[GapChange]:
+    metric, columns = document.selection.tolerances.metric, document.dataset.sensitive
+    for column in sorted(columns, key=lambda column: not column.is_primary):
+        old, new = (model.scores.holdout.by_column[column.column] for model in (document.first, chosen))
+        for gap in get_args(Gap):
+            verdict = None if chosen.is_constant else new.gap(gap).verdict
+            yield GapChange(
+                column=column.column,
+                metric=gap,
+                is_claim=column.is_primary and gap == metric,
+                first=old.gap(gap).alone,
+                selected=new.gap(gap).alone,
+                change=new.gap(gap).change or Estimate(),
+                confidence=document.config.confidence,
+                verdict=verdict,
+            )
+
+
+def claim_of(document: AuditDocument) -> GapChange | None:
+    """Return the gap that the model was selected by."""
+    return next((cell for cell in strip_of(document) if cell.is_claim), None)
+
+
+def less_fair(document: AuditDocument) -> list[GapChange]:
+    """Return the gaps that the holdout shows to be wider, but for the one that the model was selected by."""
+    return [cell for cell in strip_of(document) if not cell.is_claim and cell.verdict is Verdict.LESS_FAIR]
+
+
+def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]:
+    """Return the other gaps that are wider, or look it, in all columns or in one."""
+    return [
+        cell
+        for cell in strip_of(document)
+        if not cell.is_claim and column in (None, cell.column)
+        if cell.verdict is Verdict.LESS_FAIR or (cell.change.value or 0.0) >= NOTABLE_GROWTH - ROUNDING
+    ]
+
+
+def broken_guards(document: AuditDocument) -> list[GuardCheck]:
+    """Return the guardrails that the selected model goes beyond on the holdout, by what was measured there."""
+    return [check for check in document.selection.guards if is_beyond(check)]
+
+
+def is_beyond(check: GuardCheck) -> bool:
+    """Tell whether the measured value is beyond a limit, proven or not: a proposal has to be within it."""
+    value = check.holdout.value
+    if check.status == "broken" or value is None:
+        return check.status == "broken"
+    return (check.low is not None and value < check.low) or (check.high is not None and value > check.high)
+
+
+def selection_moved(document: AuditDocument) -> Moved | None:
+    """Return the share selected by both models if it has moved far, or to nearly everybody or nobody."""
+    moved = _moved(document, "selection_rate")
+    if moved is None:
+        return None
+    is_far = abs(moved.change) >= NOTABLE_MOVE - ROUNDING
+    is_all = moved.first < EVERYBODY <= moved.selected or moved.selected <= NOBODY < moved.first
+    return moved if is_far or is_all else None
+
+
+def balance_lost(document: AuditDocument) -> Moved | None:
+    """Return the balanced accuracy of both models if much of it is lost."""
+    moved = _moved(document, "balanced_accuracy")
+    return moved if moved and moved.change <= ROUNDING - NOTABLE_LOSS else None
+
+
+def _moved(document: AuditDocument, measure: str) -> Moved | None:
+    chosen = other_model(document)
+    if chosen is None:
+        return None
+    first, selected = (getattr(model.scores.holdout, measure).value for model in (document.first, chosen))
+    return None if first is None or selected is None else Moved(first, selected)
+
+
+def is_levelled_down(document: AuditDocument) -> bool:
+    """Tell whether the gap is smaller because the group that was best off lost, while no group has gained."""
+    claim = claim_of(document)
+    if claim is None or (claim.change.value or 0.0) >= 0.0:
+        return False
+    rate = GAP_RATES[claim.metric][0]
+    if rate not in BENEFITS:
+        return False
+    moves = [move for _, move in _moves(document, claim.column, rate)]
+    best = max(moves, key=lambda move: move.first, default=Moved(0.0, 0.0))
+    return best.change <= -NOTABLE_FALL and all(move.change <= 0.0 for move in moves)
+
+
+def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Reversal]:
+    """Yield the gaps in which the group that was ahead falls behind; small groups may do so by chance."""
+    for cell in strip_of(document):
+        if column not in (None, cell.column) or cell.metric == "equalized_odds_difference":
+            continue  # the two rates of equalized odds have gaps of their own
+        rate = GAP_RATES[cell.metric][0]
+        small = {group.name for group in column_named(document, cell.column).groups if group.is_small}
+        if found := _reversed([move for move in _moves(document, cell.column, rate) if move[0] not in small]):
+            (behind, low), (ahead, high) = found
+            yield Reversal(cell, rate, (behind, ahead), low, high)
+
+
+def _reversed(moves: list[tuple[str, Moved]]) -> tuple[tuple[str, Moved], tuple[str, Moved]] | None:
+    if len(moves) < 2:
+        return None
+    low, high = (end(moves, key=lambda one: one[1].first) for end in (min, max))
+    before, after = high[1].first - low[1].first, low[1].selected - high[1].selected
+    return (low, high) if before >= NOTABLE_LEAD and after >= NOTABLE_REVERSAL else None
+
+
+def _moves(document: AuditDocument, name: str, rate: GapRate) -> list[tuple[str, Moved]]:
+    """Return a rate of both models in every compared group that has one under both."""
+    column, rank = column_named(document, name), document.selection.rank or 1
+    pairs = zip(compared_rates(document, 1, column), compared_rates(document, rank, column), strict=True)
+    known = [(old.group.name, old.rates[rate], new.rates[rate]) for old, new in pairs]
+    return [(group, Moved(old, new)) for group, old, new in known if old is not None and new is not None]
+
+
+def column_named(document: AuditDocument, name: str) -> SensitiveColumn:
+    """Return a sensitive column by its name."""
+    return next(column for column in document.dataset.sensitive if column.column == name)
+
+
+def few_trials(document: AuditDocument, column: SensitiveColumn) -> list[tuple[str, int, GapRate]]:
+    """Name the compared groups of which too few rows stand behind a rate, though the group itself is not small."""
+    tables = [tuple(compared_rates(document, rank, column)) for rank in document.selection.shortlist]
+    found: list[tuple[str, int, GapRate]] = []
+    for groups in zip(*tables, strict=True):
+        for rate in CONDITIONAL:
+            trials = min(one.trials[rate] for one in groups)
+            is_counted = groups[0].group.holdout and not groups[0].group.is_small
+            if is_counted and trials < document.config.min_group_size:
+                found.append((groups[0].group.name, trials, rate))
+    return found

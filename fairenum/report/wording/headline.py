@@ -1,0 +1,201 @@
+"""The verdict in one sentence: what narrows and what widens stand together, and what may be made of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import GapChange
+from fairenum.document.consequences import (
+    EVERYBODY,
+    NOBODY,
+    Moved,
+    broken_guards,
+    claim_of,
+    is_levelled_down,
+    less_fair,
+    other_model,
+    reversals,
+    selection_moved,
+    strip_of,
+    wider,
+)
+from fairenum.document.models import AuditedModel
+from fairenum.document.performance import PerformanceName
+from fairenum.document.terms import Proposal, Verdict
+from fairenum.rendering.numbers import estimate, percent, share, signed
+from fairenum.rendering.text import sentence_list
+from fairenum.report.wording import GAPS, performance_of, short
+
+NAMED = 3  # gaps that the sentence names; the strip has all
+HALF = (0.45, 0.55)  # of a gap that is called halved
+
+AS_GOOD: Mapping[PerformanceName, str] = {
+    "accuracy": "nearly as accurate",
+    "balanced_accuracy": "nearly as accurate on both labels",
+    "auc": "ranks nearly as well",
+    "cost": "makes mistakes that cost hardly more",
+}
+WITHIN: Mapping[PerformanceName, str] = {
+    "accuracy": "is as accurate",
+    "balanced_accuracy": "is as accurate on both labels",
+    "auc": "ranks as well",
+    "cost": "makes mistakes that cost no more",
+}
+STANDINGS: Mapping[Proposal, str] = {
+    "proposed": "proposed",
+    "candidate": "a candidate, not a proposal",
+}
+
+
+def headline(document: AuditDocument) -> str:
+    """Give the verdict in one sentence."""
+    return f"{'Interrupted: ' if document.is_partial else ''}{_outcome(document)}."
+
+
+def proposal_of(document: AuditDocument) -> Proposal | None:
+    """Say what may be made of the selected model; one of a run that did not ask is a candidate."""
+    return (document.selection.proposal or "candidate") if other_model(document) else None
+
+
+def is_good_news(document: AuditDocument) -> bool:
+    """Tell whether a model is proposed that makes no gap wider."""
+    verdicts = {cell.verdict for cell in strip_of(document)}
+    return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
+
+
+def _outcome(document: AuditDocument) -> str:
+    selection, chosen = document.selection, other_model(document)
+    if selection.rank is None:
+        return "No model can be selected"
+    if chosen is not None:
+        return _sentence(document, chosen)
+    if selection.reason == "asked_for":
+        return "Model 1 was asked for"
+    if selection.column is None:
+        return "No sensitive column was named, so no gap was measured; model 1 is kept"
+    return "No other model within the tolerances was found to be fairer than model 1, which is kept"
+
+
+def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Join what the model was selected for, what it makes worse, what it costs, and what may be made of it."""
+    claim, harms = claim_of(document), _joined([*_harms(document)])
+    standing = "it is " + STANDINGS[proposal_of(document) or "candidate"]
+    if claim is None:  # without groups there is nothing to be selected for
+        return f"Model {chosen.rank} was asked for; no gap was measured"
+    if claim.verdict is not Verdict.FAIRER:
+        worse = f"; it {harms}" if harms else ""
+        return f"Model {chosen.rank} {_unconfirmed(document, claim)}{worse}; {standing}"
+    asked = ", which was asked for," if document.selection.reason == "asked_for" else ""
+    parts = [f"{_narrowed(claim)} but {harms}" if harms else _narrowed(claim), _price(document, chosen), standing]
+    return f"Model {chosen.rank}{asked} " + "; ".join(part for part in parts if part)
+
+
+def _narrowed(claim: GapChange) -> str:
+    """Say that the holdout shows a smaller gap, and how much smaller."""
+    low, high = HALF
+    ratio = (claim.selected.value or 0.0) / (claim.first.value or 1.0)
+    verb = "narrows" if ratio > high else "halves" if ratio >= low else "more than halves"
+    return f"{verb} the {GAPS[claim.metric]} gap by {short(claim.column)} {_from_to(claim)}"
+
+
+def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
+    """Say that a model had a smaller gap where it was chosen, and what the holdout says to that."""
+    gap, numbers = f"{GAPS[claim.metric]} gap by {short(claim.column)}", _from_to(claim)
+    ends = _findings(claim, numbers, document.config.same_within)
+    if document.selection.reason == "asked_for":
+        return f"was asked for; on the holdout its {gap} {ends[0]}"
+    return f"had a smaller {gap} than model 1 on the selection split, {ends[1]}"
+
+
+def _findings(claim: GapChange, numbers: str, margin: float) -> tuple[str, str]:
+    """Say what the holdout found, of a model that was asked for and of one that had a smaller gap elsewhere."""
+    match claim.verdict:
+        case Verdict.LESS_FAIR:
+            return f"is wider, so it is less fair {numbers}", f"but is less fair on the holdout {numbers}"
+        case Verdict.SAME:
+            same = f"the same one within {margin:g}"
+            return f"is {same} {numbers}", f"but {same} on the holdout {numbers}"
+        case None:
+            return "cannot be compared", "but one that cannot be compared on the holdout"
+    if (claim.change.value or 0.0) > 0.0:
+        return f"looks larger than model 1's {numbers}", f"but a larger one on the holdout {numbers}"
+    return (
+        f"cannot be told from that of model 1 {numbers}",
+        f"which the holdout does not confirm {numbers}",
+    )
+
+
+def _from_to(cell: GapChange) -> str:
+    return f"({_numbers(cell)})"
+
+
+def _numbers(cell: GapChange) -> str:
+    return f"{share(cell.first.value)} to {share(cell.selected.value)}"
+
+
+def _harms(document: AuditDocument) -> Iterator[str]:
+    """Yield what the model makes worse, as verbs."""
+    proven = less_fair(document)
+    if proven:
+        yield f"is less fair in {_gaps(document, proven)}"
+    if doubtful := [cell for cell in wider(document) if cell not in proven]:
+        yield f"looks wider in {_gaps(document, doubtful)}"
+    if is_levelled_down(document):
+        yield "levels down (no group gains)"
+    if moved := selection_moved(document):
+        yield f"selects {_whom(moved)}{percent(moved.selected, 0)} instead of {percent(moved.first, 0)}"
+    if broken := broken_guards(document):
+        yield f"goes beyond {'a guardrail' if len(broken) == 1 else f'{len(broken)} guardrails'}"
+
+
+def _joined(verbs: Sequence[str]) -> str:
+    """Join what may hold lists of its own: a, b, and c."""
+    *most, last = verbs or [""]
+    return f"{', '.join(most)}, and {last}" if most else last
+
+
+def _whom(moved: Moved) -> str:
+    if moved.selected >= EVERYBODY:
+        return "nearly everybody: "
+    return "nearly nobody: " if moved.selected <= NOBODY else ""
+
+
+def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
+    """Name gaps: the first with its numbers, and with the order of the groups where that is reversed."""
+    turned = {(one.cell.column, one.cell.metric) for one in reversals(document)}
+    names = []
+    for place, cell in enumerate(cells[:NAMED]):
+        column = "" if cell.column == document.selection.column else f" by {short(cell.column)}"
+        order = ", in the reverse order" if (cell.column, cell.metric) in turned else ""
+        names.append(f"{GAPS[cell.metric]}{column}" + (f" ({_numbers(cell)}{order})" if not place or order else ""))
+    hidden = len(cells) - NAMED
+    return sentence_list([*names, *([f"{hidden} more"] if hidden > 0 else [])])
+
+
+def _price(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Say what the fairer model costs: it is said to perform as well only if the holdout shows that."""
+    tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
+    is_near = chosen.loss_ratio <= tolerances.eps
+    loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
+    if has_floor(document):
+        if is_near:
+            return f"it is near-optimal and {AS_GOOD[tolerances.measure.name]} (at most {margin:g} less)"
+        return f"it {WITHIN[tolerances.measure.name]} within the tolerance of {margin:g}, {loss}"
+    changes = document.selection.performance_change
+    if changes is None or changes.holdout.value is None:
+        return "" if is_near else f"it comes {loss}"
+    change = f"its {performance_of(document)} changes by {estimate(changes.holdout, signed)}"
+    return change if is_near else f"{change}, {loss}"
+
+
+def has_floor(document: AuditDocument) -> bool:
+    """Tell whether the holdout shows that no more performance is lost than is allowed: a test of non-inferiority.
+
+    Where a run has no one-sided limit, the lower one of all models together serves, which is stricter.
+    """
+    selection = document.selection
+    floor, changes = selection.performance_floor, selection.performance_change
+    if floor is None and changes is not None:
+        floor = changes.holdout.low
+    return floor is not None and floor >= -selection.tolerances.max_performance_drop

@@ -1,0 +1,72 @@
+"""How to read the strip, the grid and the guardrails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fairenum.document.audit import AuditDocument
+from fairenum.document.choice import GapChange, GuardCheck
+from fairenum.document.consequences import Reversal, is_beyond
+from fairenum.document.rates import GroupRate
+from fairenum.document.terms import Verdict
+from fairenum.rendering.numbers import share
+from fairenum.report.wording import GAPS, short
+from fairenum.report.wording.audit import judged
+
+SELECTED_BY = "*: the gap that models are selected by"
+GUARDS = (
+    "a signed limit is about the change against model 1; the holdout's value has its interval",
+    "broken: all of the interval lies beyond the limit; holds: all of it within; beyond: measured so, not proven",
+)
+RATES: dict[GroupRate, str] = {
+    "selection_rate": "selection rate",
+    "true_positive_rate": "true positive rate",
+    "false_positive_rate": "false positive rate",
+    "precision": "precision",
+    "base_rate": "base rate",
+}
+NARROW: dict[GroupRate, str] = {
+    "selection_rate": "selected",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "precision": "PPV",
+    "base_rate": "base",
+}
+GRID = (
+    "base: share of favourable labels; TPR, FPR: selected of those with a favourable and an unfavourable label; PPV: "
+    "favourable labels among the selected"
+)
+
+
+def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
+    """Say what the words and the limits mean."""
+    levels = sorted({f"{100 * cell.confidence:g}" for cell in cells}, key=float)
+    yield f"{SELECTED_BY}; change: with its {' or '.join(levels)} % interval, {judged(document)}"
+    found = {cell.verdict for cell in cells}
+    margin = f"{document.config.same_within:g}"
+    words = {
+        Verdict.FAIRER: "fairer: the gap is smaller",
+        Verdict.LESS_FAIR: "less fair: it is larger",
+        Verdict.SAME: f"same: it changes by at most {margin}",
+        Verdict.OPEN: "open: these rows do not tell",
+    }
+    yield "; ".join(text for verdict, text in words.items() if verdict in found) or "nothing can be compared"
+
+
+def first_legend(document: AuditDocument) -> tuple[str, ...]:
+    """Say the same where model 1 stands alone."""
+    return (f"{SELECTED_BY}; with {100 * document.config.confidence:g} % intervals",)
+
+
+def status(check: GuardCheck) -> str:
+    """Say what became of a guardrail; one that is only measured to be broken is not proven to be."""
+    return "beyond" if check.status == "open" and is_beyond(check) else check.status
+
+
+def reversal(found: Reversal) -> str:
+    """Say that the order of two groups is reversed."""
+    (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
+    return (
+        f"the order is reversed in {GAPS[found.cell.metric]}: {RATES[found.rate]} of {behind} {share(low.first)} to "
+        f"{share(low.selected)}, of {ahead} {share(high.first)} to {share(high.selected)}"
+    )
