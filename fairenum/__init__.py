@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fairenum.document.machine import Tolerances
     from fairenum.document.measure_config import MeasureConfig
     from fairenum.estimator import EnumSVC
+    from fairenum.evidence.verification import verify
     from fairenum.experiment import EncodedRows
     from fairenum.measurement import MeasureResult, measure
     from fairenum.problem import Kernel, SvmProblem
@@ -37,6 +38,7 @@ _HOMES = {
     "measure": "measurement",
     "search_fairest": "selection",
     "select": "api",
+    "verify": "evidence.verification",
 }
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "measure",
     "search_fairest",
     "select",
+    "verify",
 ]
 __version__ = "0.1.0"
 

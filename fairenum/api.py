@@ -193,13 +193,37 @@ class AuditResult:
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return everything that is a table, by name.
 
-        These are models, scores, groups, strip (every gap of model 1 and of the selected model), guards, disagreement,
-        left-out examples, baselines, weights, flips (the rows of the holdout that the selected model decides otherwise
-        than model 1) and splits.
+        These are models, scores, groups, outcomes, disagreement, baselines, strip, guards, left_out, examples,
+        clusters, flips, flipped_groups, range, warnings, features, group_sizes, screening, weights, effects, tuning and
+        splits; `fairenum.report.wording.tables.TABLES` says what each shows.
         """
         from fairenum.frames import tables
 
         return tables(self.document)
+
+    def save_tables(self, folder: str | Path) -> None:
+        """Write every table to a folder as CSV, in which no text is a formula to a spreadsheet."""
+        from fairenum.evidence.tables import write_tables
+
+        write_tables(self.document, folder)
+
+    def save_xlsx(self, path: str | Path) -> None:
+        """Write every table as a sheet of one workbook; needs the extra ``fairenum[excel]``."""
+        from fairenum.evidence.tables import workbook
+
+        write_atomically(path, workbook(self.document))
+
+    def save_evidence(
+        self, path: str | Path, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
+    ) -> None:
+        """Write run, pages, tables, model and model card as one file, which `fairenum.verify` checks.
+
+        The model is in it if this result holds one that may be exported; see `to_html` for the parameters.
+        """
+        from fairenum.evidence.bundle import evidence
+
+        export = self.export if self.live else None
+        write_atomically(path, evidence(self.document, rules=rules, profile=profile, day=day, export=export))
 
     def to_json(self) -> str:
         """Write the document as text: the same for the same input and seed, but for its timings."""

@@ -29,6 +29,7 @@
     │   └── TableTooLarge          the encoded table would take more memory than is allowed
     ├── ConfigError                an option of an audit is unknown or out of range
     ├── ResultError                a saved result cannot be read or does not hold what is asked of it
+    │   ├── EvidenceRefused        a file is no evidence file, or one that is made to do harm
     │   └── NotProposed            a model that is a candidate was to be exported like a proposed one
     ├── ProblemError               an SVM problem cannot be posed as asked
     ├── AttackError                something about a simulated attack
@@ -154,6 +155,10 @@ class ConfigError(FairenumError):
 
 class ResultError(FairenumError):
     """A saved result cannot be read, or does not hold what is asked of it."""
+
+
+class EvidenceRefused(ResultError):
+    """A file is no evidence file as fairenum writes them, or one that is made to do harm."""
 
 
 class NotProposed(ResultError):

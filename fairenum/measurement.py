@@ -90,7 +90,7 @@ class MeasureResult:
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return all tables by name: decisions, groups and, with a score, scores, cutoffs and calibration."""
-        from fairenum.measured_frames import tables
+        from fairenum.frames.measured import tables
 
         return tables(self.document)
 

@@ -11,6 +11,7 @@ from versions import read
 from fairenum import AuditResult
 from fairenum.document.anatomy import Anatomy, EncodedFeature, ModelWeights
 from fairenum.document.choice import GuardCheck
+from fairenum.document.consequences import strip_of
 from fairenum.document.terms import Verdict
 from fairenum.document.value import Estimate
 from fairenum.frames import to_csv
@@ -25,10 +26,12 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    names = ["models", "scores", "groups", "strip", "guards", "disagreement", "left_out", "baselines", "weights"]
-    assert list(tables) == [*names, "flips", "splits"]
+    names = ["models", "scores", "groups", "outcomes", "disagreement", "baselines", "strip", "guards", "left_out"]
+    names += ["examples", "clusters", "flips", "flipped_groups", "range", "warnings", "features", "group_sizes"]
+    names += ["screening", "weights", "effects", "tuning", "splits"]
+    assert list(tables) == names
     for name in tables:
-        assert name.replace("_", "-") in AuditResult.tables.__doc__
+        assert name in AuditResult.tables.__doc__
     pd.testing.assert_frame_equal(tables["models"], AuditResult(DOCUMENT).to_frame())
 
 
@@ -60,6 +63,9 @@ def test_the_strip_and_the_guards_are_those_of_the_choice(tables):
         gap = new.gap(row.metric)
         assert (row.model_1, row.selected, row.verdict) == (old.gap(row.metric).value, gap.value, gap.verdict)
         assert (row.change, row.change_low, row.change_high) == (gap.change.value, gap.change.low, gap.change.high)
+    few = tuple(cell.but(is_coarse=not cell.is_claim) for cell in strip_of(DOCUMENT))
+    marked = AuditResult(DOCUMENT.but(selection=selection.but(strip=few))).tables()["strip"]
+    assert (strip["is_coarse"].any(), marked["is_coarse"].tolist()) == (False, (~marked["is_claim"]).tolist())
     assert tables["guards"].empty
     held = GuardCheck("auc>=0.6", "auc", 0.6, None, 0.7, Estimate(0.65, 0.6, 0.7), "open")
     (row,) = AuditResult(DOCUMENT.but(selection=selection.but(guards=(held,)))).tables()["guards"].itertuples(False)

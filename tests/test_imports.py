@@ -34,6 +34,10 @@ def test_the_command_line_imports_nothing_heavy_before_a_command_runs():
     assert not modules_after("import fairenum.cli") & (HEAVY - {"rich", "click"} | {"numpy"})
 
 
+def test_evidence_is_checked_without_numbers_libraries():
+    assert not modules_after("from fairenum import verify") & (HEAVY - {"jinja2", "rich"} | {"numpy", "skops"})
+
+
 def test_listing_solvers_imports_none_of_their_backends():
     found = modules_after("from fairenum import list_solvers; assert len(list_solvers()) >= 4")
     assert {"sklearn", "osqp", "piqp"} <= backends()

@@ -18,7 +18,7 @@ PRELUDE = """\
 import numpy as np
 import pandas as pd
 from typing import reveal_type
-from fairenum import AuditConfig, AuditResult, EnumSVC, Tolerances, audit, list_solvers, load_dataset, select
+from fairenum import AuditConfig, AuditResult, EnumSVC, Tolerances, audit, list_solvers, load_dataset, select, verify
 
 frame = pd.DataFrame({"x": [0.0, 1.0], "y": [0, 1]})
 result = audit("german", k=5, C="auto", kernel="rbf", sizes=(0.6, 0.2, 0.2), drop=["age"], progress=print)
@@ -36,6 +36,7 @@ TYPES = {
     "result.to_frame()": "DataFrame",
     "result.tables()": "dict[str, DataFrame]",
     "result.to_html()": "str",
+    'verify("audit.zip").faults': "tuple[Fault, ...]",
     'result.attacked(trials=3, strategies="random")': "AuditResult",
     'AuditResult.load("run.json").selected': "AuditedModel | None",
     "machine": "EnumSVC",

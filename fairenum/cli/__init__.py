@@ -11,7 +11,7 @@ import traceback
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import attack, audit, bench, datasets, explain, measure, report, reproduce, select, solvers
+from fairenum.cli import attack, audit, bench, datasets, explain, measure, report, reproduce, select, solvers, verify
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
 from fairenum.errors import FairenumError
@@ -27,7 +27,7 @@ HELP = """Audit the fairness of the near-optimal support vector machines of a ta
 \b
 Exit codes:
   0  done, and every --fail-on rule holds
-  1  a rule is violated
+  1  a rule is violated, or evidence is not verified
   2  bad usage, bad data or bad configuration
   3  inconclusive: the data leave a rule open, or a model for --export is not proposed
   4  interrupted, with a partial result saved
@@ -53,6 +53,7 @@ for command in (
     select.select,
     explain.explain,
     report.report,
+    verify.verify,
     bench.bench,
     reproduce.reproduce,
     datasets.datasets,

@@ -28,7 +28,7 @@ Forms = Mapping[str, Callable[[], str]]
 EARLIER = " (in the place of an earlier one)"
 # What only audits and measurements are delivered with, what only an audit is, and how the options are spelt.
 OF_JUDGED = {"rules": "fail-on", "junit": "junit", "profile": "profile", "day": "date"}
-OF_MODELS = {"redact": "redact", "all_models": "all"}
+OF_MODELS = {"redact": "redact", "all_models": "all", "tables": "tables", "xlsx": "xlsx", "evidence": "evidence"}
 OF_AUDITS = {**OF_JUDGED, **OF_MODELS}
 
 
@@ -52,6 +52,8 @@ class Delivery:
         File for the selected model.
     flips_table
         File for the rows that the selected model decides otherwise than model 1.
+    tables, xlsx, evidence
+        Folder and files to hand on: every table as CSV or as sheets, and all of the run in one file.
     all_models
         Show every model.
     quiet
@@ -71,29 +73,32 @@ class Delivery:
     output: str | None = None
     export: str | None = None
     flips_table: str | None = None
+    tables: str | None = None
+    xlsx: str | None = None
+    evidence: str | None = None
     all_models: bool = False
     quiet: bool = False
     inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if (self.profile or self.day) and not self.html:
-            raise click.UsageError("--profile and --date shape the page; say where it goes with --html")
+        if (self.profile or self.day) and not (self.html or self.evidence):
+            raise click.UsageError("--profile and --date shape the page; say where it goes with --html or --evidence")
         taken = set()
         if self.flips_table and self.redact:
             raise click.UsageError("--flips-table lists single rows, which --redact leaves out; give one of them")
-        for path in (*self._places.values(), self.output, self.export, self.flips_table):
+        for path in (*self._places.values(), self.output, self.export, self.flips_table, self.xlsx, self.evidence):
             if path is None:
                 continue
             if (place := os.path.realpath(path)) in taken:
                 raise click.UsageError(f"two outputs go to {path!r}; give each a place of its own")
             taken.add(place)
-            self._refuse_input(path)
+            self.refuse_input(path)
 
     @property
     def _places(self) -> dict[str, str | None]:
         return {form: getattr(self, form) for form in FORMS}
 
-    def _refuse_input(self, path: str) -> None:
+    def refuse_input(self, path: str) -> None:
         """Refuse to write over what was read."""
         if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
             raise click.UsageError(f"{path!r} is the input; give the output another name")
@@ -145,7 +150,13 @@ class Delivery:
         forms["json"] = partial(to_json, document)
         files = [*self._saved(document, is_fresh=is_fresh)]
         exported, withheld = self._exported(export)
-        files += [*exported, *self._written(forms), *self._listed(document), *beside]
+        files += [
+            *exported,
+            *self._written(forms),
+            *self._listed(document),
+            *self._handed_on(document, export),
+            *beside,
+        ]
         self._print(forms, brief, files, judgements)
         if withheld:
             click.echo(plain(self._withheld(withheld, dict(files).get("run"), is_fresh=is_fresh)), err=True)
@@ -170,7 +181,7 @@ class Delivery:
         if self.output or (is_fresh and not self.json):
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
-            self._refuse_input(path)
+            self.refuse_input(path)
             earlier = EARLIER if Path(path).exists() else ""
             save(document, path)
             yield "run", path + earlier
@@ -205,6 +216,12 @@ class Delivery:
 
             write_atomically(self.flips_table, to_csv(tables(document)["flips"]).encode())
             yield "flips", self.flips_table
+
+    def _handed_on(self, document: AnyDocument, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
+        from fairenum.cli.handing import hand_on
+        from fairenum.document.audit import AuditDocument
+
+        return hand_on(self, document, export) if isinstance(document, AuditDocument) else iter(())
 
     def _written(self, forms: Forms) -> Iterator[tuple[str, str]]:
         """Write every form that was asked for, and say where it is."""

@@ -40,6 +40,30 @@ def check_target(context: click.Context, parameter: click.Parameter, target: str
     return target
 
 
+def check_workbook(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    """Refuse a workbook that cannot be written, for its place or for want of what writes it."""
+    if target is not None:
+        from fairenum.frames.cells import require_xlsx
+
+        require_xlsx()
+    return check_target(context, parameter, target)
+
+
+def check_folder(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    """Refuse a folder that can neither be written to nor made."""
+    if target is None:
+        return None
+    path = Path(target)
+    folder = path if path.is_dir() else path.parent
+    if target == STDOUT or (path.exists() and not path.is_dir()):
+        raise click.BadParameter(f"{target!r} is no folder; name one", context, parameter)
+    if not folder.is_dir():
+        raise click.BadParameter(f"there is no folder {str(folder)!r}; make it first", context, parameter)
+    if not os.access(folder, os.W_OK):
+        raise click.BadParameter(f"nothing may be written to the folder {str(folder)!r}", context, parameter)
+    return target
+
+
 def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
     """Say what keeps a file from being written; None if nothing does."""
     path = Path(target)
@@ -89,6 +113,16 @@ MEASUREMENTS = (
     DAY,
     option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_MEASURED),
 )
+HANDED_ON = (
+    option("--tables", metavar="DIR", callback=check_folder, help="Write every table of the run to a folder, as CSV."),
+    option("--xlsx", metavar="PATH", callback=check_workbook, help="Write the same as sheets; needs fairenum[excel]."),
+    option(
+        "--evidence",
+        metavar="PATH",
+        callback=check_target,
+        help="Write run, pages, tables, model and its card as one zip file; see fairenum verify.",
+    ),
+)
 QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
 
 
@@ -99,7 +133,7 @@ def output_options(command: Command) -> Command:
 
 def audit_output_options(command: Command) -> Command:
     """Add the options that say where an audit goes and what it is judged by."""
-    return added(command, (*FILES, *AUDITS, QUIET))
+    return added(command, (*FILES, *HANDED_ON, *AUDITS, QUIET))
 
 
 def measure_output_options(command: Command) -> Command:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,6 +17,7 @@ NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
 LARGEST_PAGE, LEAST_COPY = 245_000, 10_000
 # Comments in the template where the copy goes: text cannot hold them, as its < is escaped.
 COPY, COPY_NOTE = "<!--copy-->", "<!--copy note-->"
+CARRIED = re.compile(r'<script type="application/json" id="data">([^<]*)</script>')
 TEMPLATES = PackageLoader("fairenum.rendering")
 
 
@@ -27,6 +29,12 @@ def to_html(page: Page) -> str:
     html = template.render(page=page, style=Markup(style), script=Markup(script), policy=policy)
     copy = page.copy(max(LEAST_COPY, LARGEST_PAGE - len(html.encode())))
     return html.replace(COPY, copy.text).replace(COPY_NOTE, escape(copy.note))
+
+
+def carried_copy(html: str) -> str | None:
+    """Return the copy that a written page carries; None if it carries none, or more than one."""
+    found = CARRIED.findall(html)
+    return found[0] if len(found) == 1 else None
 
 
 def _hash(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -80,16 +80,26 @@ def _builtins(document: AnyDocument) -> Json:
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
     """Reduce a document, and drop what is spare until it fits; say what is left out."""
+    reductions = list(_reductions(document))
+    return next((one for one in reductions if len(_written(one[0])) <= room), reductions[-1])
+
+
+def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
+    """Yield what the page shows, then the same with less and less of what is spare, and say what is left out."""
     dropped: list[str] = []
-    note = wording.reduced_copy(dropped, is_audit=isinstance(document, AuditDocument))
-    reduced = {**_rounded_fields(_reduced(document)), "reduced": note}
-    for name in SPARE.get(type(document), ()):
-        if len(_written(reduced)) <= room:
-            break
-        dropped.append(name)
+    reduced = _rounded_fields(_reduced(document))
+    for name in (None, *SPARE.get(type(document), ())):
+        if name is not None:
+            dropped.append(name)
+            reduced |= {name: None}
         note = wording.reduced_copy(dropped, is_audit=isinstance(document, AuditDocument))
-        reduced |= {name: None, "reduced": note}
-    return reduced, note
+        reduced |= {"reduced": note}
+        yield dict(reduced), note
+
+
+def is_copy(text: str, document: AnyDocument) -> bool:
+    """Tell whether a page that carries this text may be a page of this document."""
+    return text == _written(_builtins(document)) or any(text == _written(one) for one, _ in _reductions(document))
 
 
 def _written(value: Json) -> str:

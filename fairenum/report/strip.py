@@ -44,7 +44,7 @@ def strip(document: AuditDocument) -> Strip | None:
 
 def _row(cell: GapChange) -> tuple[str, ...]:
     return (
-        f"{'*' if cell.is_claim else ''}{GAPS[cell.metric]}{wording.FEW if cell.is_coarse else ''}",
+        wording.gap_name(cell),
         shortened(cell.column, TITLE_WIDTH),
         share(cell.first.value),
         share(cell.selected.value),

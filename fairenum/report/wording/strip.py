@@ -39,6 +39,11 @@ GRID = (
 )
 
 
+def gap_name(cell: GapChange) -> str:
+    """Name a gap, with the marks that the legend explains."""
+    return f"{'*' if cell.is_claim else ''}{GAPS[cell.metric]}{FEW if cell.is_coarse else ''}"
+
+
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
     """Say what the words and the limits mean."""
     yield f"{SELECTED_BY}; change: {_levels(cells)}, {judged(document)}"

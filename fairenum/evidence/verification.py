@@ -1,0 +1,93 @@
+"""Whether an evidence file is what it claims to be: every file as listed, a valid run, and pages that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from fairenum.document.evidence import Fault, Verification, Versions
+from fairenum.document.files import parse
+from fairenum.document.kinds import AnyDocument
+from fairenum.errors import EvidenceRefused, ResultError
+from fairenum.evidence.archive import digest, received, unpacked
+from fairenum.evidence.manifest import MANIFEST, REQUIRED, RUN, VERSIONS, read_manifest
+from fairenum.rendering.html import carried_copy
+from fairenum.report.embedded import is_copy
+
+Files = Mapping[str, bytes]
+
+
+def verify(path: str | Path) -> Verification:
+    """Check an evidence file; nothing in it is run, and nothing is written.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+
+    Returns
+    -------
+    Verification
+        With every fault: a file that is missing, not listed or changed, a run that is none, a page of another run.
+
+    Raises
+    ------
+    EvidenceRefused
+        If it is no evidence file, or one that is made to do harm.
+    """
+    content = received(path)
+    files = unpacked(content, str(path))
+    if MANIFEST not in files:
+        raise EvidenceRefused(f"{str(path)!r} is no evidence file: it holds no {MANIFEST}")
+    listed = read_manifest(files.pop(MANIFEST))
+    faults, unchecked = list(_listing_faults(files, listed)), []
+    run = _run(files, faults)
+    if run:
+        for fault in _page_faults(files, run):
+            if fault.kind == "other_copy" and _writer(files) not in (None, version("fairenum")):
+                unchecked.append(fault.name)
+            else:
+                faults.append(fault)
+    return Verification(len(files), digest(content), tuple(faults), tuple(unchecked))
+
+
+def _listing_faults(files: Files, listed: Mapping[str, str]) -> Iterator[Fault]:
+    """Compare what is there with what is listed, and with what every evidence file has."""
+    for name in sorted({*files, *listed, *REQUIRED}):
+        if name not in files:
+            yield Fault("missing", name)
+        elif name not in listed:
+            yield Fault("extra", name)
+        elif digest(files[name]) != listed[name]:
+            yield Fault("changed", name)
+
+
+def _run(files: Files, faults: list[Fault]) -> AnyDocument | None:
+    """Read the run; None if it is missing, which was said, or cannot be read, which is a fault."""
+    try:
+        return parse(files[RUN], RUN) if RUN in files else None
+    except ResultError as error:
+        faults.append(Fault("no_document", RUN, str(error)))
+        return None
+
+
+def _page_faults(files: Files, run: AnyDocument) -> Iterator[Fault]:
+    for name, content in files.items():
+        if name.endswith(".html"):
+            copy = carried_copy(content.decode(errors="replace"))
+            if copy is None:
+                yield Fault("no_copy", name)
+            elif not is_copy(copy, run):
+                yield Fault("other_copy", name)
+
+
+def _writer(files: Files) -> str | None:
+    """Return the version of fairenum that wrote the pages; None if that cannot be told."""
+    try:
+        versions = msgspec.json.decode(files.get(VERSIONS, b""), type=Versions)
+    except ValueError:
+        return None
+    return versions.evidence.packages.get("fairenum")

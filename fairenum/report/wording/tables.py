@@ -1,0 +1,31 @@
+"""What each table of a run shows, in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TABLES: Mapping[str, str] = {
+    "models": "the listed models: what is proven about each, and its scores on selection split and holdout",
+    "scores": "every measure of every model on both splits, with its limits, its change against model 1 and a verdict",
+    "groups": "selection rates, impact ratios and differences by group on the holdout, model 1 and the selected model",
+    "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
+    "disagreement": "how far the models disagree about the rows of each group",
+    "baselines": "other mitigations on the holdout; empty if none was tried",
+    "strip": "every gap in every sensitive column on the holdout: model 1, the selected model, and what changes",
+    "guards": "what became of every guardrail; empty if there was none",
+    "left_out": "the training examples that each model leaves out",
+    "examples": "the values of training examples that some model leaves out; empty in a redacted run",
+    "clusters": "what the examples that the selected model leaves out have in common",
+    "flips": "the holdout rows that the selected model decides otherwise than model 1; empty in a redacted run",
+    "flipped_groups": "how many rows of each group the selected model decides otherwise than model 1",
+    "range": "between which differences of mean decision values all machines lie that are nearly as good",
+    "warnings": "what to beware of, by code",
+    "features": "the columns that models learn from",
+    "group_sizes": "rows by sensitive column, group and split",
+    "screening": "what each feature alone gives away: the label, the decisions of model 1, or the groups; "
+    "a row without a feature is about all of them together",
+    "weights": "the weights of linear models",
+    "effects": "the share of rows that are decided otherwise when a feature is shuffled, for other kernels",
+    "tuning": "the values of C that were tried; empty if C was given",
+    "splits": "which row of the table is in which split; empty in a redacted run",
+}
