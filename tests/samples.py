@@ -66,6 +66,8 @@ def audit(
         proposal=None if not is_other else "proposed" if verdict == "fairer" else "candidate",
         strip=strip(verdict) if is_other else (),
         guards=(HELD,) if is_other else (),
+        performance_floor=None,
+        confirmed=(),
     )
     document = base.but(
         status=status,
@@ -74,6 +76,7 @@ def audit(
         selection=selection,
         group_tables=tuple(t.but(rank=r) for r, t in zip(selection.shortlist, base.group_tables, strict=False)),
         guided=None,
+        tilted=None,
         range=None,
         anatomy=base.anatomy and base.anatomy.only([*range(1, models + 1)]),
         explanation=None,
@@ -126,6 +129,12 @@ def strip(verdict: str = "fairer", **others: tuple[float, str]) -> tuple[GapChan
 def chosen(document: AuditDocument, **changes: object) -> AuditDocument:
     """Change what is known about the choice."""
     return document.but(selection=document.selection.but(**changes))
+
+
+def with_reversed_order(document: AuditDocument) -> AuditDocument:
+    """Let model 3 find all of the young who pay, and fewer of the others, who were ahead."""
+    found = document.models[2].scores.holdout.by_column["age"].but(selected=(30, 110), true_positives=(22, 90))
+    return scored(document, 3, by_column={"age": found})
 
 
 def with_columns(document: AuditDocument, *names: str) -> AuditDocument:

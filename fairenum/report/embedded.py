@@ -35,7 +35,10 @@ ENDS = ("value", "low", "high")
 LONGEST_TEXT = 200
 # What is dropped in turn where space is short.
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
-    AuditDocument: ("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
+    AuditDocument: (
+        *("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
+        *("flips", "baselines"),
+    ),
     AttackDocument: ("trials",),
     MeasureDocument: ("score",),
     MitigationDocument: ("trials",),

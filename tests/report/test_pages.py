@@ -229,7 +229,7 @@ def test_the_range_shows_only_models_it_holds_for():
     threads = next(layer.numbers for layer in plot.layers if hasattr(layer, "numbers"))
     shown = sorted([*threads, *(mark.x for mark in marks_of(plot))])
     assert shown == sorted(one.value for one in models if one is not models[4])
-    assert {mark.shape for mark in marks_of(plot)} == {"diamond", "star", "triangle"}
+    assert {mark.shape for mark in marks_of(plot)} == {"diamond", "star", "triangle", "down"}
     spans = [(layer.low, layer.high) for layer in plot.layers if hasattr(layer, "high") and hasattr(layer, "thickness")]
     low, high = document.range.low, document.range.high
     assert spans == [(low.bound, high.bound), (low.attained, high.attained)]
