@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
-from fairenum.document.files import load_as, save, to_json, write_atomically
+from fairenum.document.files import load_as, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, NotProposed, ResultError
 from fairenum.progress import Progress, silent
+from fairenum.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     from sklearn.pipeline import Pipeline
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from fairenum.dataset import Dataset
     from fairenum.dataset.naming import Names
     from fairenum.document.person import Person
-    from fairenum.report.rules import Rule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditResult:
+class AuditResult(Result):
     """What an audit found.
 
     Parameters
@@ -47,12 +46,6 @@ class AuditResult:
     def __repr__(self) -> str:
         name, models = self.document.dataset.name, len(self.document.models)
         return f"AuditResult({name!r}, models={models}, selected={self.document.selection.rank})"
-
-    def _repr_html_(self) -> str:
-        from fairenum.rendering.notebook import to_notebook
-        from fairenum.report import page
-
-        return to_notebook(page(self.document))
 
     @property
     def selected(self) -> AuditedModel | None:
@@ -87,6 +80,10 @@ class AuditResult:
         if self.live is None:
             raise ResultError("a saved result holds no models, only their scores; run the audit again to export one")
         return self.live.estimator(rank)
+
+    @property
+    def _exporter(self) -> Callable[[str], None] | None:
+        return self.export if self.live else None
 
     @property
     def selected_estimator(self) -> Pipeline:
@@ -167,23 +164,6 @@ class AuditResult:
         """Leave out what the document holds of single rows: their numbers, labels, groups and values."""
         return type(self)(self.document.redacted(), self.live)
 
-    def to_html(self, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None) -> str:
-        """Write the report as one page that needs nothing else.
-
-        Parameters
-        ----------
-        rules
-            To judge it by.
-        profile
-            Whom it is arranged for: "lda" or "ll144".
-        day
-            The date that a profile bears; today's if not given.
-        """
-        from fairenum.rendering.html import to_html
-        from fairenum.report import page
-
-        return to_html(page(self.document, rules=rules, profile=profile, day=day))
-
     def to_frame(self) -> pd.DataFrame:
         """Return the models as a table, one row each, with their scores on both splits."""
         from fairenum.frames import models
@@ -200,38 +180,6 @@ class AuditResult:
         from fairenum.frames import tables
 
         return tables(self.document)
-
-    def save_tables(self, folder: str | Path) -> None:
-        """Write every table to a folder as CSV, in which no text is a formula to a spreadsheet."""
-        from fairenum.evidence.tables import write_tables
-
-        write_tables(self.document, folder)
-
-    def save_xlsx(self, path: str | Path) -> None:
-        """Write every table as a sheet of one workbook; needs the extra ``fairenum[excel]``."""
-        from fairenum.evidence.tables import workbook
-
-        write_atomically(path, workbook(self.document))
-
-    def save_evidence(
-        self, path: str | Path, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
-    ) -> None:
-        """Write run, pages, tables, model and model card as one file, which `fairenum.verify` checks.
-
-        The model is in it if this result holds one that may be exported; see `to_html` for the parameters.
-        """
-        from fairenum.evidence.bundle import evidence
-
-        export = self.export if self.live else None
-        write_atomically(path, evidence(self.document, rules=rules, profile=profile, day=day, export=export))
-
-    def to_json(self) -> str:
-        """Write the document as text: the same for the same input and seed, but for its timings."""
-        return to_json(self.document)
-
-    def save(self, path: str | Path) -> None:
-        """Write the document to a file, whole or not at all."""
-        save(self.document, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

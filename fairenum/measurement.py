@@ -6,25 +6,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
 
-from fairenum.document.files import load_as, save, to_json
+from fairenum.document.files import load_as
 from fairenum.document.measure import MeasuredDecisions, MeasureDocument
 from fairenum.document.measure_config import MeasureConfig, MeasureOptions
 from fairenum.errors import ResultError
 from fairenum.phrases import quoted
+from fairenum.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import date
+    from collections.abc import Mapping
 
     import pandas as pd
     from numpy.typing import ArrayLike
 
     from fairenum.dataset.naming import Names
-    from fairenum.report.rules import Rule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MeasureResult:
+class MeasureResult(Result):
     """What decisions and scores measure.
 
     Parameters
@@ -38,12 +37,6 @@ class MeasureResult:
     def __repr__(self) -> str:
         names = [decisions.name for decisions in self.document.decisions]
         return f"MeasureResult({self.document.dataset.name!r}, decisions={names})"
-
-    def _repr_html_(self) -> str:
-        from fairenum.rendering.notebook import to_notebook
-        from fairenum.report import page
-
-        return to_notebook(page(self.document))
 
     @property
     def warnings(self) -> dict[str, list[str]]:
@@ -64,43 +57,11 @@ class MeasureResult:
             raise ResultError(f"the result has no decisions {name!r}; there are {quoted(reversed(found))}")
         return found[name]
 
-    def to_html(self, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None) -> str:
-        """Write the report as one page that needs nothing else.
-
-        Parameters
-        ----------
-        rules
-            To judge it by.
-        profile
-            Whom it is arranged for: "ll144", or everybody.
-        day
-            The date that a profile bears; today's if not given.
-        """
-        from fairenum.rendering.html import to_html
-        from fairenum.report import page
-
-        return to_html(page(self.document, rules=rules, profile=profile, day=day))
-
-    def to_markdown(self, *, rules: Iterable[Rule] = ()) -> str:
-        """Write the report in brief, in Markdown."""
-        from fairenum.rendering.markdown import to_markdown
-        from fairenum.report import page
-
-        return to_markdown(page(self.document, rules=rules, brief=True))
-
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return all tables by name: decisions, groups and, with a score, scores, cutoffs and calibration."""
-        from fairenum.frames.measured import tables
+        """Return all tables by name: decisions, groups, warnings and, with a score, scores, cutoffs and calibration."""
+        from fairenum.frames import tables
 
         return tables(self.document)
-
-    def to_json(self) -> str:
-        """Write the document as text: the same for the same input and seed, but for its timings."""
-        return to_json(self.document)
-
-    def save(self, path: str | Path) -> None:
-        """Write the document to a file, whole or not at all."""
-        save(self.document, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

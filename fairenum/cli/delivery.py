@@ -28,7 +28,8 @@ Forms = Mapping[str, Callable[[], str]]
 EARLIER = " (in the place of an earlier one)"
 # What only audits and measurements are delivered with, what only an audit is, and how the options are spelt.
 OF_JUDGED = {"rules": "fail-on", "junit": "junit", "profile": "profile", "day": "date"}
-OF_MODELS = {"redact": "redact", "all_models": "all", "tables": "tables", "xlsx": "xlsx", "evidence": "evidence"}
+OF_JUDGED |= {"tables": "tables", "xlsx": "xlsx", "evidence": "evidence"}
+OF_MODELS = {"redact": "redact", "all_models": "all"}
 OF_AUDITS = {**OF_JUDGED, **OF_MODELS}
 
 
@@ -219,9 +220,9 @@ class Delivery:
 
     def _handed_on(self, document: AnyDocument, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
         from fairenum.cli.handing import hand_on
-        from fairenum.document.audit import AuditDocument
+        from fairenum.document.kinds import JudgedDocument
 
-        return hand_on(self, document, export) if isinstance(document, AuditDocument) else iter(())
+        return hand_on(self, document, export) if isinstance(document, JudgedDocument) else iter(())
 
     def _written(self, forms: Forms) -> Iterator[tuple[str, str]]:
         """Write every form that was asked for, and say where it is."""

@@ -1,4 +1,4 @@
-"""What an audit is handed on as: tables, a workbook, evidence."""
+"""What an audit or a measurement is handed on as: tables, a workbook, evidence."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from fairenum.document.files import write_atomically
 
 if TYPE_CHECKING:
     from fairenum.cli.delivery import Delivery
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.kinds import JudgedDocument
 
 
 def hand_on(
-    delivery: Delivery, document: AuditDocument, export: Callable[[str], None] | None
+    delivery: Delivery, document: JudgedDocument, export: Callable[[str], None] | None
 ) -> Iterator[tuple[str, str]]:
     """Write what was asked for, and name its kinds and places."""
     if delivery.tables:
         from fairenum.evidence.tables import table_names, write_tables
 
-        for name in table_names():
+        for name in table_names(document):
             delivery.refuse_input(str(Path(delivery.tables) / name))
         write_tables(document, delivery.tables)
         yield "tables", delivery.tables

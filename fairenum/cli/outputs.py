@@ -120,7 +120,7 @@ HANDED_ON = (
         "--evidence",
         metavar="PATH",
         callback=check_target,
-        help="Write run, pages, tables, model and its card as one zip file; see fairenum verify.",
+        help="Write run, pages, tables and, of an audit, model and card as one zip file; see fairenum verify.",
     ),
 )
 QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
@@ -138,4 +138,4 @@ def audit_output_options(command: Command) -> Command:
 
 def measure_output_options(command: Command) -> Command:
     """Add the options that say where a measurement goes and what it is judged by."""
-    return added(command, (*FILES, *MEASUREMENTS, QUIET))
+    return added(command, (*FILES, *HANDED_ON, *MEASUREMENTS, QUIET))

@@ -17,6 +17,8 @@ AnyDocument = (
     AuditDocument | AttackDocument | BenchDocument | MeasureDocument | MitigationDocument | ReproductionDocument
 )
 
+JudgedDocument = AuditDocument | MeasureDocument  # what rules are about, and what is handed on
+
 
 def converted(found: dict[str, object]) -> AnyDocument:
     """Turn what JSON holds into a document; refuse what is missing, unknown or of another type, by its place."""

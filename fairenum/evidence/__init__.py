@@ -1,1 +1,1 @@
-"""What an audit is handed on as: tables for spreadsheets, and one file that holds all of it and can be checked."""
+"""What a run is handed on as: tables for spreadsheets, and one file that holds all of it and can be checked."""

@@ -1,4 +1,4 @@
-"""All of an audit in one file: run, pages, tables, model and its card, versions, and a list with digests."""
+"""All of a run in one file: pages, tables, of an audit model and card, versions, and a list with digests."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.environment import environment
 from fairenum.document.evidence import Versions
 from fairenum.document.files import to_json
+from fairenum.document.kinds import JudgedDocument
 from fairenum.errors import FairenumError
 from fairenum.evidence.archive import packed
 from fairenum.evidence.manifest import (
@@ -33,19 +34,20 @@ from fairenum.report import page
 from fairenum.report.card import model_card
 from fairenum.report.rules import Rule
 from fairenum.report.wording.evidence import ROWS_WITHIN, SAVED, read_me
+from fairenum.report.wording.tables import about_tables
 
 Export = Callable[[str], None]
 
 
 def evidence(
-    document: AuditDocument,
+    document: JudgedDocument,
     *,
     rules: Iterable[Rule] = (),
     profile: str | None = None,
     day: date | None = None,
     export: Export | None = None,
 ) -> bytes:
-    """Write an audit as one file: the same bytes for the same audit, made again or not.
+    """Write an audit or a measurement as one file: the same bytes for the same run, made again or not.
 
     Parameters
     ----------
@@ -57,21 +59,23 @@ def evidence(
         Writes the selected model to a file, or refuses to; None where a run holds no models.
     """
     document, rules = document.but(timings={}), tuple(rules)
-    model, no_model = _model(document, export)
     files = {
         RUN: to_json(document).encode(),
         PAGE: to_html(page(document, rules=rules)).encode(),
         SUMMARY: to_markdown(page(document, rules=rules, brief=True)).encode(),
-        CARD: to_markdown(model_card(document, has_file=model is not None)).encode(),
         VERSIONS: to_json(Versions(document.environment, environment())).encode(),
         **{f"{TABLES}/{name}": content for name, content in table_files(document).items()},
     }
     if profile:
         files[f"report-{profile}.html"] = to_html(page(document, rules=rules, profile=profile, day=day)).encode()
-    if model is not None:
-        files[MODEL] = model
+    no_model = None
+    if isinstance(document, AuditDocument):
+        model, no_model = _model(document, export)
+        files[CARD] = to_markdown(model_card(document, has_file=model is not None)).encode()
+        files |= {} if model is None else {MODEL: model}
     title = f"Evidence: {page(document, brief=True).title}"
-    files[READ_ME] = read_me(title, (*files, READ_ME, MANIFEST), no_model).encode()
+    names = (*files, READ_ME, MANIFEST)
+    files[READ_ME] = read_me(title, names, about_tables(document), no_model).encode()
     return packed({**files, MANIFEST: to_manifest(files)})
 
 

@@ -11,7 +11,7 @@ from fairenum.evidence.archive import digest
 MANIFEST = "SHA256SUMS"
 RUN, PAGE, SUMMARY, CARD, MODEL = "run.json", "report.html", "summary.md", "model-card.md", "model.skops"
 VERSIONS, READ_ME, TABLES = "environment.json", "README.md", "tables"
-REQUIRED = (RUN, PAGE, SUMMARY, CARD, VERSIONS, READ_ME, f"{TABLES}/index.csv")
+REQUIRED = (RUN, PAGE, SUMMARY, VERSIONS, READ_ME, f"{TABLES}/index.csv")  # and of an audit, a card
 LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9_./-]{1,250})", re.ASCII)
 
 

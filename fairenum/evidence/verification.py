@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 
+from fairenum.document.audit import AuditDocument
 from fairenum.document.evidence import Fault, Verification, Versions
 from fairenum.document.files import parse
 from fairenum.document.kinds import AnyDocument
 from fairenum.errors import EvidenceRefused, ResultError
 from fairenum.evidence.archive import digest, received, unpacked
-from fairenum.evidence.manifest import MANIFEST, REQUIRED, RUN, VERSIONS, read_manifest
+from fairenum.evidence.manifest import CARD, MANIFEST, REQUIRED, RUN, VERSIONS, read_manifest
 from fairenum.rendering.html import carried_copy
 from fairenum.report.embedded import is_copy
 
@@ -43,8 +44,10 @@ def verify(path: str | Path) -> Verification:
     if MANIFEST not in files:
         raise EvidenceRefused(f"{str(path)!r} is no evidence file: it holds no {MANIFEST}")
     listed = read_manifest(files.pop(MANIFEST))
-    faults, unchecked = list(_listing_faults(files, listed)), []
-    run = _run(files, faults)
+    unreadable: list[Fault] = []
+    run = _run(files, unreadable)
+    needed = (*REQUIRED, CARD) if isinstance(run, AuditDocument) else REQUIRED
+    faults, unchecked = [*_listing_faults(files, listed, needed), *unreadable], []
     if run:
         for fault in _page_faults(files, run):
             if fault.kind == "other_copy" and _writer(files) not in (None, version("fairenum")):
@@ -54,9 +57,9 @@ def verify(path: str | Path) -> Verification:
     return Verification(len(files), digest(content), tuple(faults), tuple(unchecked))
 
 
-def _listing_faults(files: Files, listed: Mapping[str, str]) -> Iterator[Fault]:
-    """Compare what is there with what is listed, and with what every evidence file has."""
-    for name in sorted({*files, *listed, *REQUIRED}):
+def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[str]) -> Iterator[Fault]:
+    """Compare what is there with what is listed, and with what an evidence file needs."""
+    for name in sorted({*files, *listed, *needed}):
         if name not in files:
             yield Fault("missing", name)
         elif name not in listed:

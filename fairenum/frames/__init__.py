@@ -1,11 +1,13 @@
-"""A document of an audit as pandas frames."""
+"""A document of an audit or a measurement as pandas frames."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from fairenum.document.audit import AuditDocument
-from fairenum.frames import choice, features, scores
+from fairenum.document.kinds import JudgedDocument
+from fairenum.document.measure import MeasureDocument
+from fairenum.frames import choice, features, measured, scores
 from fairenum.frames.cells import to_csv, to_xlsx
 
 __all__ = ["models", "tables", "to_csv", "to_xlsx"]
@@ -18,6 +20,8 @@ def models(document: AuditDocument) -> pd.DataFrame:
     return pd.DataFrame(list(scores.model_rows(document))).set_index("rank")
 
 
-def tables(document: AuditDocument) -> dict[str, pd.DataFrame]:
+def tables(document: JudgedDocument) -> dict[str, pd.DataFrame]:
     """Return everything that is a table, by name."""
+    if isinstance(document, MeasureDocument):
+        return measured.tables(document)
     return {"models": models(document), **{name: sheet.frame(document) for name, sheet in SHEETS.items()}}

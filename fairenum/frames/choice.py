@@ -10,7 +10,7 @@ from fairenum.document.anatomy import GroupFlips
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
 from fairenum.document.consequences import strip_of
-from fairenum.frames.sheet import Row, Sheet, limits
+from fairenum.frames.sheet import Row, Sheet, limits, three
 
 STRIP = ("column", "metric", "is_claim")
 JUDGED = ("confidence", "verdict", "is_coarse")
@@ -89,13 +89,9 @@ def _warnings(document: AuditDocument) -> Iterator[Row]:
     return map(asdict, document.warnings)
 
 
-def _three(name: str) -> tuple[str, str, str]:
-    return name, f"{name}_low", f"{name}_high"
-
-
 SHEETS = {
-    "strip": Sheet((*STRIP, *_three("model_1"), *_three("selected"), *_three("change"), *JUDGED), _strip),
-    "guards": Sheet((*GUARD, *_three("holdout"), "status"), _guards),
+    "strip": Sheet((*STRIP, *three("model_1"), *three("selected"), *three("change"), *JUDGED), _strip),
+    "guards": Sheet((*GUARD, *three("holdout"), "status"), _guards),
     "left_out": Sheet(("rank", *LEFT_OUT), _left_out),
     "examples": Sheet(("row", "label", "feature", "value"), _examples),
     "clusters": Sheet((*CLUSTER, "shared"), _clusters),

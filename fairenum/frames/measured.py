@@ -6,15 +6,23 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pandas as pd
+from msgspec.structs import asdict
 
-from fairenum.document.measure import MeasureDocument
+from fairenum.document.measure import MeasureCaution, MeasureDocument
 from fairenum.document.measured_score import GroupRanking
 from fairenum.document.terms import Gap
 from fairenum.document.value import Estimate
-from fairenum.frames.sheet import Row, limits
+from fairenum.frames.sheet import Row, limits, three
 
 ROW = ("group", "n", "selected", "p", "shortfall", "detectable", "is_small", "is_compared")
 RATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
+SWEEP = ("rate", "selection_rate", "gap", "ratio", "accuracy")
+# The columns of tables that may have no rows.
+MAY_BE_EMPTY = {
+    "cutoffs": ["column", "cutoff", "group", *(title for name in SWEEP for title in three(name))],
+    "calibration": ["column", "low", "high", "group", "n", *three("rate")],
+    "warnings": [*MeasureCaution.__struct_fields__],
+}
 
 
 def tables(document: MeasureDocument) -> dict[str, pd.DataFrame]:
@@ -22,7 +30,8 @@ def tables(document: MeasureDocument) -> dict[str, pd.DataFrame]:
     found = {"decisions": _decisions(document), "groups": _groups(document)}
     if document.score:
         found |= {"scores": _scores(document), "cutoffs": _cutoffs(document), "calibration": _calibration(document)}
-    return {name: pd.DataFrame(list(rows)) for name, rows in found.items()}
+    found["warnings"] = map(asdict, document.warnings)
+    return {name: pd.DataFrame(list(rows), columns=MAY_BE_EMPTY.get(name)) for name, rows in found.items()}
 
 
 def _decisions(document: MeasureDocument) -> Iterator[Row]:

@@ -13,14 +13,14 @@ from fairenum.document.scores import ChangedEstimate, GapEstimate
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
-from fairenum.frames.sheet import LIMITS, Row, Sheet, limits
+from fairenum.frames.sheet import LIMITS, Row, Sheet, limits, three
 
 MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
 MODEL = ("rank", "origin", "objective", "objective_ratio", "loss_ratio", "support_size", "supports")
 GROUP = ("group", "n", "selected", "ratio", "p", "shortfall", "detectable", "is_small", "is_compared")
 BASELINE = ("name", "is_randomised", "error")
 ESTIMATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
-RATES = tuple(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high"))
+RATES = tuple(title for name in ESTIMATES for title in three(name))
 COUNTS = ("rows", "favourable", "selected", "true_positives")
 
 
@@ -100,7 +100,7 @@ def _baselines(document: AuditDocument) -> Iterator[Row]:
 
 SHEETS = {
     "scores": Sheet(
-        ("rank", "split", "measure", *LIMITS, "change", "change_low", "change_high", "verdict"),
+        ("rank", "split", "measure", *LIMITS, *three("change"), "verdict"),
         _scores,
     ),
     "groups": Sheet(("rank", "column", *GROUP, *RATES), _groups),

@@ -41,5 +41,9 @@ class Sheet:
 
 def limits(found: Estimate, name: str = "") -> Row:
     """Give an estimate and its limits a column each: name, name_low and name_high, or value, low and high."""
-    titles = (name, f"{name}_low", f"{name}_high") if name else LIMITS
-    return dict(zip(titles, (found.value, found.low, found.high), strict=True))
+    return dict(zip(three(name) if name else LIMITS, (found.value, found.low, found.high), strict=True))
+
+
+def three(name: str) -> tuple[str, str, str]:
+    """Name the columns of an estimate and its limits."""
+    return name, f"{name}_low", f"{name}_high"

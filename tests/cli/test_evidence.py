@@ -4,10 +4,11 @@ import sys
 import zipfile
 
 import pytest
+from decided import decided_frame
 from loans import OPTIONS
 
 from fairenum.evidence.archive import packed
-from fairenum.evidence.tables import table_names
+from fairenum.report.wording.tables import MEASURED, TABLES
 
 ONE = [*OPTIONS, "-k", "1"]  # model 1 alone, which may always be exported
 HANDED = ["--tables", "tables", "--xlsx", "tables.xlsx", "--evidence", "audit.zip"]
@@ -20,7 +21,7 @@ def test_an_audit_is_handed_on_and_verified(fairenum, loans, folder):
         f"{kind}: {place}" in " ".join(ended.out.split())
         for kind, place in [("tables", "tables"), ("workbook", "tables.xlsx"), ("evidence", "audit.zip")]
     )
-    assert {path.name for path in (folder / "tables").iterdir()} == set(table_names())
+    assert {path.name for path in (folder / "tables").iterdir()} == {"index.csv", *(f"{name}.csv" for name in TABLES)}
     names = zipfile.ZipFile("audit.zip").namelist()
     assert "model.skops" in names
     ended = fairenum("verify", "audit.zip")
@@ -124,3 +125,14 @@ def test_without_openpyxl_nothing_is_computed(fairenum, loans, folder, monkeypat
     assert (ended.code, ended.out) == (2, "")
     assert "pip install 'fairenum[excel]'" in ended.err
     assert [path.name for path in folder.iterdir()] == ["loans.csv"]
+
+
+def test_a_measurement_is_handed_on_and_verified(fairenum, folder):
+    decided_frame(200).to_csv("people.csv", index=False)
+    ended = fairenum("measure", "people.csv", "--decision", "hired", "--score", "points", "--sensitive", "sex", *HANDED)
+    assert (ended.code, ended.err) == (0, "")
+    assert {path.name for path in (folder / "tables").iterdir()} == {"index.csv", *(f"{name}.csv" for name in MEASURED)}
+    assert not {"model.skops", "model-card.md"} & {*zipfile.ZipFile("audit.zip").namelist()}
+    assert fairenum("verify", "audit.zip").code == 0
+    ended = fairenum("report", "fairenum-people-measured.json", "--evidence", "again.zip", "--quiet")
+    assert (ended.code, (folder / "again.zip").read_bytes()) == (0, (folder / "audit.zip").read_bytes())

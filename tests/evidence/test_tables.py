@@ -8,10 +8,12 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from decided import decided_frame
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import METRIC, audit, near, saved
 
+from fairenum import measure
 from fairenum.api import AuditResult
 from fairenum.document.anatomy import Anatomy, EncodedFeature, FeatureEffects
 from fairenum.document.choice import GapChange, GuardCheck
@@ -19,7 +21,7 @@ from fairenum.document.terms import Verdict
 from fairenum.errors import ResultError
 from fairenum.evidence.tables import table_files, table_names, workbook, write_tables
 from fairenum.frames import SHEETS, cells, tables, to_csv, to_xlsx
-from fairenum.report.wording.tables import TABLES
+from fairenum.report.wording.tables import MEASURED, TABLES
 
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 TEXTS = st.text(max_size=20) | st.builds(str.__add__, st.sampled_from(STARTS), st.text(max_size=10))
@@ -37,7 +39,7 @@ def sheets(content: bytes) -> dict[str, list[tuple]]:
 
 def test_every_table_has_words_and_a_file_and_the_index_names_them():
     files = table_files(saved("compas"))
-    assert list(files) == table_names() == ["index.csv", *(f"{name}.csv" for name in TABLES)]
+    assert list(files) == table_names(saved("compas")) == ["index.csv", *(f"{name}.csv" for name in TABLES)]
     assert set(TABLES) == set(tables(saved("compas")))
     index = read(files["index.csv"]).set_index("file")
     for name, content in files.items():
@@ -102,7 +104,9 @@ def test_effects_are_by_model_and_feature():
 def test_numbers_that_count_stay_whole_where_some_are_missing():
     found = tables(saved("compas").redacted())["left_out"]
     assert found["row"].isna().all()
-    ranks = tables(saved("compas"))["warnings"]["rank"]
+    document = saved("compas")
+    first, *others = document.warnings
+    ranks = tables(document.but(warnings=(first.but(rank=27), *others)))["warnings"]["rank"]
     assert ranks.isna().any()
     assert "27\n" in to_csv(ranks.to_frame())
 
@@ -201,7 +205,7 @@ def test_a_folder_is_made_or_filled_file_by_file(tmp_path):
     (folder / "mine.txt").write_text("stays")
     (folder / "models.csv").write_text("goes")
     write_tables(audit(), folder)
-    assert {path.name for path in folder.iterdir()} == {*table_names(), "mine.txt"}
+    assert {path.name for path in folder.iterdir()} == {*table_names(saved("compas")), "mine.txt"}
     assert (folder / "models.csv").read_bytes() == table_files(audit())["models.csv"]
     with pytest.raises(ResultError, match="cannot make the folder"):
         write_tables(audit(), tmp_path / "no" / "where")
@@ -212,3 +216,21 @@ def test_without_openpyxl_one_line_says_how_to_get_it(tmp_path, monkeypatch):
     with pytest.raises(ResultError, match=r"need openpyxl; install it with: pip install 'fairenum\[excel\]'"):
         AuditResult(audit()).save_xlsx(tmp_path / "x.xlsx")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("has_label", [True, False])
+def test_tables_of_a_measurement_have_words_columns_and_the_numbers_of_the_document(has_label):
+    told = {"label": "good", "favourable": "yes"} if has_label else {}
+    document = measure(decided_frame(200), "hired", ["sex", "race"], score="points", **told).document
+    files = table_files(document)
+    assert list(files) == table_names(document) == ["index.csv", *(f"{name}.csv" for name in MEASURED)]
+    frames = {name: read(files[f"{name}.csv"]) for name in MEASURED}
+    assert read(files["index.csv"])["rows"].tolist() == [len(frame) for frame in frames.values()]
+    for column in document.decisions[0].columns:
+        found = frames["groups"].query("number == 1 and column == @column.column")
+        assert found["rate_low"].to_numpy() == pytest.approx([group.rate.low for group in column.impact.groups])
+    assert len(frames["calibration"]) == sum(
+        len(column.groups) * len(column.calibration) for column in document.score.columns
+    )
+    assert bool(len(frames["calibration"])) is has_label
+    assert sheets(workbook(document)).keys() == {"index", *MEASURED}

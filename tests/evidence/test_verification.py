@@ -6,8 +6,10 @@ import json
 import shutil
 import subprocess
 import zipfile
+from datetime import date
 
 import pytest
+from decided import decided_frame
 from samples import audit, full, saved
 
 import fairenum
@@ -20,6 +22,7 @@ from fairenum.evidence.bundle import evidence
 from fairenum.evidence.manifest import MANIFEST, read_manifest, to_manifest
 from fairenum.rendering.html import to_html
 from fairenum.report import page
+from fairenum.report.wording.tables import MEASURED
 
 
 def relisted(files):
@@ -197,3 +200,17 @@ def test_a_list_that_is_none_is_refused(files, place, listed):
 def test_a_file_without_a_list_is_no_evidence(place):
     with pytest.raises(EvidenceRefused, match="it holds no SHA256SUMS"):
         check(place, packed({"run.json": b"{}"}))
+
+
+def test_a_measurement_needs_no_card_and_an_audit_does(files, place):
+    result = fairenum.measure(decided_frame(200), "hired", "sex", label="good", favourable="yes", score="points")
+    result.save_evidence(place, profile="ll144", day=date(2026, 2, 3))
+    assert fairenum.verify(place).is_verified
+    with zipfile.ZipFile(place) as archive:
+        words = archive.read("README.md").decode()
+        assert parse(archive.read("run.json"), "run.json") == result.document.but(timings={})
+        assert "report-ll144.html" in archive.namelist()
+    assert "There is no model in it" not in words
+    assert f"- `tables/groups.csv`: {MEASURED['groups']}" in words
+    del files["model-card.md"]
+    assert check(place, relisted(files)).faults == (Fault("missing", "model-card.md"),)

@@ -337,10 +337,10 @@ def test_primary_and_reference_may_be_named():
 def test_a_result_shows_its_tables_and_names_what_it_has():
     result = measure(decided_frame(200), ("hired", "rival"), "sex", score="points", **LABEL, **FEW)
     tables = result.tables()
-    assert list(tables) == ["decisions", "groups", "scores", "cutoffs", "calibration"]
+    assert list(tables) == ["decisions", "groups", "scores", "cutoffs", "calibration", "warnings"]
     assert tables["decisions"]["decision"].tolist() == ["hired", "rival"]
     assert tables["groups"]["selected"].sum() == sum(one.selected for one in result.document.decisions)
-    assert set(measure(decided_frame(100), "hired", "sex").tables()) == {"decisions", "groups"}
+    assert set(measure(decided_frame(100), "hired", "sex").tables()) == {"decisions", "groups", "warnings"}
     assert repr(result) == "MeasureResult('table', decisions=['hired', 'rival'])"
     with pytest.raises(ResultError, match="no decisions 'fired'; there are 'hired', 'rival'"):
         result.decisions("fired")

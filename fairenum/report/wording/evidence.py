@@ -8,7 +8,6 @@ from fairenum.document.evidence import Fault, FaultKind, Verification
 from fairenum.rendering.markdown import escaped
 from fairenum.rendering.numbers import counted
 from fairenum.rendering.text import sentence_list
-from fairenum.report.wording.tables import TABLES
 
 ABOUT: Mapping[str, str] = {
     "README.md": "this list",
@@ -39,17 +38,17 @@ FAULTS: Mapping[FaultKind, str] = {
 }
 
 
-def read_me(title: str, names: Iterable[str], no_model: str | None) -> str:
-    """Write what stands in the file, and why there is no model where there is none."""
-    lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name)}" for name in sorted(names))]
+def read_me(title: str, names: Iterable[str], tables: Mapping[str, str], no_model: str | None) -> str:
+    """Write what stands in the file, what each of its tables shows, and why there is no model where one could be."""
+    lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name, tables)}" for name in sorted(names))]
     if no_model:
         lines += ["", f"There is no model in it: {escaped(no_model)}."]
     return "\n".join(lines) + "\n"
 
 
-def _about(name: str) -> str:
+def _about(name: str, tables: Mapping[str, str]) -> str:
     folder, _, table = name.removesuffix(".csv").rpartition("/")
-    return TABLES.get(table, INDEX) if folder else ABOUT.get(name, PROFILE)
+    return tables.get(table, INDEX) if folder else ABOUT.get(name, PROFILE)
 
 
 def outcome(found: Verification, name: str) -> Iterator[str]:

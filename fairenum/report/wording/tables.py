@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fairenum.document.audit import AuditDocument
+from fairenum.document.kinds import JudgedDocument
+
 TABLES: Mapping[str, str] = {
     "models": "the listed models: what is proven about each, and its scores on selection split and holdout",
     "scores": "every measure of every model on both splits, with its limits, its change against model 1 and a verdict",
@@ -29,3 +32,16 @@ TABLES: Mapping[str, str] = {
     "tuning": "the values of C that were tried; empty if C was given",
     "splits": "which row of the table is in which split; empty in a redacted run",
 }
+MEASURED: Mapping[str, str] = {
+    "decisions": "all decisions by sensitive column: rates, gaps, changes against the first decisions, verdicts",
+    "groups": "selection rates, impact ratios, differences and other rates by group",
+    "scores": "the score by group: share above the median, means, standardised differences, AUC",
+    "cutoffs": "selection rates, gap, lowest ratio and accuracy at every cutoff of the sweep",
+    "calibration": "the share of favourable labels by range of the score; empty without a label",
+    "warnings": "what to beware of, by code",
+}
+
+
+def about_tables(document: JudgedDocument) -> Mapping[str, str]:
+    """Say what each table of a document shows."""
+    return TABLES if isinstance(document, AuditDocument) else MEASURED
