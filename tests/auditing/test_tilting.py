@@ -100,7 +100,7 @@ def test_a_person_is_decided_about_as_the_model_decides(unabridged):
 
 def exported(result: AuditResult, rank: int, path, frame: pd.DataFrame) -> tuple[NDArray, NDArray]:
     """What the exported pipeline decides about the holdout, and what the model does."""
-    result.export(path, rank)
+    result.export(path, rank, unconfirmed=True)
     pipeline = load_skops(path, trusted=get_untrusted_types(file=path))
     rows = result.live.division.rows["holdout"]
     return pipeline.predict(frame.iloc[rows]) == "y", result.live.listing.values["holdout"][rank - 1] >= 0.0
