@@ -71,7 +71,7 @@ class Truth:
 
 def audited(name: str, rows: int, seed: int, **options: object) -> AuditResult:
     """Audit a sample of a population."""
-    return audit(POPULATIONS[name](rows, seed), **PLAN, seed=seed, k=20, **options)
+    return audit(POPULATIONS[name](rows, seed), **PLAN, seed=seed, k=20, replications=200, **options)
 
 
 def truth(name: str, result: AuditResult, rank: int) -> Truth:

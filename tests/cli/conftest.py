@@ -14,6 +14,7 @@ from saved import OLD
 
 from fairenum import cli
 from fairenum.cli import progress
+from fairenum.document.choice import GapChange
 from fairenum.document.files import load, save
 from fairenum.document.terms import Verdict
 from fairenum.document.value import Estimate, Parts
@@ -90,6 +91,8 @@ def run(folder):
     """A saved audit in the folder, in which the holdout calls model 2 fairer."""
     document = load(OLD)
     change = Estimate(-0.05, -0.07, -0.03)
+    gap = "demographic_parity_difference"
+    claim = GapChange("sex", gap, True, Estimate(0.2), Estimate(0.15), change, 0.96, Verdict.FAIRER)
     selection = document.selection.but(
         rank=2,
         outcome="selected",
@@ -98,6 +101,8 @@ def run(folder):
         performance_change=Parts(change, change),
         accuracy_change=Parts(change, change),
         verdict=Verdict.FAIRER,
+        proposal="proposed",
+        strip=(claim,),
     )
     save(document.but(selection=selection, attack=None), "run.json")
     return "run.json"
