@@ -28,7 +28,7 @@ from fairenum.report.wording import (
     cautions,
     experiments,
     method,
-    model_name,
+    model_heading,
     performance_of,
     standing,
 )
@@ -87,7 +87,7 @@ def _page(
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
     """Give the numbers to see first."""
     metric, performance = document.selection.tolerances.metric, performance_of(document)
-    scores = [(model_name(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
+    scores = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
     yield from (Tile.of(f"{GAPS[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in scores)
     if document.incumbent:
         ratios = ((name, estimate(one.demographic_parity_ratio)) for name, one in scores)

@@ -23,6 +23,7 @@ MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows 
 SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
 FOUR_FIFTHS = 0.8
 OFFSETS = {1: (0.0,), 2: (0.16, -0.16), 3: (0.25, 0.0, -0.25)}  # the bars of several models stand apart
+CLOSE = {**OFFSETS, 3: (0.19, 0.0, -0.19)}  # where names stand above
 SHORT_NAME = 14  # a longer one stands above its bar
 MOST_SHOWN = 100  # groups of a column; the run holds all
 
@@ -202,7 +203,7 @@ def group_rates(
 
 def _rate_bars(tables: Sequence[GroupTable], called: Callable[[int], str], *, is_above: bool) -> Iterator[Bar]:
     drop = 0.12 if is_above else 0.0  # below a name that stands above
-    for table, offset in zip(tables, OFFSETS[len(tables)], strict=True):
+    for table, offset in zip(tables, (CLOSE if is_above else OFFSETS)[len(tables)], strict=True):
         for place, group in enumerate(table.groups):
             yield Bar(
                 len(table.groups) - 1 - place - drop + offset,

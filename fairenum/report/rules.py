@@ -134,6 +134,7 @@ def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...
         case AuditDocument():
             return tuple(judge(document, rule) for rule in rules)
         case MeasureDocument():
+            refuse_whom(rules := tuple(rules))
             return tuple(judge_decisions(document, one, rule) for rule in rules for one in document.decisions)
         case _:
             return ()
