@@ -194,7 +194,8 @@ def _scored(live: LiveRun) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
     row_0 = None
     if live.incumbent is not None:
         place = lineup.ranks.index(0)
-        row_0 = members.incumbent(lineup, Parts(*(scores[part].pop(place) for part in PARTS)), live.config.reading)
+        own = Parts(*(scores[part].pop(place) for part in PARTS))
+        row_0 = members.incumbent(live.incumbent, lineup, own, live.config)
     return members.audited_models(live.division, live.training, live.listing, scores), row_0
 
 

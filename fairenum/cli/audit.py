@@ -126,8 +126,8 @@ output = partial(click.option, panel="Output", callback=check_target)
     "--decide",
     metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
     default="sign",
-    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as many "
-    "as the model in use.",
+    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as "
+    "many as the model in use.",
 )
 @statistic(
     "--split",
