@@ -75,7 +75,7 @@ def _columns(count: int) -> str:
 
 
 def as_series(answer: object, index: Index, who: str) -> Series:
-    """Lay one answer beside each row: by position, or by the index if it holds that of the table in another order."""
+    """Lay one answer beside each row, by position."""
     import pandas as pd
 
     if isinstance(answer, pd.DataFrame) and answer.shape[1] == 1:
@@ -90,9 +90,22 @@ def as_series(answer: object, index: Index, who: str) -> Series:
         answer = pd.Series(array.ravel())
     if len(answer) != len(index):
         raise ModelError(f"{who}: the table has {len(index)} rows, and these are {len(answer)} answers; give one a row")
-    if index.is_unique and not answer.index.equals(index) and answer.index.isin(index).all() and answer.index.is_unique:
-        return answer.reindex(index)
+    _refuse_other_order(answer.index, index, who)
     return answer.set_axis(index)
+
+
+def _refuse_other_order(names: Index, index: Index, who: str) -> None:
+    """Refuse answers that bear the names of the rows in another order: they may be meant by name, or by position."""
+    if not names.equals(index) and names.sort_values().equals(index.sort_values()):
+        raise ModelError(
+            f"{who}: these have the index of the table in another order; bring them into the order of its rows with "
+            "reindex(table.index) if they go by their index, or give to_numpy() of them if they go by position"
+        )
+
+
+def plain(value: object) -> object:
+    """Return a value of Python for one of numpy."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _form(answer: object, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> str:

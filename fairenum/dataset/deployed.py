@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.dataset.answering import Answers, as_scores, as_series, blaming, pick
+from fairenum.dataset.answering import Answers, as_scores, as_series, blaming, pick, plain
 from fairenum.dataset.model_files import SKOPS, kind_of_file
 from fairenum.dataset.table import with_plain_names
 from fairenum.errors import ColumnConflict, ModelError
@@ -68,27 +68,27 @@ def _from_function(function: Callable[[pd.DataFrame], object], frame: pd.DataFra
 
 def _from_estimator(model: object, frame: pd.DataFrame, who: str) -> Answers:
     """Ask for decisions and, of a classifier of two classes, for scores: probabilities if it gives them."""
-    rows = _rows(model, frame, who)
-    predicted = _ask(model, "predict", rows, who)
-    if _is_regressor(model):
-        return Answers(None, as_scores(predicted, frame.index, who))
-    decisions = as_series(predicted, frame.index, who)
-    classes = list(getattr(model, "classes_", ()))
-    if len(classes) != 2:
-        return Answers(decisions)
-    if hasattr(model, "predict_proba"):
-        found = np.asarray(_ask(model, "predict_proba", rows, who))
-        found = found[:, 1] if found.ndim == 2 and found.shape[1] == 2 else found
-    elif hasattr(model, "decision_function"):
-        found = np.asarray(_ask(model, "decision_function", rows, who))
-    else:
-        return Answers(decisions)
-    return Answers(decisions, as_scores(found, frame.index, who), getattr(classes[1], "item", lambda: classes[1])())
-
-
-def _ask(model: object, method: str, rows: object, who: str) -> object:
     with blaming(who):
-        return getattr(model, method)(rows)
+        if not hasattr(model, "predict"):
+            raise ModelError(f"{who} is a {type(model).__name__}, which decides nothing; give a fitted classifier")
+        rows = _rows(model, frame, who)
+        predicted = model.predict(rows)
+        if _is_regressor(model):
+            return Answers(None, as_scores(predicted, frame.index, who))
+        decisions = as_series(predicted, frame.index, who)
+        classes = list(getattr(model, "classes_", ()))
+        values = _values(model, rows) if len(classes) == 2 else None
+        if values is None:
+            return Answers(decisions)
+        return Answers(decisions, as_scores(values, frame.index, who), plain(classes[1]))
+
+
+def _values(model: object, rows: object) -> object:
+    """Ask for what speaks for the second of two classes; None if there is no such number."""
+    if hasattr(model, "predict_proba"):
+        both = np.asarray(model.predict_proba(rows))
+        return both[:, 1] if both.ndim == 2 and both.shape[1] == 2 else both
+    return model.decision_function(rows) if hasattr(model, "decision_function") else None
 
 
 def _is_regressor(model: object) -> bool:
@@ -100,8 +100,6 @@ def _is_regressor(model: object) -> bool:
 
 def _rows(model: object, frame: pd.DataFrame, who: str) -> object:
     """Choose what a model is to see: columns by name, or all of them by position if that can be meant."""
-    if not hasattr(model, "predict"):
-        raise ModelError(f"{who} is a {type(model).__name__}, which decides nothing; give a fitted classifier")
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         return pick(frame, [str(name) for name in names], who)

@@ -9,7 +9,7 @@ from fairenum.errors import ModelFileRefused
 SKOPS, ONNX = ".skops", ".onnx"
 PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pck", ".dill", ".cloudpickle")
 LARGEST = 2**30
-OR_DECISIONS = "or give its decisions as a column of the table, with incumbent=... (--incumbent COLUMN)"
+DECISIONS = "give its decisions as a column of the table, with incumbent=... (--incumbent COLUMN)"
 
 
 def kind_of_file(path: Path) -> str:
@@ -18,12 +18,12 @@ def kind_of_file(path: Path) -> str:
     if suffix in PICKLES:
         raise ModelFileRefused(
             f"{path.name!r} is a pickle by its name, and whoever wrote a pickle can have any code run when it is "
-            f"loaded, so it was not opened; save the model with skops.io.dump or as ONNX, {OR_DECISIONS}"
+            f"loaded, so it was not opened; save the model with skops.io.dump or as ONNX, or {DECISIONS}"
         )
     if suffix not in (SKOPS, ONNX):
         raise ModelFileRefused(
             f"{path.name!r} has the suffix {suffix!r}, and models are read from {SKOPS} and {ONNX} files; save the "
-            f"model as one of them, {OR_DECISIONS}"
+            f"model as one of them, or {DECISIONS}"
         )
     if not path.is_file():
         raise ModelFileRefused(f"{str(path)!r} is {'a directory' if path.is_dir() else 'not there'}; name a model file")
@@ -42,6 +42,4 @@ def read_content(path: Path) -> bytes:
 
 def too_large(path: Path) -> ModelFileRefused:
     """Say that a file is, or would unpack to, more than is read here."""
-    return ModelFileRefused(
-        f"{path.name!r} holds more than {LARGEST} bytes, the most that is read here; {OR_DECISIONS}"
-    )
+    return ModelFileRefused(f"{path.name!r} holds more than {LARGEST} bytes, the most that is read; {DECISIONS}")

@@ -68,7 +68,7 @@ def feeds(model: Onnx, frame: pd.DataFrame) -> dict[str, Tensor]:
     inputs = model.session.get_inputs()
     strange = [each for each in inputs if each.type not in TYPES]
     if strange:
-        raise ModelError(f"{model.who} wants {described(strange)}, which no column of a table can be")
+        raise ModelError(f"{model.who} wants {described(strange)}, and columns are given as {', '.join(TYPES)}")
     if all(each.name.strip() in frame.columns and _width(each) in (None, 1) for each in inputs):
         picked = pick(frame, [each.name for each in inputs], model.who)
         return {each.name: _column(picked[each.name], each, model.who) for each in inputs}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.dataset.answering import Answers, as_scores, as_series, blaming, brief
+from fairenum.dataset.answering import Answers, as_scores, as_series, blaming, brief, plain
 from fairenum.dataset.model_files import read_content
 from fairenum.dataset.onnx_inputs import FEATURE_NAMES, Onnx, Tensor, described, feeds
 from fairenum.errors import ModelError, ModelFileRefused, ReaderMissing
@@ -114,9 +114,5 @@ def _spoken_for(decisions: Series | None, scores: Series) -> object | None:
         return None
     means = scores.groupby(decisions.to_numpy()).mean().sort_values()
     if len(means) == 2 and means.iloc[0] < means.iloc[1]:
-        return _plain(means.index[1])
+        return plain(means.index[1])
     return 1 if len(means) == 1 and means.index[0] in (0, 1) else None
-
-
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value

@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from fairenum.dataset.answering import brief
-from fairenum.dataset.model_files import LARGEST, OR_DECISIONS, read_content, too_large
+from fairenum.dataset.model_files import DECISIONS, LARGEST, read_content, too_large
 from fairenum.dataset.trees import has_sound_trees
 from fairenum.errors import ModelFileRefused
 from fairenum.phrases import quoted
@@ -16,45 +16,27 @@ TREE = "sklearn.tree._tree.Tree"
 # What fitted models of scikit-learn, and those that fairenum exports, hold beyond what skops trusts by itself: plain
 # Python that does nothing when it is made, and trees, whose numbers are checked. Other types that index memory by
 # numbers out of the file (KDTree, BallTree, TreePredictor) are left out: a false one in them ends the process.
-TRUSTED = frozenset(
-    {
-        "fairenum.auditing.classifier.KernelClassifier",
-        "numpy.dtype",
-        "numpy.mean",
-        "sklearn.calibration._CalibratedClassifier",
-        "sklearn.calibration._SigmoidCalibration",
-        "sklearn.calibration._TemperatureScaling",
-        "sklearn.feature_selection._univariate_selection.chi2",
-        "sklearn.feature_selection._univariate_selection.f_classif",
-        "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace",
-        *(
-            f"sklearn.gaussian_process.kernels.{name}"
-            for name in (
-                "CompoundKernel",
-                "ConstantKernel",
-                "DotProduct",
-                "Exponentiation",
-                "ExpSineSquared",
-                "Matern",
-                "Product",
-                "RBF",
-                "RationalQuadratic",
-                "Sum",
-                "WhiteKernel",
-            )
-        ),
-        "sklearn.metrics._classification.balanced_accuracy_score",
-        "sklearn.metrics._scorer._CurveScorer",
-        "sklearn.metrics._scorer._Scorer",
-        "sklearn.multiclass._ConstantPredictor",
-        "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
-        "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
-        TREE,
-        "sklearn.utils._bunch.Bunch",
-        "sklearn.utils._metadata_requests.MetadataRequest",
-        "sklearn.utils._metadata_requests.MethodMetadataRequest",
-    }
-)
+MODULES = {
+    "fairenum.auditing.classifier": "KernelClassifier",
+    "numpy": "dtype mean",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling",
+    "sklearn.feature_selection._univariate_selection": "chi2 f_classif",
+    "sklearn.gaussian_process._gpc": "_BinaryGaussianProcessClassifierLaplace",
+    "sklearn.gaussian_process.kernels": (
+        "CompoundKernel ConstantKernel DotProduct ExpSineSquared Exponentiation Matern Product RBF RationalQuadratic "
+        "Sum WhiteKernel"
+    ),
+    "sklearn.impute._iterative": "IterativeImputer _ImputerTriplet",
+    "sklearn.metrics._classification": "accuracy_score balanced_accuracy_score f1_score log_loss",
+    "sklearn.metrics._ranking": "average_precision_score roc_auc_score",
+    "sklearn.metrics._scorer": "_CurveScorer _PassthroughScorer _Scorer",
+    "sklearn.model_selection._split": "GroupKFold KFold ShuffleSplit StratifiedKFold StratifiedShuffleSplit",
+    "sklearn.multiclass": "_ConstantPredictor",
+    "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
+    "sklearn.utils._bunch": "Bunch",
+    "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
+}
+TRUSTED = frozenset({TREE, *(f"{module}.{name}" for module, names in MODULES.items() for name in names.split())})
 
 
 def load_skops(path: Path) -> object:
@@ -72,7 +54,7 @@ def load_skops(path: Path) -> object:
         raise ModelFileRefused(
             f"{path.name!r} holds {quoted(strange, limit=3)}, not among the types that are loaded from a file, and no "
             "code of it was run; save the model as ONNX, or load it yourself and give the fitted model in Python if "
-            f"you trust whoever wrote it, {OR_DECISIONS}"
+            f"you trust whoever wrote it, or {DECISIONS}"
         )
     try:
         model: object = loads(content, trusted=named)
