@@ -12,12 +12,11 @@ from msgspec import Meta
 from fairenum.errors import ConfigError
 from fairenum.phrases import plain_number
 
-DecidingRule = Literal["sign", "rate", "base-rate", "threshold"]
+DecidingRule = Literal["sign", "rate", "base-rate", "threshold", "like-incumbent"]
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-PATTERN = rf"(?:sign|base-rate|rate=({NUMBER})|threshold=({NUMBER}))"
+PATTERN = rf"(?:sign|base-rate|like-incumbent|rate=({NUMBER})|threshold=({NUMBER}))"
 # How a rule is written in options and documents.
 DecideText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
-INCUMBENT = "like-incumbent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,8 @@ class Decide:
     ----------
     rule
         Sign: values of at least 0; threshold: of at least `number`; rate: cut each model where it selects this share
-        of the selection split; base-rate: the share of favourable labels among the training rows.
+        of the selection split; base-rate: the share of favourable labels among the training rows; like-incumbent: the
+        share of the selection split that the model in use selects.
     number
         The share, or the threshold.
     """
@@ -39,15 +39,11 @@ class Decide:
     @classmethod
     def of(cls, text: object) -> Self:
         """Read what was asked for: a word, ``rate=SHARE`` or ``threshold=VALUE``."""
-        if text == INCUMBENT:
-            raise ConfigError(
-                f"option 'decide' cannot be {INCUMBENT!r} (--decide): no model in use was given; give the share that "
-                "it selects, such as rate=0.7"
-            )
         found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
         if not found:
             raise ConfigError(
-                f"option 'decide' must be sign, base-rate, rate=SHARE or threshold=VALUE, not {text!r} (--decide)"
+                "option 'decide' must be sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE, not "
+                f"{text!r} (--decide)"
             )
         share, threshold = found.groups()
         if share is not None and not 0.0 < float(share) < 1.0:
