@@ -12,7 +12,6 @@ from fairenum.dataset.trees import has_sound_trees
 from fairenum.errors import ModelFileRefused
 from fairenum.phrases import quoted
 
-TREE = "sklearn.tree._tree.Tree"
 # What fitted models of scikit-learn, and those that fairenum exports, hold beyond what skops trusts by itself: plain
 # Python that does nothing when it is made, and trees, whose numbers are checked. Other types that index memory by
 # numbers out of the file (KDTree, BallTree, TreePredictor) are left out: a false one in them ends the process.
@@ -33,10 +32,11 @@ MODULES = {
     "sklearn.model_selection._split": "GroupKFold KFold ShuffleSplit StratifiedKFold StratifiedShuffleSplit",
     "sklearn.multiclass": "_ConstantPredictor",
     "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
+    "sklearn.tree._tree": "Tree",
     "sklearn.utils._bunch": "Bunch",
     "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
 }
-TRUSTED = frozenset({TREE, *(f"{module}.{name}" for module, names in MODULES.items() for name in names.split())})
+TRUSTED = frozenset(f"{module}.{name}" for module, names in MODULES.items() for name in names.split())
 
 
 def load_skops(path: Path) -> object:
@@ -58,7 +58,7 @@ def load_skops(path: Path) -> object:
         )
     try:
         model: object = loads(content, trusted=named)
-        is_sound = TREE not in named or has_sound_trees(model)
+        is_sound = has_sound_trees(model)
     except Exception as error:
         raise _damaged(path, error) from error
     if not is_sound:

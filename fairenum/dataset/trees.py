@@ -20,10 +20,13 @@ def has_sound_trees(model: object) -> bool:
     from sklearn.tree._tree import Tree
 
     held = list(_held(model))
+    trees = [each for each in held if isinstance(each, Tree)]
+    if not trees:
+        return True
     owners = [each for each in held if isinstance(each, BaseDecisionTree)]
     owned = {id(vars(owner).get("tree_")) for owner in owners}
     return (
-        all(id(each) in owned for each in held if isinstance(each, Tree))
+        all(id(tree) in owned for tree in trees)
         and all(_is_sound(vars(owner).get("tree_"), _width(owner)) for owner in owners if "tree_" in vars(owner))
         and all(_fits(each) for each in held if isinstance(each, BaseEnsemble))
         and not any(_hides_a_check(each) for each in held if isinstance(each, BaseEstimator))

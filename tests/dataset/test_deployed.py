@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_files import joined, linear, outputs_of, save, save_by_name, save_matrix, tensor
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree._tree import Tree
 from skops.io import dump
 from skops.io import load as load_skops
 
@@ -295,6 +296,7 @@ def path(tmp_path):
     [
         LogisticRegression(),
         RandomForestClassifier(5, random_state=0),
+        BaggingClassifier(n_estimators=3, max_features=0.5, random_state=0),
         GradientBoostingClassifier(n_estimators=5),
         CalibratedClassifierCV(DecisionTreeClassifier(max_depth=3), cv=2),
         GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2, scoring="roc_auc"),
@@ -390,6 +392,14 @@ def test_a_tree_that_leads_out_of_itself_is_refused(path, field, value):
         answers(path, table())
 
 
+def test_a_tree_without_nodes_is_refused(path):
+    model = DecisionTreeClassifier().fit(table()[NUMBERS], table()["repaid"])
+    model.tree_ = Tree(2, np.array([2]), 1)
+    dump(model, path)
+    with pytest.raises(ModelFileRefused, match="decision tree that points outside"):
+        answers(path, table())
+
+
 def forest_of(trees, **attributes):
     forest = RandomForestClassifier(2).fit(table()[NUMBERS], table()["repaid"])
     forest.estimators_ = trees
@@ -439,6 +449,13 @@ def test_a_schema_of_nonsense_is_one_clear_error(path, schema):
     dump(MODEL, path)
     altered(path, lambda _: schema)
     with pytest.raises(ModelFileRefused, match="no skops file or a damaged one"):
+        answers(path, table())
+
+
+def test_a_file_that_is_larger_than_is_read_is_refused(path, monkeypatch):
+    dump(MODEL, path)
+    monkeypatch.setattr("fairenum.dataset.model_files.LARGEST", 1000)
+    with pytest.raises(ModelFileRefused, match="holds more than 1000 bytes"):
         answers(path, table())
 
 
