@@ -126,8 +126,8 @@ output = partial(click.option, panel="Output", callback=check_target)
     "--decide",
     metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
     default="sign",
-    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as many "
-    "as the model in use.",
+    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as "
+    "many as the model in use.",
 )
 @statistic(
     "--split",
@@ -148,6 +148,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 )
 @statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
 @statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
+@statistic("--scores", is_flag=True, show_default=False, help="Show what models rank people by, too: any cutoff.")
 @statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows in a split are small.")
@@ -199,7 +200,8 @@ def audit(
     **options: object,
 ) -> Exit:
     """Run an audit and deliver its result."""
-    delivery = Delivery.taken_from(options, inputs=(data,))
+    model = options.get("incumbent_model")
+    delivery = Delivery.taken_from(options, inputs=(data,) if model is None else (data, str(model)))
     flipping = _attack_options(options, is_wanted=attack)
     from fairenum.api import audit as run_audit
     from fairenum.document.audit_config import AuditConfig

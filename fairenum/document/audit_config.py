@@ -97,6 +97,8 @@ class AuditConfig(Options):
     against
         Whom models are compared with: the ``incumbent``, which is the model in use, or the ``best`` machine, model 1;
         the model in use where there is one if not given.
+    scores
+        Measure what model 1 and the selected model rank people by, too, as it is done for the score of a model in use.
     """
 
     subject: ClassVar[str] = "an audit"
@@ -130,6 +132,7 @@ class AuditConfig(Options):
     replications: int = 1000
     standardise: bool = True
     against: Against | None = None
+    scores: bool = False
 
     def but(self, **options: object) -> Self:
         """Return the configuration with some options changed; `max_accuracy_drop` is another name of its tolerance."""
@@ -139,7 +142,7 @@ class AuditConfig(Options):
         require_part(self.machine, "machine", Machine)
         require_part(self.reading, "reading", Reading)
         make_tuples(self, ("sizes", "guards"))
-        flags = ("baselines", "standardise")
+        flags = ("baselines", "standardise", "scores")
         optional = ("max_seconds", "max_loss", "against")
         check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
         is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
@@ -244,3 +247,4 @@ class AuditOptions(ReadingOptions, total=False):
     replications: int
     standardise: bool
     against: Against | None
+    scores: bool

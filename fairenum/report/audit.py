@@ -16,7 +16,7 @@ from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import attack, choice, features, grid, groups, models, strip
+from fairenum.report import attack, choice, features, grid, groups, models, scores, strip
 from fairenum.report.embedded import copy_of
 from fairenum.report.models import training_loss
 from fairenum.report.rules import Rule, judge
@@ -87,12 +87,12 @@ def _page(
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
     """Give the numbers to see first."""
     metric, performance = document.selection.tolerances.metric, performance_of(document)
-    scores = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
-    yield from (Tile.of(f"{GAPS[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in scores)
+    shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
+    yield from (Tile.of(f"{GAPS[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
     if document.incumbent:
-        ratios = ((name, estimate(one.demographic_parity_ratio)) for name, one in scores)
+        ratios = ((name, estimate(one.demographic_parity_ratio)) for name, one in shown)
         yield from (Tile.of(f"{IMPACT_RATIO}, {name}", ratio) for name, ratio in ratios)
-    yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in scores)
+    yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in shown)
     if chosen := other_model(document):
         yield Tile(f"training loss, model {chosen.rank}", training_loss(chosen), "above the best, on all rows")
     found = document.multiplicity
@@ -108,6 +108,7 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     yield from _methods(document)
     for place, table in enumerate(one for one in document.group_tables if one.rank in _brief_ranks(document)):
         yield Section.of_table(f"groups-{place + 1}", groups.impact(table))
+    yield from scores.model_score_sections(document, is_brief=True)
     yield from features.brief_sections(document)
     if document.attack:
         yield attack.attack_section(document.attack)
@@ -166,6 +167,7 @@ def _methods(document: AuditDocument) -> Iterator[Section]:
 
 
 def _rest(document: AuditDocument) -> Iterator[Section]:
+    yield from scores.model_score_sections(document)
     yield from features.sections(document)
     yield groups.disagreement(document)
     if document.attack:
