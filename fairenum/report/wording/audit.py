@@ -144,8 +144,9 @@ def flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
         return chosen.predictions_changed.holdout.rows
     if chosen.rank == 1:
         return document.reference.predictions_changed.holdout.rows
-    groups = next(iter(document.flips.by_column.values())) if document.flips else None
-    return None if groups is None else sum(one.gained + one.lost for one in groups)
+    if (flips := document.flips) is None or flips.rank != chosen.rank:
+        return None
+    return sum(one.gained + one.lost for one in next(iter(flips.by_column.values())))
 
 
 def judged(document: AuditDocument) -> str:
