@@ -84,10 +84,14 @@ def _of_incumbent(document: AuditDocument) -> Iterator[Caution]:
 
 
 def _selects_otherwise(document: AuditDocument, incumbent: Incumbent) -> bool:
-    """Tell whether model 1, cut at the sign, selects quite another share of the holdout than the model in use."""
+    """Tell whether model 1, cut at the sign, selects quite another share of the holdout than the model in use.
+
+    Nothing can be cut like one that selects everybody, or nobody.
+    """
     rates = [one.scores.holdout.selection_rate.value for one in (incumbent, document.first)]
     own, first = (math.nan if rate is None else rate for rate in rates)
-    return document.config.decide == "sign" and abs(first - own) >= NOTABLE_MOVE - ROUNDING
+    is_otherwise = abs(first - own) >= NOTABLE_MOVE - ROUNDING
+    return is_otherwise and document.config.decide == "sign" and not incumbent.is_constant
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:

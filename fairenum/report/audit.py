@@ -100,7 +100,7 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
 
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
-    ranks = models.all_ranks(document) if all_models else models.shown_ranks(document)
+    ranks = document.ranks if all_models else models.shown_ranks(document)
     yield from strip.guardrails(document)
     yield from grid.brief_grid(document)
     yield Section.of_table("models", models.ranked_models(document, ranks))

@@ -38,13 +38,8 @@ SHOWN = 12
 
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
     """Choose models for a short table: the model in use, the first, the selected one, the Pareto front, the best."""
-    wanted = [*document.shortlist, *document.selection.pareto_front, *all_ranks(document)]
+    wanted = [*document.shortlist, *document.selection.pareto_front, *document.ranks]
     return sorted(list(dict.fromkeys(wanted))[:limit])
-
-
-def all_ranks(document: AuditDocument) -> Sequence[int]:
-    """Return the ranks of all rows of a table of models: the model in use is row 0."""
-    return range(0 if document.incumbent else 1, len(document.models) + 1)
 
 
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
@@ -113,7 +108,7 @@ def _notes(document: AuditDocument) -> Iterator[str]:
         f"gap: {GAPS[metric]} difference [{level:g} %]; change, verdict: against {reference_name(document)}, all "
         "models judged together; flips: rows that model 1 decides otherwise"
     )
-    others = (document.member(rank) for rank in all_ranks(document) if rank != document.reference.rank)
+    others = (document.member(rank) for rank in document.ranks if rank != document.reference.rank)
     if any(gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in others):
         yield f"open: these rows do not tell its gap from that of {reference_name(document)}"
     if document.incumbent:
@@ -123,7 +118,7 @@ def _notes(document: AuditDocument) -> Iterator[str]:
 def _hidden_notes(document: AuditDocument, ranks: Sequence[int]) -> Iterator[str]:
     if ended_with(document) is not None:
         yield "*: the selected model" if document.selection.rank else f"*: {IN_USE}, which is kept"
-    if hidden := len(all_ranks(document)) - len(ranks):
+    if hidden := len(document.ranks) - len(ranks):
         yield f"not shown: {counted(hidden, 'model')}; `fairenum report RUN --all` shows all"
 
 
@@ -132,7 +127,7 @@ def explored(document: AuditDocument) -> Section:
     explorer = Explorer(
         figure=Figure(model_plots.scatters(document), wording.SELECTED_BY),
         table=all_models(document),
-        candidates=tuple(_candidate(document, document.member(rank)) for rank in all_ranks(document)),
+        candidates=tuple(_candidate(document, document.member(rank)) for rank in document.ranks),
         rule=allowance(document),
         performance=performance_of(document) + (f" against {IN_USE}" if document.is_against_incumbent else ""),
         least=_exact(_selection_gap(document, document.reference)) if document.is_against_incumbent else "",
@@ -142,7 +137,7 @@ def explored(document: AuditDocument) -> Section:
 
 def all_models(document: AuditDocument) -> Table:
     """Show every model on both splits: on the one it is chosen by, and on the one it is judged by."""
-    ended, ranks = ended_with(document), all_ranks(document)
+    ended, ranks = ended_with(document), document.ranks
     return Table(
         title="All models, best objective first",
         headings=(

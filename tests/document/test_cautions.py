@@ -290,6 +290,8 @@ def test_another_share_than_that_in_use_is_told_once_and_only_of_models_cut_at_t
     assert cautions(selecting(NOTABLE_MOVE)) == (Caution("incumbent_rate"),)
     elsewhere = with_part("config", decide="threshold=0.1")
     assert cautions(selecting(NOTABLE_MOVE, elsewhere)) == ()
+    nobody = selecting(NOTABLE_MOVE)
+    assert cautions(nobody.but(incumbent=nobody.incumbent.but(is_constant=True))) == (Caution("incumbent_constant"),)
     also_moved = moved("selection_rate", NOTABLE_MOVE)
     assert cautions(selecting(NOTABLE_MOVE, also_moved)) == (Caution("moved_selection"),)
 

@@ -178,7 +178,7 @@ def test_rows_that_are_decided_otherwise_are_counted_against_it():
 @pytest.mark.parametrize(
     ("candidates", "words"),
     [
-        ((), "No model is within the tolerances; the model in use is kept."),
+        ((), "No model is within the tolerances and guardrails; the model in use is kept."),
         ((1,), "The only model within the tolerances does not have a smaller demographic parity difference on the"),
         ((1, 2, 3), "None of the 3 models within the tolerances has a smaller demographic parity difference on the"),
     ],

@@ -26,8 +26,14 @@ def reason(document: AuditDocument) -> str:
         case "no_other_candidate" if document.is_against_incumbent and document.selection.candidates:
             return _no_smaller_gap(document)
         case plain_reason:
-            none = "no model" if document.is_against_incumbent else "no other model"
-            return REASONS[plain_reason].format(kept=reference_name(document), none=none)
+            return REASONS[plain_reason].format(kept=reference_name(document), none=_none_within(document))
+
+
+def _none_within(document: AuditDocument) -> str:
+    """Say that no model is left to choose; many fail a guardrail against a model in use, which selects otherwise."""
+    if not document.is_against_incumbent:
+        return "no other model is within the tolerances"
+    return f"no model is within the tolerances{' and guardrails' if document.selection.tolerances.guards else ''}"
 
 
 REASONS: Mapping[Reason, str] = {
@@ -35,7 +41,7 @@ REASONS: Mapping[Reason, str] = {
         "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
     ),
     "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
-    "no_other_candidate": "{none} is within the tolerances; {kept} is kept",
+    "no_other_candidate": "{none}; {kept} is kept",
 }
 
 
