@@ -106,6 +106,11 @@ def test_saved_runs_speak_of_it_if_they_have_one(run):
     assert ("in use" in html(document), "in use" in terminal(document)) == (is_there, is_there)
 
 
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_profile_can_be_arranged(name):
+    assert all("in use: tool" in html(AUDITS[name], profile) for profile in ("lda", "ll144"))
+
+
 def test_every_audit_fits_80_columns():
     for document in AUDITS.values():
         assert max(map(len, terminal(document).splitlines())) <= 80
@@ -187,6 +192,7 @@ def test_why_it_is_kept(candidates, words):
     document = in_use(chosen(audit(), candidates=candidates), kept=True)
     assert page(document).findings[1].startswith(words)
     assert page(document).findings[1].endswith("the model in use is kept.")
+    assert ("--guard none" in page(document).findings[-1]) == (candidates == ())
 
 
 def test_one_candidate_is_not_the_smallest_of_one():

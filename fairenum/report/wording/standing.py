@@ -22,6 +22,10 @@ PLANE = (
 TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
 PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
 UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
+OTHER_LIMITS = (
+    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
+    "through; a new audit searches under them."
+)
 UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 
 
@@ -96,6 +100,8 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     """Say in one line what to do next, where there is something to do."""
     chosen, selection = other_model(document), document.selection
     if chosen is None:
+        if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
+            yield OTHER_LIMITS
         return
     if proposal_of(document) == "proposed":
         yield (
