@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from typing import reveal_type
 from fairenum import AuditConfig, AuditResult, EnumSVC, Tolerances, audit, list_solvers, load_dataset, select, verify
+from fairenum.testing import assert_fair
 
 frame = pd.DataFrame({"x": [0.0, 1.0], "y": [0, 1]})
 result = audit("german", k=5, C="auto", kernel="rbf", sizes=(0.6, 0.2, 0.2), drop=["age"], progress=print)
@@ -39,6 +40,8 @@ TYPES = {
     'verify("audit.zip").faults': "tuple[Fault, ...]",
     'result.attacked(trials=3, strategies="random")': "AuditResult",
     'AuditResult.load("run.json").selected': "AuditedModel | None",
+    'assert_fair(frame, "y", "x", rules="selection_rate>=0.1", label="z", confidence=0.9)': "MeasureResult",
+    'assert_fair(result, rules=["accuracy>=0.5"], when_open="warn")': "AuditResult",
     "machine": "EnumSVC",
     "machine.models_": "list[Model]",
     "machine.models_[0].objective": "float",
@@ -56,6 +59,9 @@ MISTAKES = (
     'select(result, metric="accuracy")',
     "result.document.models[0].scores.holdout.accurracy",
     "result.document.selection.rank + 1",
+    'assert_fair(frame, "y", "x")',
+    'assert_fair(result, "y", rules="accuracy>=0.5")',
+    'assert_fair(frame, "y", "x", rules="accuracy>=0.5", when_open="pass")',
 )
 
 
