@@ -23,6 +23,7 @@ from typing import Literal, cast, get_args
 from fairenum.document.audit import AuditDocument
 from fairenum.document.consequences import ended_with
 from fairenum.document.header import Document
+from fairenum.document.impact import GroupTable
 from fairenum.document.incumbent import Incumbent
 from fairenum.document.measure import MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel
@@ -79,6 +80,11 @@ class Rule:
     def __str__(self) -> str:
         return f"{f'{self.whom}:' if self.whom else ''}{self.measure}{self.comparison}{self.limit:g}"
 
+    @property
+    def is_between_groups(self) -> bool:
+        """Whether it compares groups, and is not about all rows together."""
+        return self.measure in GROUP_MEASURES
+
     def is_kept_by(self, value: float) -> bool:
         """Tell whether a value is on the right side of the limit."""
         return COMPARISONS[self.comparison](value, self.limit)
@@ -86,11 +92,18 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A rule, what became of it, and why in words."""
+    """A rule, what became of it, and why in words.
+
+    Attributes
+    ----------
+    table
+        The groups that it is about; None if it is about all rows together, or no model was selected.
+    """
 
     rule: Rule
     outcome: RuleOutcome
     reason: str
+    table: GroupTable | None = None
 
     @property
     def check(self) -> Check:
@@ -152,7 +165,8 @@ def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rul
     numbers = document.measure(decisions, rule.measure)
     whose = f"{measured.title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
-    return decided(rule, numbers, found, lack, measured.aside(aside) if aside else "")
+    judgement = decided(rule, numbers, found, lack, measured.aside(aside) if aside else "")
+    return replace(judgement, table=column.impact if rule.is_between_groups else None)
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
@@ -160,6 +174,10 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
     rule = _about(document, rule)
     if (model := _judged(document, rule)) is None:
         return Judgement(rule, RuleOutcome.OPEN, _nobody(document, rule))
+    return replace(_judge_model(document, model, rule), table=_table(document, model, rule))
+
+
+def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> Judgement:
     # the holdout had a part in choosing the selected model alone
     is_in_sight = document.selection.is_in_sight and rule.whom in (None, "selected")
     numbers = _measured(model.scores.holdout, rule.measure, is_in_sight=is_in_sight)
@@ -194,6 +212,14 @@ def _nobody(document: AuditDocument, rule: Rule) -> str:
     return wording.NOT_SELECTED if ended_with(document) == 0 else wording.NO_MODEL
 
 
+def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> GroupTable | None:
+    """Find what the holdout says of a model, group by group of the primary column."""
+    if document.dataset.primary is None or not rule.is_between_groups:
+        return None
+    wanted = (model.rank, document.dataset.primary.column)
+    return next((table for table in document.group_tables if (table.rank, table.column) == wanted), None)
+
+
 def decided(
     rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = wording.WITHOUT_LIMITS
 ) -> Judgement:
@@ -212,12 +238,11 @@ def decided(
     without
         What to say where there are no limits to judge by.
     """
-    is_between_groups = rule.measure in GROUP_MEASURES
     if numbers.value is None or numbers.low is None or numbers.high is None:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
-    if is_between_groups and lack:
+    if rule.is_between_groups and lack:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
-    found += aside if is_between_groups else ""
+    found += aside if rule.is_between_groups else ""
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.STRADDLES}")
