@@ -1,8 +1,8 @@
 """A primal-dual interior point method for ``min 1/2 a'Qa - p'a, y'a = total, 0 <= a <= upper``.
 
-Mehrotra's predictor and corrector, safeguarded. It is the cold start of everything exact: about twenty iterations, each one
-factorisation in d dimensions (linear kernel) or n (kernel matrix), whatever the data. An iteration is compiled: on a
-hundred examples its many short vector operations would cost ten times their arithmetic.
+Mehrotra's predictor and corrector, with a safeguard. It is the cold start of everything exact: about twenty iterations,
+each one factorisation in d dimensions (linear kernel) or n (kernel matrix), whatever the data. An iteration is
+compiled: on a hundred examples its many short vector operations would cost ten times their arithmetic.
 """
 
 from __future__ import annotations
