@@ -56,6 +56,19 @@ def test_signed_differences_are_covered_when_group_sizes_are_left_to_chance(rows
     assert 0.93 <= covered / 3000 <= (0.97 if rows >= 200 else 1.0)
 
 
+@pytest.mark.parametrize("away", [0.0, 0.3, 0.7, 1.0, 1.5, 2.0, 3.0, 6.0])
+@pytest.mark.parametrize("shares", ["even", "uneven"])
+@pytest.mark.parametrize("rows", [500, 2000])
+def test_the_gap_of_two_groups_is_covered_in_95_of_100_samples_however_near_to_0(rows, shares, away):
+    rng, codes = np.random.default_rng(rows), grouped(rows, SHARES[shares])
+    truth = away * np.sqrt(0.24 * np.sum(1 / np.bincount(codes)))
+    chances = np.array([0.4 - truth / 2, 0.4 + truth / 2])
+    samples = rng.random((20_000, rows)) < chances[codes]
+    interval = gap_intervals(score(Decisions(samples, np.zeros(rows, dtype=int), named(codes))), PARITY)
+    covered = np.mean((interval.lower <= truth) & (truth <= interval.upper))
+    assert 0.94 <= covered <= 0.96, covered
+
+
 @pytest.mark.parametrize("rows", [50, 200, 1000])
 @pytest.mark.parametrize("chances", [(0.4, 0.4, 0.4, 0.4), (0.6, 0.5, 0.4, 0.3), (0.5, 0.1, 0.1, 0.1)])
 def test_the_gap_of_four_groups_is_covered_at_least_as_often_as_stated(rows, chances):
