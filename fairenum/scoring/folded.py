@@ -1,6 +1,6 @@
 """The limits of a size that is known by a difference of either sign: unified ones, after Feldman and Cousins (1998).
 
-Let c be normal about the truth, with a standard error of 1. Of the size d of the truth only t, the size of c, tells, and
+Let c be normal about the truth, with a standard error of 1. Of the size d of the truth only t, that of c, tells, and
 t^2 has the noncentral chi-square distribution of one degree of freedom and noncentrality d^2. Limits of c itself, t - z
 and t + z, are too wide for a small d: a truth near 0 can hardly be missed from above, so that they hold it in 97.5 % of
 samples instead of 95 %. Here every d is held in 95 %, by the samples [a(d), b(d)] that speak best for it, those of the
@@ -10,8 +10,8 @@ largest f(t; d) / max f(t; .); the limits of a sample are the least and the larg
 - Up to a d of about 1.64, a(d) = 0: only the lower limit can fail, at b(d) = d + 1.64 or so, instead of d + 1.96.
 - From d = z + 2 on, all is as for c.
 
-The upper limit is never above t + z, and at t = 0 it is 1.64. The lower one is above t - z where t is below 3.9, and below
-it, by 0.12 at most, between 3.9 and 5.
+The upper limit is never above t + z, and at t = 0 it is 1.64. The lower one is above t - z where t is below 3.9, and
+below it, by 0.12 at most, between 3.9 and 5.
 """
 
 from functools import lru_cache
