@@ -4,6 +4,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import power_grid
 import pytest
 import simulated
 from scipy import stats
@@ -177,21 +178,16 @@ def test_a_gap_cut_by_a_third_is_seen_in_1000_rows_among_50_models():
 STATISTICS = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
 
 
-SEEN = ((0.48, 0.81), (0.58, 0.88), (0.66, 0.94), (0.16, 0.86))  # at least, among all models and alone
-
-
-@pytest.mark.parametrize(("truth", "least"), [*zip(simulated.TRUTHS, SEEN, strict=True)])
-def test_a_change_is_seen_as_often_as_the_page_says(truth, least):
-    row = simulated.power_row(truth)
-    assert row in STATISTICS
-    shares = [float(cell) for cell in row.split("|")[-3:-1]]
-    assert shares[0] >= least[0]
-    assert shares[1] >= least[1]
-
-
-@pytest.mark.parametrize("truth", simulated.LESS_AGREED)
-def test_the_page_says_what_less_agreement_costs(truth):
-    assert simulated.power_row(truth) in STATISTICS
+@pytest.mark.parametrize(("change", "agreement"), power_grid.GRID)
+def test_a_change_is_seen_as_often_as_the_page_says_and_no_less_than_by_the_literal_rules(change, agreement):
+    assert power_grid.power_row(change, agreement) in STATISTICS
+    for centre in power_grid.CENTRES:
+        assert power_grid.weaker(change, centre, agreement, "together", "all models") > 0.001, centre
+        assert power_grid.weaker(change, centre, agreement, "alone", "claim") > 0.001, centre
+        wrong = power_grid.seen(change, centre, agreement)[1].sum(0)
+        for rule in ("all models", "claim"):
+            count = int(wrong[power_grid.RULES.index(rule)])
+            assert stats.binomtest(count, change.runs).proportion_ci(0.95, "exact").low <= 0.05, (rule, centre)
 
 
 @pytest.mark.parametrize("groups", [2, 5])
