@@ -57,16 +57,6 @@ class AuditResult(Result):
         """Whether the run was interrupted."""
         return self.document.is_partial
 
-    @property
-    def warnings(self) -> dict[str, list[str]]:
-        """What to beware of, in words, by the code to look for."""
-        from fairenum.report.wording.cautions import warnings
-
-        found: dict[str, list[str]] = {}
-        for caution, words in zip(self.document.warnings, warnings(self.document), strict=True):
-            found.setdefault(caution.code, []).append(words)
-        return found
-
     def model(self, rank: int) -> AuditedModel:
         """Return one model by its rank."""
         models = self.document.models
@@ -211,7 +201,9 @@ def audit(
     progress
         Called with the name of a stage, how much of it is done, and of how much (None if that is not known).
     **options
-        Options of `AuditConfig` and of its machine (``k=50, C=1.0, kernel="rbf"``), which win over ``config``.
+        Options of `AuditConfig` and of its machine (``k=50, C=1.0, kernel="rbf"``), which win over ``config``. As
+        ``incumbent`` the model in use may be given itself: a fitted classifier, a function from a frame to decisions,
+        or the decisions, one for each row.
 
     Returns
     -------
@@ -220,8 +212,10 @@ def audit(
     """
     from fairenum.auditing.pipeline import run_audit
 
+    is_model = not isinstance(options.get("incumbent"), str | None)
+    in_use = options.pop("incumbent") if is_model else None
     config = (config or AuditConfig()).but(**options)
-    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress))
+    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, in_use))
 
 
 def select(

@@ -4,12 +4,16 @@ The rule sees the selection split alone. A candidate is within the declared tole
 performance, decides not all rows alike, has a gap to speak of, and is within every guardrail; the candidate of least
 gap is chosen. Model 1 is kept unless another one looks fairer, and no guardrail rules it out; ties between others go to
 the one that performs better, then to the better objective.
+
+Where models are to take the place of a model in use, performance, guardrails and the gap to beat are its own: model 1
+is a candidate like the others, and none is chosen unless it looks fairer than what is in use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +38,13 @@ from fairenum.solvers.registry import open_workspace
 ROUNDING_DIGITS = 12
 
 
+class Mark(NamedTuple):
+    """What a model has to reach, and to undercut, on the selection split to take the place of the one in use."""
+
+    performance: float
+    gap: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
     """How the models stand, best objective first on the last axis; there may be replications before it.
@@ -50,6 +61,8 @@ class Standing:
         Loss on all training examples against that of model 1, minus 1; None where it is not known.
     excess
         How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
+    mark
+        Of the model in use; None where models are compared with model 1.
     """
 
     objective_ratio: FloatArray
@@ -58,6 +71,7 @@ class Standing:
     is_constant: BoolArray
     loss_ratio: FloatArray | None = None
     excess: FloatArray | None = None
+    mark: Mark | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Mark the models within the tolerances."""
@@ -65,25 +79,29 @@ class Standing:
         if self.loss_ratio is not None:
             close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
             near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
-        performing = _at_least(self._known, self._known[..., :1] - tolerances.max_performance_drop)
+        reached = self._known[..., :1] if self.mark is None else np.nan_to_num(self.mark.performance)
+        performing = _at_least(self._known, reached - tolerances.max_performance_drop)
         within = self._is_within(tolerances.max_loss)
         return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
 
     def _is_within(self, max_loss: float | None) -> BoolArray:
         """Mark the models that neither lose too much on the training examples nor go beyond a guardrail.
 
-        Both are about models that are to take the place of model 1, which is what others are measured against.
+        Both are about models that are to take the place of model 1, if that is what others are measured against.
         """
         is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
         if max_loss is not None and self.loss_ratio is not None:
             is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
         if self.excess is not None:
             is_within = is_within & _at_least(-self.excess, 0.0)
-        return np.asarray(is_within | (np.arange(self.gap.shape[-1]) == 0))
+        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.mark is None)
+        return np.asarray(is_within | is_measure)
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Find the candidate of least gap, of equals model 1 or the best performing; -1 where there is none."""
         candidates = self.candidates(tolerances)
+        if self.mark is not None:  # what is in use stays unless another looks fairer
+            candidates = candidates & ~_at_least(self.gap, np.float64(self.mark.gap))
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
         place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fairenum.auditing.classifier import plane
+from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import stream
 from fairenum.dataset import Groups
@@ -78,10 +79,11 @@ def _decided(model: Model, cut: Cut, X: FloatArray) -> np.ndarray:
     return np.asarray(cut.centred(model.decision_function(X)) >= 0.0)
 
 
-def flips(division: Division, listing: Listing, rank: int) -> Flips:
-    """Find the rows of the holdout that a model decides otherwise than model 1."""
-    rows, decided = division.rows["holdout"], listing.values["holdout"][[0, rank - 1]] >= 0.0
-    gained, lost = decided[1] & ~decided[0], decided[0] & ~decided[1]
+def flips(lineup: Lineup, rank: int) -> Flips:
+    """Find the rows of the holdout that a model decides otherwise than the one that it is compared with."""
+    division, predictions = lineup.division, lineup.decisions("holdout", None).predictions > 0
+    rows, before, after = division.rows["holdout"], predictions[0], predictions[lineup.ranks.index(rank)]
+    gained, lost = after & ~before, before & ~after
     columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
     label, numbers = division.dataset.label, division.dataset.numbered(rows)
     return Flips(

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairenum.auditing.field import Field
 from fairenum.auditing.scorecard import GAPS
 from fairenum.document.choice import GuardCheck, Selection, proposal_of
 from fairenum.document.guards import OVERALL, Guard
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import ColumnScores, SplitScores
 from fairenum.document.table import GroupSizes, SensitiveColumn
@@ -32,7 +34,7 @@ GRAVITY: tuple[GuardStatus, ...] = ("holds", "open", "broken")
 
 
 def measured(
-    models: Sequence[AuditedModel],
+    models: Sequence[AuditedModel | Incumbent],
     sensitive: Sequence[SensitiveColumn],
     part: Part,
     primary: str | None,
@@ -94,22 +96,18 @@ def _rate(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> flo
     return (weights.false_positives[code] + weights.true_positives[code]) / total if total else np.nan
 
 
-def guarded(
-    selection: Selection, models: Sequence[AuditedModel], sensitive: Sequence[SensitiveColumn], confidence: float
-) -> Selection:
+def guarded(selection: Selection, field: Field, confidence: float) -> Selection:
     """Add to a choice that was judged what became of every guardrail, and whether the model is proposed."""
-    checked = selection.but(guards=guard_checks(models, sensitive, selection, confidence))
+    checked = selection.but(guards=guard_checks(field, selection, confidence))
     return checked.but(proposal=proposal_of(checked))
 
 
-def guard_checks(
-    models: Sequence[AuditedModel], sensitive: Sequence[SensitiveColumn], selection: Selection, confidence: float
-) -> tuple[GuardCheck, ...]:
-    """Say what became of every guardrail; those about changes say nothing of model 1 itself."""
+def guard_checks(field: Field, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:
+    """Say what became of every guardrail; those about changes say nothing of what changes are measured against."""
     if selection.rank is None:
         return ()
-    judge = _Judge(models, sensitive, selection, confidence)
-    guards = [guard for guard in selection.tolerances.guardrails if selection.rank > 1 or not guard.is_relative]
+    judge, is_other = _Judge(field, selection, confidence), selection.rank != field.reference.rank
+    guards = [guard for guard in selection.tolerances.guardrails if is_other or not guard.is_relative]
     return tuple(check for guard in guards if (check := judge.check(guard)) is not None)
 
 
@@ -126,22 +124,16 @@ class _Case(NamedTuple):
 class _Judge:
     """Judges the selected model of a document by its guardrails."""
 
-    def __init__(
-        self,
-        models: Sequence[AuditedModel],
-        sensitive: Sequence[SensitiveColumn],
-        selection: Selection,
-        confidence: float,
-    ) -> None:
-        self._place = (selection.rank or 1) - 1
-        self._first, self._chosen = (models[place].scores.holdout for place in (0, self._place))
-        self._sensitive = {column.column: column for column in sensitive}
+    def __init__(self, field: Field, selection: Selection, confidence: float) -> None:
+        shown = [field.reference, field.model(selection.rank or 1)]
+        self._first, self._chosen = (one.scores.holdout for one in shown)
+        self._sensitive = {column.column: column for column in field.sensitive}
         self._strip = {(cell.metric, cell.column): cell.change for cell in selection.strip}
-        shown = [models[0], models[self._place]]
         self._by_choice, self._by_holdout = (
-            measured(shown, sensitive, part, selection.column, selection.tolerances.metric) for part in PARTS
+            measured(shown, field.sensitive, part, selection.column, selection.tolerances.metric) for part in PARTS
         )
-        others = max(len(models) - 1, 1) if selection.is_in_sight else 1
+        rivals = len(field.models) - (field.incumbent is None)
+        others = max(rivals, 1) if selection.is_in_sight else 1
         self._critical = normal_critical(1.0 - (1.0 - confidence) / others)
 
     def check(self, guard: Guard) -> GuardCheck | None:

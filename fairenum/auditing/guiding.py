@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fairenum.auditing.incumbent import InPlace
 from fairenum.auditing.joining import joined
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.training import Training
@@ -25,8 +26,25 @@ NEEDS = {
 }
 
 
+def watched_rows(
+    division: Division, point: OperatingPoint, config: AuditConfig, incumbent: InPlace | None = None
+) -> Watched:
+    """Return the rows of the selection split as searches watch them, beside the model in use if it is to be beaten."""
+    tolerances = config.tolerances
+    watched = Watched(division.selection, config.metric, tolerances.measure, point, tolerances.guardrails)
+    if incumbent is None or config.against != "incumbent":
+        return watched
+    rows = division.rows["selection"]
+    return watched.compared_with(incumbent.bits[rows], incumbent.values[rows])
+
+
 def join_guided(
-    listing: Listing, division: Division, training: Training, config: AuditConfig, progress: Progress
+    listing: Listing,
+    division: Division,
+    training: Training,
+    watched: Watched,
+    config: AuditConfig,
+    progress: Progress,
 ) -> tuple[Listing, GuidedRun | None]:
     """Search for fairer models on the selection split and list them with the others, best objective first.
 
@@ -38,7 +56,7 @@ def join_guided(
         if config.search == "guided":
             raise ConfigError(f"search='guided' is not possible: {NEEDS[obstacle]}")
         return listing, GuidedRun("skipped", obstacle=obstacle)
-    search, stopped = _run(division, training, listing.point, config, progress)
+    search, stopped = _run(training, watched, config, progress)
     front = search.front
     longer = joined(listing, [found.model for found in front], "guided", division)
     if stopped == "interrupted":
@@ -55,11 +73,8 @@ def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
     return "cut_short" if listing.stopped in ("interrupted", "solver") else None
 
 
-def _run(
-    division: Division, training: Training, point: OperatingPoint, config: AuditConfig, progress: Progress
-) -> tuple[GuidedSearch, str]:
+def _run(training: Training, watched: Watched, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
     """Search until a bound is reached, the user interrupts, or the solver fails; what was proven by then stays."""
-    tolerances = config.tolerances
     bounds = Bounds(
         config.eps,
         config.max_performance_drop,
@@ -67,7 +82,6 @@ def _run(
         seconds=config.max_seconds,
         training_loss=config.max_loss,
     )
-    watched = Watched(division.selection, config.metric, tolerances.measure, point, tolerances.guardrails)
     search = GuidedSearch(training.workspace, watched, bounds, root=training.best)
     try:
         for _ in search:

@@ -8,9 +8,11 @@ from dataclasses import fields, replace
 import numpy as np
 
 from fairenum.dataset import Groups
+from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import ReferenceCheck
 from fairenum.document.impact import GroupTable
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel
 from fairenum.document.scores import SelectedWeights, SplitScores
 from fairenum.document.table import LabelWeights, SensitiveColumn, TableFacts
@@ -20,28 +22,36 @@ from fairenum.scoring.adverse import Headcount, impact_table
 from fairenum.scoring.counts import confusion
 
 
-def group_tables(
-    table: TableFacts, models: Sequence[AuditedModel], ranks: Sequence[int], config: AuditConfig
-) -> tuple[GroupTable, ...]:
-    """Return the holdout's table for every sensitive column and each of these models."""
-    return tuple(
-        _group_table(rank, column, _decided(models[rank - 1], column), config)
-        for column in table.sensitive
-        for rank in ranks
+def in_detail(document: AuditDocument) -> AuditDocument:
+    """Add tables of groups and the word of fairlearn for the models that are shown side by side."""
+    table, shown = document.dataset, [document.member(rank) for rank in document.shortlist]
+    return document.but(
+        group_tables=group_tables(table, shown, document.config), reference_check=reference_check(table, shown)
     )
 
 
-def reference_check(table: TableFacts, models: Sequence[AuditedModel], ranks: Sequence[int]) -> ReferenceCheck:
+def group_tables(
+    table: TableFacts, shown: Sequence[AuditedModel | Incumbent], config: AuditConfig
+) -> tuple[GroupTable, ...]:
+    """Return the holdout's table for every sensitive column and each of these models."""
+    return tuple(
+        _group_table(one.rank, column, _decided(one.scores.holdout, column), config)
+        for column in table.sensitive
+        for one in shown
+    )
+
+
+def reference_check(table: TableFacts, shown: Sequence[AuditedModel | Incumbent]) -> ReferenceCheck:
     """Compute the gaps of some models in the primary column with fairlearn, and say how far ours are from them."""
-    shown = [models[rank - 1] for rank in ranks]
     distances = [
-        _distances(model.scores.holdout, fairlearn_metrics(_decided(model, column)))
+        _distances(one.scores.holdout, fairlearn_metrics(_decided(one.scores.holdout, column)))
         for column in table.sensitive
         if column.is_primary
-        for model in shown
+        for one in shown
     ]
     compared = np.concatenate([np.empty(0), *distances])
-    return ReferenceCheck("fairlearn", tuple(ranks), len(compared), float(compared.max(initial=0.0)))
+    ranks = tuple(one.rank for one in shown)
+    return ReferenceCheck("fairlearn", ranks, len(compared), float(compared.max(initial=0.0)))
 
 
 def _distances(ours: SplitScores, theirs: Gaps) -> FloatArray:
@@ -53,9 +63,9 @@ def _distances(ours: SplitScores, theirs: Gaps) -> FloatArray:
     return np.asarray(distances[~np.isnan(distances)])
 
 
-def _decided(model: AuditedModel, column: SensitiveColumn) -> Decisions:
+def _decided(scores: SplitScores, column: SensitiveColumn) -> Decisions:
     """Rebuild what a model decides about the holdout, one row for each counted one; their order is not known."""
-    counts = model.scores.holdout.by_column[column.column]
+    counts = scores.by_column[column.column]
     cells = []
     for code, group in enumerate(column.groups):
         positives, right = group.holdout_positives, counts.true_positives[code]

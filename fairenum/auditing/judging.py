@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairenum.auditing.listing import Listing
+from fairenum.auditing.field import Field
+from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.scorecard import GAPS, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GapChange, Optimism, Selection
-from fairenum.document.models import AuditedModel
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate, Parts
-from fairenum.experiment import PARTS, Division
+from fairenum.experiment import PARTS
 from fairenum.scoring import Decisions
 from fairenum.scoring.alone import is_coarse, judge_alone
 from fairenum.scoring.estimates import estimates
@@ -31,16 +31,15 @@ CLAIM = 0.8  # share of the error that the claim has
 PLACE = len(PARTS) + 3  # of the random numbers
 
 
-def judge_first(
-    selection: Selection, models: Sequence[AuditedModel], division: Division, listing: Listing, config: AuditConfig
-) -> Selection:
+def judge_first(selection: Selection, field: Field, lineup: Lineup, config: AuditConfig) -> Selection:
     """Judge the first choice of a run alone; by the table of all models where the holdout has chosen it, too."""
+    division = lineup.division
     if division.is_exploratory or selection.outcome != "selected" or selection.rank is None:
-        return judge_again(selection, models, config).but(is_in_sight=division.is_exploratory)
-    place = selection.rank - 1
-    decisions = {groups.column: listing.decisions(division, "holdout", groups.column) for groups in division.columns}
-    strip = strip_alone(_strip(selection, models, config), decisions, place, config)
-    everyone, values = listing.decisions(division, "holdout", None), listing.values["holdout"][[0, place]]
+        return judge_again(selection, field, config).but(is_in_sight=division.is_exploratory)
+    place = lineup.ranks.index(selection.rank)
+    decisions = {groups.column: lineup.decisions("holdout", groups.column) for groups in division.columns}
+    strip = strip_alone(_strip(selection, field, config), decisions, place, config)
+    everyone, values = lineup.decisions("holdout", None), lineup.values("holdout")[[0, place]]
     pair = replace(everyone, predictions=everyone.predictions[[0, place]])
 
     def changed(measure: PerformanceMeasure, confidence: float) -> Estimate:
@@ -50,18 +49,18 @@ def judge_first(
     measure, confidence = selection.tolerances.measure, config.confidence
     floor = changed(measure, 2.0 * confidence - 1.0).low if confidence > 0.5 else None
     performance = changed(measure, confidence), changed(ACCURACY, confidence)
-    return _told(selection.but(performance_floor=floor), models, strip, *performance)
+    return _told(selection.but(performance_floor=floor), field, strip, *performance)
 
 
-def judge_again(selection: Selection, models: Sequence[AuditedModel], config: AuditConfig) -> Selection:
+def judge_again(selection: Selection, field: Field, config: AuditConfig) -> Selection:
     """Judge a choice made with the holdout in sight, by what the document keeps of all models together."""
     selection = selection.but(is_in_sight=True)
     if selection.outcome != "selected" or selection.rank is None:
-        return selection.but(confirmed=_confirmed(selection, models))
-    scores = models[selection.rank - 1].scores.holdout
+        return selection.but(confirmed=_confirmed(selection, field))
+    scores = field.model(selection.rank).scores.holdout
     performance, accuracy = (one.change or Estimate() for one in (scores.performance, scores.accuracy))
-    strip = _strip(selection, models, config)
-    return _told(selection.but(performance_floor=performance.low), models, strip, performance, accuracy)
+    strip = _strip(selection, field, config)
+    return _told(selection.but(performance_floor=performance.low), field, strip, performance, accuracy)
 
 
 def strip_alone(
@@ -110,10 +109,10 @@ def strip_alone(
     return (*claim, *(judged(cell, share * alpha) for cell in others))
 
 
-def _strip(selection: Selection, models: Sequence[AuditedModel], config: AuditConfig) -> tuple[GapChange, ...]:
+def _strip(selection: Selection, field: Field, config: AuditConfig) -> tuple[GapChange, ...]:
     """List every gap in every sensitive column, as the table of all models has it; the claim, and its column, first."""
     claim = selection.column, selection.tolerances.metric
-    first, chosen = (models[rank - 1].scores.holdout for rank in (1, selection.rank or 1))
+    first, chosen = (one.scores.holdout for one in (field.reference, field.model(selection.rank or 1)))
     columns = sorted(chosen.by_column, key=lambda column: column != selection.column)
     cells = [(column, metric) for column in columns for metric in GAPS]
 
@@ -134,14 +133,10 @@ def _strip(selection: Selection, models: Sequence[AuditedModel], config: AuditCo
 
 
 def _told(
-    selection: Selection,
-    models: Sequence[AuditedModel],
-    strip: tuple[GapChange, ...],
-    performance: Estimate,
-    accuracy: Estimate,
+    selection: Selection, field: Field, strip: tuple[GapChange, ...], performance: Estimate, accuracy: Estimate
 ) -> Selection:
-    """Say what the chosen model gains over model 1, on the rows that chose it and on those that did not."""
-    scores = models[(selection.rank or 1) - 1].scores
+    """Say what the chosen model gains, on the rows that chose it and on those that did not."""
+    scores = field.model(selection.rank or 1).scores
     gaps = Parts(*(part.gap(selection.tolerances.metric) for part in (scores.selection, scores.holdout)))
     claim = next((cell for cell in strip if cell.is_claim), None)
     changes = Parts(gaps.selection.change or Estimate(), claim.change if claim else Estimate())
@@ -152,17 +147,18 @@ def _told(
         verdict=claim.verdict if claim else None,
         optimism=Optimism(Parts(gaps.selection.alone, gaps.holdout.alone), _observed(changes), expected=None),
         strip=strip,
-        confirmed=_confirmed(selection, models),
+        confirmed=_confirmed(selection, field),
     )
 
 
-def _confirmed(selection: Selection, models: Sequence[AuditedModel]) -> tuple[int, ...]:
+def _confirmed(selection: Selection, field: Field) -> tuple[int, ...]:
     """List the other candidates that the holdout shows to be fairer, all models judged together."""
     metric = selection.tolerances.metric
     return tuple(
         rank
         for rank in selection.candidates
-        if rank not in selection.shortlist and models[rank - 1].scores.holdout.gap(metric).verdict is Verdict.FAIRER
+        if rank not in (selection.rank, field.reference.rank)
+        if field.model(rank).scores.holdout.gap(metric).verdict is Verdict.FAIRER
     )
 
 

@@ -7,8 +7,13 @@ from collections import Counter
 
 import numpy as np
 
+from fairenum.auditing.incumbent import InPlace
+from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.listing import Listing
+from fairenum.auditing.screening import copies_of
 from fairenum.auditing.training import Training
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, Example, LeftOut
 from fairenum.document.scores import SplitScores
 from fairenum.document.terms import Part
@@ -54,6 +59,28 @@ def audited_models(
             tilt=_tilt(model, division),
         )
         for place, model in enumerate(listing.models)
+    )
+
+
+def incumbent(found: InPlace, lineup: Lineup, scores: Parts[SplitScores], config: AuditConfig) -> Incumbent:
+    """Return where the decisions of the model in use come from, and how it scores."""
+    told, bits, rows = found.told, found.bits, lineup.division.rows
+    first = {part: lineup.listing.values[part][0] >= 0.0 for part in PARTS}
+    changed = (int(np.count_nonzero(bits[rows[part]] != first[part])) for part in PARTS)
+    return Incumbent(
+        name=told.name,
+        source=told.source,
+        scores=scores,
+        agreement=float(np.mean(bits == lineup.division.dataset.y)),
+        predictions_changed=Parts(*(_changed(one, len(rows[part])) for one, part in zip(changed, PARTS, strict=True))),
+        is_constant=bool(np.ptp(bits[rows["selection"]]) == 0),
+        has_score=told.scores is not None,
+        favourable=told.favourable,
+        unfavourable=told.unfavourable,
+        cutoff=found.cutoff,
+        is_lower_better=config.reading.incumbent_lower_is_better,
+        undecided=told.undecided,
+        copies=copies_of(found, lineup.division, config),
     )
 
 

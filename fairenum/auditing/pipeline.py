@@ -17,11 +17,15 @@ from fairenum.auditing.classifier import pipeline
 from fairenum.auditing.disagreement import disagreement
 from fairenum.auditing.dividing import divided
 from fairenum.auditing.explanation import explanation
+from fairenum.auditing.field import Field
 from fairenum.auditing.guarding import guarded
-from fairenum.auditing.guiding import join_guided
-from fairenum.auditing.impact import group_tables, reference_check
+from fairenum.auditing.guiding import join_guided, watched_rows
+from fairenum.auditing.impact import in_detail
+from fairenum.auditing.incumbent import InPlace, in_place, with_incumbent
 from fairenum.auditing.judging import judge_first
+from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.listing import Listing, enumerate_models
+from fairenum.auditing.ranked import model_scores
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
 from fairenum.auditing.screening import screen
@@ -34,14 +38,16 @@ from fairenum.dataset.naming import Names
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import Selection
+from fairenum.document.choice import ReferenceCheck, Selection
 from fairenum.document.environment import environment
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.machine import Tolerances
 from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Multiplicity
 from fairenum.document.possible import PossibleRange
 from fairenum.document.screening import Screening
 from fairenum.document.tilted import TiltedRun
 from fairenum.document.training import Tuning
+from fairenum.document.value import Parts
 from fairenum.experiment import PARTS, Division
 from fairenum.optimism import expected_optimism
 from fairenum.progress import Progress
@@ -69,6 +75,12 @@ class LiveRun:
     division: Division
     training: Training
     listing: Listing
+    incumbent: InPlace | None = None
+
+    @property
+    def lineup(self) -> Lineup:
+        """Who is scored together."""
+        return Lineup(self.division, self.listing, self.incumbent, self.config.against == "incumbent")
 
     def estimator(self, rank: int) -> Pipeline:
         """Build the scikit-learn pipeline of a model."""
@@ -85,21 +97,24 @@ class LiveRun:
     def explained(self, document: AuditDocument) -> AuditDocument:
         """Add what the models go by and, if another than model 1 was selected, why it is fairer and what it changes."""
         selection = document.selection
-        document = document.but(anatomy=anatomy(self.division, self.listing, selection.shortlist, self.config))
+        parts = anatomy(self.division, self.listing, selection.shortlist, self.config)
+        document = document.but(anatomy=parts, scores=model_scores(document, self.lineup))
         if selection.outcome != "selected" or selection.rank is None:
             return document.but(explanation=None, flips=None)
-        metric = selection.tolerances.metric
-        found = explanation(self.division, self.training, self.listing, selection.rank, metric)
-        return document.but(explanation=found, flips=flips(self.division, self.listing, selection.rank))
+        found, metric = None, selection.tolerances.metric
+        if selection.rank > 1:  # model 1 leaves nothing out
+            found = explanation(self.division, self.training, self.listing, selection.rank, metric)
+        return document.but(explanation=found, flips=flips(self.lineup, selection.rank))
 
     def weighed(self, document: AuditDocument) -> AuditDocument:
         """Add how much of the gain choosing is expected to have feigned, by choosing again on rows drawn again.
 
         A model that was searched for was made to look fair on these rows, which drawing them again cannot undo; one
-        that was asked for by its rank was not chosen by the rule.
+        that was asked for by its rank was not chosen by the rule. Against a model in use the holdout's own answer is
+        all there is.
         """
         selection, chosen = document.selection, document.selected
-        is_ruled = selection.reason == "smallest_gap"
+        is_ruled = selection.reason == "smallest_gap" and not document.is_against_incumbent
         if not is_ruled or selection.optimism is None or chosen is None or chosen.is_searched:
             return document
         values = self.listing.values["selection"]
@@ -124,6 +139,7 @@ def run_audit(
     sensitive: Names | None,
     config: AuditConfig,
     progress: Progress,
+    in_use: object = None,
 ) -> tuple[AuditDocument, LiveRun]:
     """Audit a table: list the near-optimal SVMs, score and compare them, and select the fairest.
 
@@ -131,37 +147,39 @@ def run_audit(
     """
     clock = _Clock(progress)
     with clock.stage("load"):
-        dataset = load(data, label, favourable, sensitive, config)
+        dataset = load(data, label, favourable, sensitive, config, in_use)
+        incumbent = in_place(dataset, config)
     with clock.stage("divide"):
         division = divided(dataset, config)
+    asked, config = config, with_incumbent(config, incumbent, division)
     with clock.stage("tune"):
         training, tuning = train_machine(division, config, progress)
-    asked, config = config, facts.resolved(config, division, training)
+    config = facts.resolved(config, division, training)
     with clock.stage("enumerate"):
         listing = enumerate_models(division, training, config, progress)
     with clock.stage("guide"):
-        listing, guided = join_guided(listing, division, training, config, progress)
+        watched = watched_rows(division, listing.point, config, incumbent)
+        listing, guided = join_guided(listing, division, training, watched, config, progress)
     with clock.stage("tilt"):
-        listing, tilted = join_tilted(listing, guided, division, training, config, progress)
+        listing, tilted = join_tilted(listing, guided, division, training, watched, config, progress)
     with clock.stage("baselines"):
         others = baselines(division, training, listing, config, progress)
     with clock.stage("screen"):
         screening = screen(division, listing, config)
-    live = LiveRun(asked, config, division, training, listing)
+    live = LiveRun(asked, config, division, training, listing, incumbent)
     with clock.stage("score"):
-        models = _scored(live)
+        models, row_0 = _scored(live)
     with clock.stage("disagree"):
         multiplicity = disagreement(division, listing)
     with clock.stage("range"):
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
-        columns = facts.sensitive_columns(config, division)
-        chosen = choose(models, division.column, config.tolerances, sensitive=columns)
-        judged = judge_first(chosen, models, division, listing, config)
-        selection = guarded(judged, models, columns, config.confidence)
-    document = _stated(
-        live, _Findings(tuning, guided, tilted, others, screening, models, multiplicity, reachable, selection)
-    )
+        rival = row_0 if config.against == "incumbent" else None
+        field = Field(models, facts.sensitive_columns(config, division), rival)
+        chosen = choose(field, division.column, config.tolerances)
+        selection = guarded(judge_first(chosen, field, live.lineup, config), field, config.confidence)
+    found = _Findings(tuning, guided, tilted, others, screening, models, row_0, multiplicity, reachable, selection)
+    document = _stated(live, found)
     with clock.stage("explain"):
         document = live.explained(document)
     with clock.stage("weigh"):
@@ -169,12 +187,18 @@ def run_audit(
     return document.but(timings=clock.timings()), live
 
 
-def _scored(live: LiveRun) -> tuple[AuditedModel, ...]:
-    """Score the models on both splits, beside what is proven about them."""
-    scores = {part: score_part(live.division, live.listing, part, live.config) for part in PARTS}
-    limits = together(live.listing, live.division, live.config)
+def _scored(live: LiveRun) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
+    """Score the models on both splits, beside what is proven about them, and the model in use."""
+    lineup = live.lineup
+    scores = {part: score_part(lineup, part, live.config) for part in PARTS}
+    limits = together(lineup, live.config)
     scores["holdout"] = [one.but(together=own) for one, own in zip(scores["holdout"], limits, strict=True)]
-    return members.audited_models(live.division, live.training, live.listing, scores)
+    row_0 = None
+    if live.incumbent is not None:
+        place = lineup.ranks.index(0)
+        own = Parts(*(scores[part].pop(place) for part in PARTS))
+        row_0 = members.incumbent(live.incumbent, lineup, own, live.config)
+    return members.audited_models(live.division, live.training, live.listing, scores), row_0
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +211,7 @@ class _Findings:
     baselines: tuple[Baseline, ...] | None
     screening: Screening
     models: tuple[AuditedModel, ...]
+    incumbent: Incumbent | None
     multiplicity: Multiplicity
     reachable: PossibleRange | None
     selection: Selection
@@ -195,7 +220,7 @@ class _Findings:
 def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
     """State all that was found, and what follows from it."""
     division, training, listing = live.division, live.training, live.listing
-    config, shortlist = live.config, found.selection.shortlist
+    config = live.config
     table = facts.table_facts(config, division, training)
     document = AuditDocument(
         environment=environment(solver=solver_version(training.machine.solver)),
@@ -217,10 +242,12 @@ def _stated(live: LiveRun, found: _Findings) -> AuditDocument:
         screening=found.screening,
         selection=found.selection,
         explanation=None,
-        group_tables=group_tables(table, found.models, shortlist, config),
-        reference_check=reference_check(table, found.models, shortlist),
+        group_tables=(),
+        reference_check=ReferenceCheck("", (), 0, 0.0),
         warnings=(),
+        incumbent=found.incumbent,
     )
+    document = in_detail(document)
     return document.but(warnings=cautions(document))
 
 

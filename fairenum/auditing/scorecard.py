@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 from msgspec.structs import asdict
 
-from fairenum.auditing.listing import Listing
+from fairenum.auditing.lineup import Lineup
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.scores import (
@@ -21,9 +21,9 @@ from fairenum.document.scores import (
     SelectedWeights,
     SplitScores,
 )
-from fairenum.document.terms import Part, Ratio
+from fairenum.document.terms import Origin, Part, Ratio
 from fairenum.document.value import Estimate
-from fairenum.experiment import PARTS, Division
+from fairenum.experiment import PARTS
 from fairenum.problem import FloatArray
 from fairenum.scoring import Decisions, Gap, compare, gap_intervals, score
 from fairenum.scoring.auc import auc_intervals
@@ -36,6 +36,7 @@ from fairenum.scoring.ratios import ratio_intervals
 GAPS: tuple[Gap, ...] = get_args(Gap)
 RATIOS: tuple[Ratio, ...] = get_args(Ratio)
 BALANCED = PerformanceMeasure("balanced_accuracy")
+SEARCHED: tuple[Origin, ...] = ("guided", "tilted")
 
 
 # What a model without groups to compare has for gaps and ratios.
@@ -68,26 +69,27 @@ def _changed(
     ]
 
 
-def score_part(division: Division, listing: Listing, part: Part, config: AuditConfig) -> list[SplitScores]:
-    """Score all models on one split: overall, and between the groups of every sensitive column.
+def score_part(lineup: Lineup, part: Part, config: AuditConfig) -> list[SplitScores]:
+    """Score all of a lineup on one split: overall, and between the groups of every sensitive column.
 
     Models that were searched for on the selection split get no verdicts there.
     """
-    place, decisions = PARTS.index(part), listing.decisions(division, part, None)
+    place, division = PARTS.index(part), lineup.division
+    decisions, values = lineup.decisions(part, None), lineup.values(part)
     counts = score(decisions).counts.overall()
-    accuracy, performance = changed_performances(decisions, listing.values[part], (place,), config)
+    accuracy, performance = changed_performances(decisions, values, (place,), config)
     balanced = estimates(decided_intervals(counts, BALANCED, config.confidence))
-    ranked = estimates(auc_intervals(listing.values[part], decisions.labels, config.confidence, decisions.weights))
+    ranked = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights))
     selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
-    losses = score(decisions, decision_values=listing.uncut(part)).overall.hinge_loss
+    losses = score(decisions, decision_values=lineup.uncut(part)).overall.hinge_loss
     columns = {
-        groups.column: scored_columns(listing.decisions(division, part, groups.column), (place, number), config)
+        groups.column: scored_columns(lineup.decisions(part, groups.column), (place, number), config)
         for number, groups in enumerate(division.columns)
     }
     scores = []
-    for model, origin in enumerate(listing.origins):
+    for model, origin in enumerate(lineup.origins):
         by_column = {column: found[model] for column, found in columns.items()}
-        if origin != "exact" and part == "selection":
+        if origin in SEARCHED and part == "selection":
             by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
         primary = by_column[division.column] if division.column else UNDEFINED
         scores.append(
@@ -99,7 +101,7 @@ def score_part(division: Division, listing: Listing, part: Part, config: AuditCo
                 selection_rate=selected[model],
                 hinge_loss=estimate(math.nan if losses is None else losses[model]),
                 by_column=by_column,
-                auc=ranked[model],
+                auc=ranked[model] if lineup.is_ranked(model) else Estimate(),
                 performance=performance[model],
             )
         )

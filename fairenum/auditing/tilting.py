@@ -29,6 +29,7 @@ def join_tilted(
     guided: GuidedRun | None,
     division: Division,
     training: Training,
+    watched: Watched,
     config: AuditConfig,
     progress: Progress,
 ) -> tuple[Listing, TiltedRun | None]:
@@ -43,7 +44,7 @@ def join_tilted(
         partial(_opened, solver=training.machine.solver),
         training.problem,
         training.best,
-        _watched(division, listing, config),
+        watched,
         rise,
         config.max_performance_drop,
         config.max_seconds,
@@ -55,11 +56,6 @@ def join_tilted(
         longer = replace(longer, stopped="interrupted")
     added = len(longer.models) - len(listing.models)
     return longer, TiltedRun(stopped, rise, search.solves, len(front), added)
-
-
-def _watched(division: Division, listing: Listing, config: AuditConfig) -> Watched:
-    tolerances = config.tolerances
-    return Watched(division.selection, config.metric, tolerances.measure, listing.point, tolerances.guardrails)
 
 
 def _opened(problem: SvmProblem, solver: str) -> CertifiedWorkspace:

@@ -7,12 +7,12 @@ the error.
 
 from __future__ import annotations
 
-from fairenum.auditing.listing import Listing
+from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.scorecard import BALANCED, GAPS, RATIOS, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.terms import Measure
 from fairenum.document.value import Estimate
-from fairenum.experiment import PARTS, Division
+from fairenum.experiment import PARTS
 from fairenum.scoring import Decisions, gap_intervals, rate_intervals, score
 from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.comparison import gap_critical
@@ -23,9 +23,9 @@ from fairenum.scoring.ratios import ratio_intervals
 PLACE = len(PARTS) + 2  # of their random numbers
 
 
-def together(listing: Listing, division: Division, config: AuditConfig) -> list[dict[Measure, Estimate]]:
-    """Return, for every model, its measures on the holdout with limits that hold for all models together."""
-    everyone, values = listing.decisions(division, "holdout", None), listing.values["holdout"]
+def together(lineup: Lineup, config: AuditConfig) -> list[dict[Measure, Estimate]]:
+    """Return, for all of a lineup, their measures on the holdout with limits that hold for all models together."""
+    everyone, values, column = lineup.decisions("holdout", None), lineup.values("holdout"), lineup.division.column
     confidence = 1.0 - (1.0 - config.confidence) / len(values)
     counts = score(everyone).counts.overall()
     found: dict[Measure, list[Estimate]] = {
@@ -35,8 +35,8 @@ def together(listing: Listing, division: Division, config: AuditConfig) -> list[
         "auc": estimates(auc_intervals(values, everyone.labels, confidence, everyone.weights)),
         "performance": estimates(performance_intervals(everyone, values, config.tolerances.measure, confidence)),
     }
-    if division.column:
-        found |= _of_groups(listing.decisions(division, "holdout", division.column), confidence, config)
+    if column:
+        found |= _of_groups(lineup.decisions("holdout", column), confidence, config)
     return [{name: column[model] for name, column in found.items()} for model in range(len(values))]
 
 

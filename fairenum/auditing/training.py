@@ -74,15 +74,17 @@ def load(
     favourable: object,
     sensitive: Names | None,
     config: AuditConfig,
+    in_use: object = None,
 ) -> Dataset:
     """Load what is to be audited: a bundled name, a file, a frame, or a dataset that is ready."""
     if isinstance(data, Dataset):
-        _refuse_reading_options(config, label, favourable, sensitive)
+        _refuse_reading_options(config, label, favourable, sensitive, in_use)
         dataset = data
     elif isinstance(data, str | Path):
-        dataset = load_dataset(data, label, favourable, sensitive, reading=config.reading)
+        dataset = load_dataset(data, label, favourable, sensitive, reading=config.reading, in_use=in_use)
     else:
-        dataset = Dataset.from_frame(data, label, favourable, listed(sensitive or ()), reading=config.reading)
+        names = listed(sensitive or ())
+        dataset = Dataset.from_frame(data, label, favourable, names, reading=config.reading, in_use=in_use)
     if config.baselines and dataset.weights:
         raise ConfigError(
             f"baselines=True (--baselines) takes rows that count alike; leave it out, or {spelled('weight')}"
@@ -93,9 +95,8 @@ def load(
 def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
     plain, asked = Reading(), config.reading
     changed = [option.name for option in fields(plain) if getattr(asked, option.name) != getattr(plain, option.name)]
-    changed += [
-        name for name, part in zip(("label", "favourable", "sensitive"), parts, strict=True) if part is not None
-    ]
+    names = ("label", "favourable", "sensitive", "incumbent")
+    changed += [name for name, part in zip(names, parts, strict=True) if part is not None]
     if changed:
         raise ConfigError(f"a Dataset is read already; give {quoted(changed)} when it is built")
 

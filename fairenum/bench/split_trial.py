@@ -17,6 +17,7 @@ from fairenum.dataset import load_dataset
 from fairenum.document.deciding import Decide
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.mitigation import Case, MethodScore, SplitTrial
+from fairenum.document.reading import NONE
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.experiment import Division, EncodedRows, divide, operating_point, pose
 from fairenum.mitigation.methods import MitigationOutcome, MitigationTask, try_mitigations
@@ -58,7 +59,7 @@ def run_trial(case: Case, seed: int) -> SplitTrial:
 
 
 def _divided(case: Case, seed: int) -> Division:
-    dataset = load_dataset(case.data, use_sensitive=case.use_sensitive)
+    dataset = load_dataset(case.data, use_sensitive=case.use_sensitive, incumbent=NONE)
     rest = (len(dataset) - case.rows) // 2
     return divide(dataset, (case.rows, rest, rest), seed)
 

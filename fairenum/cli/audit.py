@@ -43,6 +43,7 @@ HELP = """List the near-optimal models of DATA, a bundled name or a file, and se
 \b
 fairenum audit compas
 fairenum audit loans.csv --label approved --favourable yes --sensitive sex
+fairenum audit loans.csv --label repaid --favourable yes --sensitive sex --incumbent granted
 
 Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the command line wins.
 """
@@ -51,6 +52,7 @@ Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the
 ATTACK = {"strategies": "strategy", "flips": "flips", "trials": "trials", "defences": "defence", "jobs": "jobs"}
 
 statistic = partial(click.option, panel="Selection and statistics", show_default=True)
+in_use = partial(click.option, panel="The model in use")
 flips = partial(click.option, panel="Attack")
 output = partial(click.option, panel="Output", callback=check_target)
 
@@ -59,6 +61,22 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.argument("data", shell_complete=complete_data)
 @table_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
+@in_use("--incumbent", metavar="COLUMN|none", help="Column of what the model in use decided; no model learns from it.")
+@in_use("--incumbent-favourable", metavar="VALUE", help="Favourable value of its decisions, where it is not clear.")
+@in_use("--incumbent-score", metavar="COLUMN", help="Column of its scores.")
+@in_use(
+    "--incumbent-model",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="PATH",
+    help="Its file: skops or ONNX; pickles are not opened.",
+)
+@in_use("--cutoff", "incumbent_cutoff", metavar="T|rate=R|base-rate|median", help="Where its score is cut.")
+@in_use("--lower-is-better", "incumbent_lower_is_better", is_flag=True, help="Lower scores are favourable.")
+@in_use(
+    "--against",
+    type=click.Choice(["incumbent", "best"]),
+    help="Whom models are compared with.  [default: the model in use if there is one, else model 1]",
+)
 @model_options("predictions", NumberOr("auto"), "NUMBER|auto", ("auto", "none", "balanced"))
 @model(
     "--max-nodes",
@@ -106,9 +124,10 @@ output = partial(click.option, panel="Output", callback=check_target)
 @statistic("--same-within", type=float, default=0.02, help="A gap that changes by no more than this is the same.")
 @statistic(
     "--decide",
-    metavar="sign|rate=R|base-rate|threshold=T",
+    metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
     default="sign",
-    help="Cut every model at 0, at T, or where it selects the share R, or the base rate, of the selection split.",
+    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as "
+    "many as the model in use.",
 )
 @statistic(
     "--split",
@@ -129,6 +148,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 )
 @statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
 @statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
+@statistic("--scores", is_flag=True, show_default=False, help="Show what models rank people by, too: any cutoff.")
 @statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows in a split are small.")
@@ -180,7 +200,8 @@ def audit(
     **options: object,
 ) -> Exit:
     """Run an audit and deliver its result."""
-    delivery = Delivery.taken_from(options, inputs=(data,))
+    model = options.get("incumbent_model")
+    delivery = Delivery.taken_from(options, inputs=(data,) if model is None else (data, str(model)))
     flipping = _attack_options(options, is_wanted=attack)
     from fairenum.api import audit as run_audit
     from fairenum.document.audit_config import AuditConfig

@@ -55,8 +55,11 @@ def bench(
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.bench.benchmark import bench as run_bench
     from fairenum.dataset import load_dataset
+    from fairenum.document.reading import NONE
 
-    dataset = load_dataset(data, label, favourable, drop=drop, use_sensitive=True, categorical=categorical)
+    dataset = load_dataset(
+        data, label, favourable, drop=drop, use_sensitive=True, categorical=categorical, incumbent=NONE
+    )
     with _shown_status(delivery.quiet) as progress:
         document = run_bench(dataset, progress=progress, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(document)

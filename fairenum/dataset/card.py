@@ -46,6 +46,7 @@ class Card:
     sensitive: tuple[str, ...] = ()
     also_sensitive: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    incumbent: str | None = None
     bands: Mapping[str, list[float]] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 

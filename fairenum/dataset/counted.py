@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairenum.dataset.columns import IntArray, interpret, read_only
-from fairenum.dataset.decided import Decided, DecidedTable, Roles, refuse_roles
+from fairenum.dataset.decided import DecidedTable, Roles, refuse_roles
+from fairenum.dataset.decisions import Decided
 from fairenum.dataset.groups import read_groups
 from fairenum.dataset.label import Label
 from fairenum.dataset.naming import row_name

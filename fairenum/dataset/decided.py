@@ -9,37 +9,20 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import (
-    FloatArray,
-    Texts,
-    Unclear,
-    interpret,
-    is_missing,
-    read_only,
-    read_texts,
-    reading_order,
-)
+from fairenum.dataset.columns import Texts, is_missing, read_only, read_texts
+from fairenum.dataset.decisions import Decided, Scored, read_decision, read_scores
 from fairenum.dataset.groups import Groups, intersect, read_groups
 from fairenum.dataset.label import Label, meant_value, read_label
-from fairenum.dataset.naming import option, row_name
 from fairenum.dataset.regrouping import regroup
 from fairenum.dataset.table import refuse_unknown_columns, with_plain_names
 from fairenum.document.reading import Reading
 from fairenum.document.remark import Remark
 from fairenum.document.table import Regrouped
-from fairenum.document.terms import DecimalSign
-from fairenum.errors import CellInfinite, ColumnConflict, ColumnMissing, ColumnUnusable, EmptyTable, FavourableUnknown
+from fairenum.errors import ColumnConflict, ColumnMissing, EmptyTable, FavourableUnknown
 from fairenum.phrases import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fairenum.dataset.columns import Series
-
-BitArray = NDArray[np.uint8]
-
-# What is favourable without being told.
-FAVOURABLE, UNFAVOURABLE = ("1", "yes", "true"), ("0", "no", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +54,6 @@ class Roles:
         single = {"score": self.score, "label": self.label}
         others = {part: (column,) for part, column in single.items() if column is not None}
         return {"decision": self.decisions, **others, "sensitive": self.sensitive}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Decided:
-    """Decisions about every row: 1 favourable, 0 unfavourable, and what the table calls them; None from counts."""
-
-    column: str
-    favourable: str | None
-    unfavourable: str | None
-    bits: BitArray = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """A finite number for every row."""
-
-    column: str
-    values: FloatArray = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,28 +178,6 @@ def _refuse_nothing(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArra
         raise EmptyTable(f"none of the {is_lacking.size} rows has all that is to be measured: {found}; choose others")
 
 
-def read_scores(series: Series, decimal: DecimalSign | None) -> FloatArray:
-    """Read a column of scores, NaN where a row has none; refuse what is no finite number."""
-    found = interpret(series, decimal)
-    if isinstance(found, Unclear):
-        say = f"say what begins the decimals with {option('decimal', 'point', 'decimal', 'point')}"
-        raise ColumnUnusable(f"score {found.problem}; {say if found.is_about_decimals else 'correct such cells'}")
-    column, _ = found
-    if not column.is_numeric:
-        raise ColumnUnusable(
-            f"score column {series.name!r} holds texts, and a score is a number; name decisions with decision=... "
-            "(--decision COLUMN), or choose another column"
-        )
-    values = column.values.astype(np.float64)
-    infinite = np.flatnonzero(np.isinf(values))
-    if infinite.size:
-        raise CellInfinite(
-            f"score column {series.name!r} holds an infinite number in {row_name(series.index, int(infinite[0]))} "
-            f"({infinite.size} such rows in all); correct or empty such cells"
-        )
-    return values
-
-
 def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[Decided, ...]:
     found = tuple(read_decision(column, cells, roles.decision_favourable, label) for column, cells in texts.items())
     wanted = roles.decision_favourable
@@ -249,52 +192,3 @@ def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) ->
 
 def _values(decided: Decided) -> list[str]:
     return [value for value in (decided.favourable, decided.unfavourable) if value is not None]
-
-
-def read_decision(column: str, texts: Texts, wanted: object, label: Label | None) -> Decided:
-    """Read the texts of a column of decisions, none of which is missing.
-
-    Parameters
-    ----------
-    column, texts
-        Its name, and what `read_texts` makes of it.
-    wanted
-        The favourable value, if its owner names it.
-    label
-        Of the same table, whose values mean the same here; None without one.
-    """
-    values = sorted(set(texts.tolist()), key=reading_order)
-    if len(values) > 2:
-        raise ColumnUnusable(
-            f"decision column {column!r} holds {len(values)} values ({quoted(values)}), and a decision is favourable "
-            "or not; join or empty the others (rows without a decision are left out), or name it as a score (--score)"
-        )
-    favourable = _favourable(values, wanted, label)
-    if favourable is None:
-        sample = option("decision_favourable", values[-1], "decision-favourable", values[-1])
-        raise FavourableUnknown(
-            f"decision column {column!r} holds {quoted(values)}, and it is not clear which is favourable; say it, such "
-            f"as with {sample}"
-        )
-    others = [value for value in values if value != favourable]
-    # a column that never selects has the unfavourable value alone
-    is_there = favourable in values
-    return Decided(
-        column,
-        favourable if is_there else None,
-        others[0] if others else None,
-        read_only((texts == favourable).astype(np.uint8)),
-    )
-
-
-def _favourable(values: list[str], wanted: object, label: Label | None) -> str | None:
-    """Find the favourable value: the one that is named, the label's, or a plain yes; None if it is not clear."""
-    if wanted is not None and (meant := meant_value(wanted, values)) is not None:
-        return meant
-    if label and {*values} <= {label.favourable, label.unfavourable}:
-        return label.favourable
-    yes = [value for value in values if value.casefold() in FAVOURABLE]
-    no = [value for value in values if value.casefold() in UNFAVOURABLE]
-    if len(yes) + len(no) < len(values) or max(len(yes), len(no)) > 1:
-        return None
-    return yes[0] if yes else FAVOURABLE[0]

@@ -25,6 +25,7 @@ def load_dataset(
     sensitive: Names | None = None,
     *,
     reading: Reading | None = None,
+    in_use: object = None,
     **options: Unpack[ReadingOptions],
 ) -> Dataset:
     """Load a bundled dataset by name, or a file.
@@ -37,7 +38,10 @@ def load_dataset(
         As in `Dataset.from_frame`. A bundled dataset has them on its card, and what is given here wins; a
         file needs the first two.
     reading
-        What else is to be made of the table. The card of a bundled dataset leaves out columns and names bands, too.
+        What else is to be made of the table. The card of a bundled dataset leaves out columns, names bands and the
+        decisions of a model in use, too.
+    in_use
+        The model in use, where it is given itself, as in `Dataset.from_frame`.
     **options
         Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
     """
@@ -45,12 +49,16 @@ def load_dataset(
     cards = {card.name: card for card in list_datasets()}
     if str(source) not in cards:
         table, name = read_file(source, reading), Path(source).name.partition(".")[0]
-        dataset = Dataset.from_frame(table.frame, label, favourable, sensitive or (), name=name, reading=reading)
+        dataset = Dataset.from_frame(
+            table.frame, label, favourable, sensitive or (), name=name, reading=reading, in_use=in_use
+        )
         return replace(dataset, remarks=(*table.remarks, *dataset.remarks))
-    return _from_card(cards[str(source)], label, favourable, sensitive, reading)
+    return _from_card(cards[str(source)], label, favourable, sensitive, reading, in_use)
 
 
-def _from_card(card: Card, label: str | None, favourable: object, sensitive: Names | None, reading: Reading) -> Dataset:
+def _from_card(
+    card: Card, label: str | None, favourable: object, sensitive: Names | None, reading: Reading, in_use: object
+) -> Dataset:
     """Build a bundled dataset; what is given wins over its card."""
     drop = reading.drop
     label = label or card.label
@@ -60,6 +68,9 @@ def _from_card(card: Card, label: str | None, favourable: object, sensitive: Nam
         sensitive = [column for column in card.sensitive if column not in (label, *drop)]
     sensitive = listed(sensitive)
     card_drop = [column for column in card.drop if column not in (label, *sensitive, *drop)]
+    taken, models = (label, *sensitive, *drop), (reading.incumbent, reading.incumbent_score, reading.incumbent_model)
+    # the table's own model in use, unless another one is named, or its column plays another part
+    is_own = in_use is None and not any(models) and card.incumbent not in taken
     card_bands = {column: ends for column, ends in card.bands.items() if column in sensitive}
     return Dataset.from_frame(
         read_bundled(card),
@@ -69,7 +80,13 @@ def _from_card(card: Card, label: str | None, favourable: object, sensitive: Nam
         withhold=card.sensitive + card.also_sensitive,
         meanings=card.values,
         name=card.name,
-        reading=replace(reading, drop=(*drop, *card_drop), bands={**card_bands, **reading.bands}),
+        reading=replace(
+            reading,
+            drop=(*drop, *card_drop),
+            bands={**card_bands, **reading.bands},
+            incumbent=card.incumbent if is_own else reading.incumbent,
+        ),
+        in_use=in_use,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.columns import Column, FloatArray, IntArray, read_only
 from fairenum.dataset.features import read_features
 from fairenum.dataset.groups import Groups, intersect, read_groups
+from fairenum.dataset.incumbent import InUse, told
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.dataset.partition import Partition, read_partition
@@ -48,6 +49,8 @@ class Dataset:
         What the table says itself about its split; None if it says nothing.
     weights
         What each row counts; None if no column says so.
+    incumbent
+        What the model in use says about each row; None if there is none.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Dataset:
     numbers: IntArray | None = field(default=None, repr=False)
     partition: Partition | None = None
     weights: Weights | None = None
+    incumbent: InUse | None = None
 
     def __len__(self) -> int:
         return self.label.y.size
@@ -109,6 +113,8 @@ class Dataset:
             digest.update(self.partition.content)
         if self.weights:
             digest.update(repr(self.weights.column).encode() + self.weights.values.tobytes())
+        if self.incumbent:
+            digest.update(self.incumbent.content)
         return digest.hexdigest()
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
@@ -142,6 +148,7 @@ class Dataset:
             numbers=None if self.numbers is None else self.numbers[rows],
             partition=self.partition.take(rows) if self.partition else None,
             weights=self.weights.take(rows) if self.weights else None,
+            incumbent=self.incumbent.take(rows) if self.incumbent else None,
         )
 
     def relative(self, rows: IntArray) -> FloatArray | None:
@@ -160,6 +167,7 @@ class Dataset:
         meanings: Mapping[str, Mapping[str, str]] | None = None,
         name: str = "table",
         reading: Reading | None = None,
+        in_use: object = None,
         **options: Unpack[ReadingOptions],
     ) -> Dataset:
         """Check a pandas frame and copy it into a dataset.
@@ -182,6 +190,8 @@ class Dataset:
             What reports call the table.
         reading
             What else is to be made of the table.
+        in_use
+            The model in use, where it is given itself: a fitted classifier, a function, or decisions.
         **options
             Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
         """
@@ -194,10 +204,13 @@ class Dataset:
             )
         sensitive, withhold = listed(sensitive), listed(withhold)
         _refuse_parts(frame, label, sensitive, withhold, reading)
-        groups = [read_groups(frame[c], reading.bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
+        said = told(frame, reading, in_use)
+        kept = np.arange(len(frame)) if said is None else said.rows
+        decided = frame.iloc[kept]
+        groups = [read_groups(decided[c], reading.bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
         regrouping = regroup(groups, reading)
-        if regrouping.rows is not None:
-            frame = frame.iloc[regrouping.rows]
+        undecided, kept = len(frame) - len(kept), kept if regrouping.rows is None else kept[regrouping.rows]
+        frame, is_whole = frame.iloc[kept], len(kept) == len(frame)
         outcome = read_label(frame[label], favourable)
         hidden = {label, *reading.drop, *reading.aside.values()}
         hidden |= set() if reading.use_sensitive else {*sensitive, *withhold}
@@ -210,9 +223,10 @@ class Dataset:
             remarks=remarks,
             max_levels=reading.max_levels,
             regrouped=regrouping.made,
-            numbers=regrouping.rows,
+            numbers=None if is_whole else kept,
             partition=read_partition(frame, reading),
             weights=read_weights(frame[reading.weight]) if reading.weight else None,
+            incumbent=None if said is None else replace(said.read(kept, outcome, reading), undecided=undecided),
         )
 
 

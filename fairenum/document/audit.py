@@ -11,7 +11,9 @@ from fairenum.document.choice import Caution, Explanation, ReferenceCheck, Selec
 from fairenum.document.deciding import DecideText
 from fairenum.document.header import Document
 from fairenum.document.impact import GroupTable
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.machine import ClassWeight
+from fairenum.document.measured_score import ModelScore
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
@@ -72,7 +74,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     explanation
         Null unless another model than model 1 was selected, and explained.
     group_tables
-        For model 1 and the selected model, every sensitive column.
+        For the model in use, model 1 and the selected model, every sensitive column.
     warnings
         What to beware of.
     attack
@@ -84,6 +86,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     flips
         Whom the selected model decides otherwise than model 1; null unless that is another, and in a choice that was
         made again without the data.
+    incumbent
+        The model in use, row 0 of every table; null if none was given.
+    scores
+        What models rank people by, on the holdout: the score of the model in use if it has one and, if that was asked
+        for, the decision values of model 1 and of the selected model.
     """
 
     title: ClassVar[str] = "audit"
@@ -113,6 +120,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     flips: Flips | None = None
     class_weights: ClassWeights = ClassWeights()
     tilted: TiltedRun | None = None
+    incumbent: Incumbent | None = None
+    scores: tuple[ModelScore, ...] = ()
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""
@@ -121,6 +130,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
             raise ValueError(f"an audit has models of rank 1 and on, not {ranks}")
         if self.selection.rank is not None and self.selection.rank not in ranks:
             raise ValueError(f"no model has the selected rank {self.selection.rank}")
+        if self.incumbent is None and self.config.against == "incumbent":
+            raise ValueError("models are compared with a model in use, and there is none")
 
     @property
     def name(self) -> str:
@@ -131,6 +142,25 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     def first(self) -> AuditedModel:
         """Model 1, the best by its objective."""
         return self.models[0]
+
+    @property
+    def is_against_incumbent(self) -> bool:
+        """Whether models are compared with the model in use, and not with model 1."""
+        return self.incumbent is not None and self.config.against == "incumbent"
+
+    @property
+    def reference(self) -> AuditedModel | Incumbent:
+        """What models are compared with: the model in use, or model 1."""
+        return self.incumbent if self.incumbent and self.is_against_incumbent else self.first
+
+    @property
+    def shortlist(self) -> list[int]:
+        """Ranks to be shown side by side: the model in use, which has rank 0, model 1, and the selected one."""
+        return [*([0] if self.incumbent else []), *self.selection.shortlist]
+
+    def member(self, rank: int) -> AuditedModel | Incumbent:
+        """Return a model by its rank; the model in use has rank 0."""
+        return self.incumbent if rank == 0 and self.incumbent else self.models[rank - 1]
 
     @property
     def selected(self) -> AuditedModel | None:

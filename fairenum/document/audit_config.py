@@ -14,7 +14,7 @@ from fairenum.document.machine import ClassWeight, Machine, Tolerances
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
 from fairenum.document.reading import Reading, ReadingOptions
-from fairenum.document.terms import Distinctness, Gap, KernelName, Search, SmallGroups
+from fairenum.document.terms import Against, Distinctness, Gap, KernelName, Search, SmallGroups
 from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)
@@ -71,7 +71,8 @@ class AuditConfig(Options):
         A gap that changes by no more than this is the same.
     decide
         Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it selects
-        ``rate=0.7`` of the selection split, or its ``base-rate``, the share of favourable labels in training.
+        ``rate=0.7`` of the selection split, its ``base-rate``, the share of favourable labels in training, or as many
+        as the model in use selects, ``like-incumbent``.
     metric
         The gap that the fairest model has least of.
     primary
@@ -93,6 +94,11 @@ class AuditConfig(Options):
         Of the bootstrap.
     standardise
         Scale numbers to mean 0 and variance 1.
+    against
+        Whom models are compared with: the ``incumbent``, which is the model in use, or the ``best`` machine, model 1;
+        the model in use where there is one if not given.
+    scores
+        Measure what model 1 and the selected model rank people by, too, as it is done for the score of a model in use.
     """
 
     subject: ClassVar[str] = "an audit"
@@ -125,6 +131,8 @@ class AuditConfig(Options):
     small_groups: SmallGroups = "set-aside"
     replications: int = 1000
     standardise: bool = True
+    against: Against | None = None
+    scores: bool = False
 
     def but(self, **options: object) -> Self:
         """Return the configuration with some options changed; `max_accuracy_drop` is another name of its tolerance."""
@@ -134,8 +142,9 @@ class AuditConfig(Options):
         require_part(self.machine, "machine", Machine)
         require_part(self.reading, "reading", Reading)
         make_tuples(self, ("sizes", "guards"))
-        flags = ("baselines", "standardise")
-        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=("max_seconds", "max_loss"))
+        flags = ("baselines", "standardise", "scores")
+        optional = ("max_seconds", "max_loss", "against")
+        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
         is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
         require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
         require_three_sizes(self, self.sizes)
@@ -176,6 +185,7 @@ AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "search": get_args(Search),
     "metric": get_args(Gap),
     "small_groups": get_args(SmallGroups),
+    "against": get_args(Against),
 }
 AUDIT_WHOLE: Ranges = {
     "k": (1, math.inf),
@@ -236,3 +246,5 @@ class AuditOptions(ReadingOptions, total=False):
     small_groups: SmallGroups
     replications: int
     standardise: bool
+    against: Against | None
+    scores: bool

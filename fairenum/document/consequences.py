@@ -25,7 +25,7 @@ BENEFITS: tuple[GapRate, ...] = ("selection_rate", "true_positive_rate")  # rate
 
 
 class Moved(NamedTuple):
-    """A measure of model 1, and of the selected model."""
+    """A measure of what models are compared with, and of the selected model."""
 
     first: float
     selected: float
@@ -47,8 +47,8 @@ class Reversal(NamedTuple):
 
 
 def other_model(document: AuditDocument) -> AuditedModel | None:
-    """Return the selected model if it is another than model 1."""
-    return document.selected if (document.selection.rank or 1) > 1 else None
+    """Return the selected model if it is another than the one that models are compared with."""
+    return document.selected if document.selection.rank != document.reference.rank else None
 
 
 def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:
@@ -62,7 +62,7 @@ def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:
 def _cells(document: AuditDocument, chosen: AuditedModel) -> Iterator[GapChange]:
     metric, columns = document.selection.tolerances.metric, document.dataset.sensitive
     for column in sorted(columns, key=lambda column: not column.is_primary):
-        old, new = (model.scores.holdout.by_column[column.column] for model in (document.first, chosen))
+        old, new = (one.scores.holdout.by_column[column.column] for one in (document.reference, chosen))
         for gap in get_args(Gap):
             verdict = None if chosen.is_constant else new.gap(gap).verdict
             yield GapChange(
@@ -122,7 +122,7 @@ def _moved(document: AuditDocument, measure: str) -> Moved | None:
     chosen = other_model(document)
     if chosen is None:
         return None
-    first, selected = (getattr(model.scores.holdout, measure).value for model in (document.first, chosen))
+    first, selected = (getattr(one.scores.holdout, measure).value for one in (document.reference, chosen))
     return None if first is None or selected is None else Moved(first, selected)
 
 
@@ -161,8 +161,8 @@ def _reversed(moves: list[tuple[str, Moved]]) -> tuple[tuple[str, Moved], tuple[
 
 def _moves(document: AuditDocument, name: str, rate: GapRate) -> list[tuple[str, Moved]]:
     """Return a rate of both models in every compared group that has one under both."""
-    column, rank = column_named(document, name), document.selection.rank or 1
-    pairs = zip(compared_rates(document, 1, column), compared_rates(document, rank, column), strict=True)
+    column, ranks = column_named(document, name), (document.reference.rank, document.selection.rank or 1)
+    pairs = zip(*(compared_rates(document, rank, column) for rank in ranks), strict=True)
     known = [(old.group.name, old.rates[rate], new.rates[rate]) for old, new in pairs]
     return [(group, Moved(old, new)) for group, old, new in known if old is not None and new is not None]
 
@@ -174,7 +174,7 @@ def column_named(document: AuditDocument, name: str) -> SensitiveColumn:
 
 def few_trials(document: AuditDocument, column: SensitiveColumn) -> list[tuple[str, int, GapRate]]:
     """Name the compared groups of which too few rows stand behind a rate, though the group itself is not small."""
-    tables = [tuple(compared_rates(document, rank, column)) for rank in document.selection.shortlist]
+    tables = [tuple(compared_rates(document, rank, column)) for rank in document.shortlist]
     found: list[tuple[str, int, GapRate]] = []
     for groups in zip(*tables, strict=True):
         for rate in CONDITIONAL:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, NOTABLE_MISS
+from fairenum.document.cutoff import Cutoff
 from fairenum.document.measure import MeasureCaution, MeasuredColumn, MeasuredDecisions, MeasureDocument
-from fairenum.document.measure_config import Cutoff
 
 
 def measure_cautions(document: MeasureDocument) -> tuple[MeasureCaution, ...]:

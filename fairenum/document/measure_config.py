@@ -3,68 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Annotated, ClassVar, Literal, TypedDict, get_args
-
-from msgspec import Meta
+from typing import ClassVar, TypedDict, get_args
 
 from fairenum.checking import Ranges, check_options
-from fairenum.document.deciding import NUMBER
+from fairenum.document.cutoff import Cutoff, CutoffText
 from fairenum.document.options import Options, require_part
 from fairenum.document.reading import Reading
 from fairenum.document.terms import DecimalSign, Gap, SmallGroups
 from fairenum.errors import ConfigError
-from fairenum.phrases import plain_number
 
-CutoffRule = Literal["value", "rate", "base-rate", "median"]
-PATTERN = rf"(?:base-rate|median|rate=({NUMBER})|({NUMBER}))"
-# How a cutoff is written in options and documents.
-CutoffText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
 # What is made of a table that nothing is learned from.
 READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups")
-
-
-@dataclass(frozen=True, slots=True)
-class Cutoff:
-    """Where a score is cut.
-
-    Attributes
-    ----------
-    rule
-        Value: rows of at least `number` are selected, or of at most so much where lower is better; rate: this share of
-        the rows; base-rate: as many as have a favourable label; median: those that score above the median.
-    number
-        The value, or the share.
-    """
-
-    rule: CutoffRule
-    number: float | None = None
-
-    @classmethod
-    def of(cls, text: object) -> Cutoff:
-        """Read what was asked for: a number, ``rate=SHARE``, ``base-rate`` or ``median``."""
-        written = plain_number(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
-        found = re.fullmatch(PATTERN, written) if isinstance(written, str) else None
-        if not found:
-            raise ConfigError(
-                f"option 'cutoff' must be a number, rate=SHARE, base-rate or median, not {text!r} (--cutoff)"
-            )
-        share, value = found.groups()
-        if share is not None and not 0.0 < float(share) < 1.0:
-            raise ConfigError(
-                f"option 'cutoff' selects a share between 0 and 1, such as rate=0.3, not {text!r} (--cutoff)"
-            )
-        if value is not None and not math.isfinite(float(value)):
-            raise ConfigError(f"option 'cutoff' needs a finite number, not {text!r} (--cutoff)")
-        if share is not None:
-            return cls("rate", float(share))
-        return cls("value", float(value)) if value is not None else cls(found[0])  # type: ignore[arg-type]
-
-    def __str__(self) -> str:
-        number = "" if self.number is None else plain_number(self.number)
-        return {"value": number, "rate": f"rate={number}"}.get(self.rule, self.rule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class GroupRates:
 
 def rates_of(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRates, ...]:
     """Return what one model does in every group of a column on the holdout."""
-    counts = document.models[rank - 1].scores.holdout.by_column[column.column]
+    counts = document.member(rank).scores.holdout.by_column[column.column]
     return tuple(_rates(group, code, counts) for code, group in enumerate(column.groups))
 
 

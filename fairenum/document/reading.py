@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TypedDict, get_args
 
 from fairenum.checking import check_options, refuse_unknown, require
+from fairenum.document.cutoff import Cutoff, CutoffText
 from fairenum.document.options import make_tuples
 from fairenum.document.terms import Categorical, DecimalSign
 from fairenum.errors import ConfigError
@@ -57,6 +58,19 @@ class Reading:
         Column of persons, firms or the like: rows of one of them stay in one part.
     weight
         Column of what each row counts, in training, in every rate and in every interval; 0 leaves a row out.
+    incumbent
+        Column of what the model in use has decided, which no machine learns from; "none" if there is none, whatever the
+        card of a bundled table says.
+    incumbent_favourable
+        Favourable value of its decisions, where it is not clear.
+    incumbent_score
+        Column of the score of the model in use.
+    incumbent_model
+        File of the model in use: skops or ONNX.
+    incumbent_cutoff
+        Where its score is cut: a number, ``rate=0.3``, ``base-rate`` or ``median``.
+    incumbent_lower_is_better
+        Whether lower scores are favourable.
     """
 
     use_sensitive: bool = False
@@ -76,21 +90,29 @@ class Reading:
     time_column: str | None = None
     group_column: str | None = None
     weight: str | None = None
+    incumbent: str | None = None
+    incumbent_favourable: str | None = None
+    incumbent_score: str | None = None
+    incumbent_model: str | None = None
+    incumbent_cutoff: CutoffText | None = None
+    incumbent_lower_is_better: bool = False
 
     def __post_init__(self) -> None:
         make_tuples(self, ("drop", "categorical_columns", "only", "exclude"))
         words = {"categorical": get_args(Categorical), "decimal": get_args(DecimalSign)}
         whole = {"max_levels": (1, math.inf)}
-        check_options(self, words, whole, {}, ("use_sensitive", "tidy_groups"), optional=("decimal",))
+        flags = ("use_sensitive", "tidy_groups", "incumbent_lower_is_better")
+        check_options(self, words, whole, {}, flags, optional=("decimal",))
         _check_merge(self)
         object.__setattr__(self, "merge", {name: tuple(members) for name, members in self.merge.items()})
         _refuse_two_splits(self)
+        _check_incumbent(self)
 
     @property
     def aside(self) -> dict[str, str]:
         """The columns that say something about rows and are no features, by the options that name them."""
         named = {name: getattr(self, name) for name in ASIDE}
-        return {name: column for name, column in named.items() if column is not None}
+        return {name: column for name, column in named.items() if column not in (None, NONE)}
 
 
 # Options that name a column which is no feature, and what they are called on the command line.
@@ -99,7 +121,10 @@ ASIDE = {
     "time_column": "split-by-time",
     "group_column": "group-column",
     "weight": "weight",
+    "incumbent": "incumbent",
+    "incumbent_score": "incumbent-score",
 }
+NONE = "none"  # in the place of a column: there is no model in use
 
 
 def spelled(option: str) -> str:
@@ -114,6 +139,29 @@ def _refuse_two_splits(reading: Reading) -> None:
             raise ConfigError(
                 f"a table cannot be divided by {spelled('time_column')} and by {spelled(other)} at once; give one"
             )
+
+
+def _check_incumbent(reading: Reading) -> None:
+    """Refuse two models in use, and what is said about the score of none."""
+    cutoff = reading.incumbent_cutoff
+    is_column = reading.incumbent is None or isinstance(reading.incumbent, str)
+    require(reading, "incumbent", is_column, "the name of a column; audit() takes a model itself, too")
+    if cutoff is not None:
+        object.__setattr__(reading, "incumbent_cutoff", str(Cutoff.of(cutoff)))
+    if reading.incumbent_model is not None and (reading.incumbent, reading.incumbent_score) != (None, None):
+        raise ConfigError(
+            "the model in use is given twice, as a file (incumbent_model, --incumbent-model) and as a column; give one"
+        )
+    if reading.incumbent not in (None, NONE) and cutoff is not None:
+        raise ConfigError(
+            f"column {reading.incumbent!r} holds decisions (--incumbent), which are not cut; leave out the cutoff "
+            "(incumbent_cutoff, --cutoff), or name the score alone (--incumbent-score)"
+        )
+    if reading.incumbent_score is not None and reading.incumbent is None and cutoff is None:
+        raise ConfigError(
+            f"a score decides where it is cut; say where {reading.incumbent_score!r} is with incumbent_cutoff=... "
+            "(--cutoff), such as 0.5, rate=0.3 or base-rate"
+        )
 
 
 def _check_merge(reading: Reading) -> None:
@@ -147,6 +195,12 @@ class ReadingOptions(TypedDict, total=False):
     time_column: str | None
     group_column: str | None
     weight: str | None
+    incumbent: object
+    incumbent_favourable: str | None
+    incumbent_score: str | None
+    incumbent_model: str | None
+    incumbent_cutoff: str | float | None
+    incumbent_lower_is_better: bool
 
 
 def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:

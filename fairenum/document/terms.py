@@ -34,6 +34,7 @@ SmallGroups = Literal["set-aside", "keep"]
 DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided", "tilted"]
+Against = Literal["incumbent", "best"]
 # The rates that a plane can be tilted by: those of a part of the rows that is the same for every model.
 TiltRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate"]
 # Why no more prices were tried; interrupted is what an audit adds.

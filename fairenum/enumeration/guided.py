@@ -24,7 +24,6 @@ from fairenum.enumeration.ranking import Order, Ranking
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
 from fairenum.problem import FloatArray, Solution, SvmProblem
-from fairenum.scoring.guarded import Measured
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
@@ -118,7 +117,7 @@ class GuidedSearch:
         self._nodes: list[_Node] = []
         self._turns: dict[bytes, int] = {}
         self._started = time.monotonic()
-        self._first: Measured | None = None
+        self._first = self.watched.against
         self._models = self._search()
 
     @property
@@ -143,7 +142,7 @@ class GuidedSearch:
 
     def _search(self) -> Iterator[Found]:
         root = self._scored(self.root or self.workspace.solve(self.problem.upper))
-        self._first = self.watched.measured(root.values)
+        self._first = self.watched.against or self.watched.measured(root.values)
         self.solves = 1
         ranking = Ranking(self.problem, self.watched, root.values)
         best = root.found.model.objective
@@ -266,7 +265,7 @@ class GuidedSearch:
         values = model.decision_function(self.watched.rows.X)
         values = self.watched.point.cut(values).centred(values)
         gap, performance, is_constant = self.watched.standing(values)
-        least = (root.performance if root else performance) - self.bounds.performance_drop
+        least = self.watched.floor(root.performance if root else performance, self.bounds.performance_drop)
         excess = self._excess(values)
         merit = math.inf if math.isnan(gap) else gap + PENALTY * (max(0.0, least - performance) + excess)
         found = Found(model, gap, performance, is_constant, excess)

@@ -52,7 +52,7 @@ class Ranking:
 
     def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray) -> None:
         self._problem, self._watched = problem, watched
-        self._first = watched.measured(first_values)
+        self._first = watched.against or watched.measured(first_values)
         self._influence = Influence(problem, watched.rows.X)
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 

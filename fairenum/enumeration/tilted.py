@@ -247,7 +247,8 @@ class TiltedSearch:
         tilt = Tilt(price, self.axis) if self.axis and price else None
         model = Model(problem, self.solves, alpha, certificate, {}, True, loss / self._least - 1.0, tilt=tilt)
         found = self._standing(model)
-        least = (self._rungs[0].found if self._rungs else found).performance - self.performance_drop
+        root = self._rungs[0].found if self._rungs else found
+        least = self.watched.floor(root.performance, self.performance_drop)
         beyond = max(0.0, least - found.performance) + found.excess
         merit = math.inf if math.isnan(found.gap) else found.gap + PENALTY * beyond
         return _Rung(price, loss, charged - price * self._square, solution, found, merit)
@@ -256,7 +257,7 @@ class TiltedSearch:
         watched, values = self.watched, self._centred(model)
         gap, performance, is_constant = watched.standing(values)
         measured = watched.measured(values)
-        self._first = self._first or measured
+        self._first = self._first or watched.against or measured
         return Found(model, gap, performance, is_constant, float(measured.excess(watched.guards, self._first).sum()))
 
     def _centred(self, model: Model) -> FloatArray:

@@ -14,7 +14,7 @@ from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray
 from fairenum.scoring import Gap, Rate
 from fairenum.scoring.auc import auc
-from fairenum.scoring.counts import Confusion
+from fairenum.scoring.counts import BitArray, Confusion
 from fairenum.scoring.guarded import BALANCED, GAPS, Measured, Subject, Tally
 from fairenum.scoring.operating import SIGN, OperatingPoint
 from fairenum.scoring.performance import row_divisors
@@ -33,6 +33,9 @@ class Watched:
         Where every model is cut, by these rows; decision values below are those minus the cut.
     guards
         What else is watched.
+    against
+        What the model in use does to these rows, where models are to take its place; None where model 1 is what they
+        are compared with.
     """
 
     rows: EncodedRows
@@ -40,6 +43,7 @@ class Watched:
     measure: PerformanceMeasure = ACCURACY
     point: OperatingPoint = SIGN
     guards: tuple[Guard, ...] = ()
+    against: Measured | None = None
     _tally: Tally = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +62,17 @@ class Watched:
         """Measure everything that can be guarded."""
         counts = self._counted(values)
         return self._tally.measured(values[None] >= 0.0, self._performance(values, counts), self.metric, counts)
+
+    def compared_with(self, decided: BitArray, values: FloatArray) -> Watched:
+        """Compare models with one in use, given what it decides about these rows, and what it ranks them by."""
+        counts = self._tally.count(decided[None] > 0)
+        found = self._tally.measured(decided[None] > 0, self._performance(values, counts), self.metric, counts)
+        return replace(self, against=found)
+
+    def floor(self, root: float, drop: float) -> float:
+        """Return the least performance to keep, given that of model 1 and how much may be lost."""
+        start = root if self.against is None else float(self.against.values[Subject("performance")][0])
+        return start - drop
 
     def _counted(self, values: FloatArray) -> Confusion:
         return self._tally.count(values[None] >= 0.0)

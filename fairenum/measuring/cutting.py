@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 
 from fairenum.dataset.decided import DecidedTable
-from fairenum.document.measure_config import Cutoff, MeasureConfig
+from fairenum.document.cutoff import Cutoff
+from fairenum.document.measure_config import MeasureConfig
 from fairenum.errors import ConfigError
 from fairenum.scoring.counts import BitArray, FloatArray
-from fairenum.scoring.operating import OperatingPoint
+from fairenum.scoring.cutting import cut_score
 
 MOST_DECISIONS = 20
 
@@ -80,15 +81,6 @@ def choices(table: DecidedTable, config: MeasureConfig) -> tuple[Choice, ...]:
 
 
 def _cut(name: str, values: FloatArray, cutoff: Cutoff, direction: float) -> Choice:
-    if cutoff.rule == "median":
-        median = float(np.median(values))
-        return Choice(name, (values > median).astype(np.uint8), "median", cutoff=direction * median)
-    if cutoff.rule == "rate":
-        # what is equal but for rounding is told by the spread of the scores, whatever their unit
-        least, spread = values.min(), np.ptp(values) or 1.0
-        unit = (values - least) / spread
-        cut = OperatingPoint(share=cutoff.number).cut(unit)
-        value = direction * float(least + cut.value * spread)
-        return Choice(name, (unit >= cut.value).astype(np.uint8), "cutoff", cutoff=value, tied=cut.tied)
-    value = float(cutoff.number or 0.0)
-    return Choice(name, (values >= direction * value).astype(np.uint8), "cutoff", cutoff=value)
+    cut = cut_score(values, cutoff, direction)
+    how: Literal["median", "cutoff"] = "median" if cutoff.rule == "median" else "cutoff"
+    return Choice(name, cut.bits, how, cutoff=cut.value, tied=cut.tied)

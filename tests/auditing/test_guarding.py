@@ -11,6 +11,7 @@ from scipy import stats
 
 from fairenum import select
 from fairenum.auditing.choice import choose
+from fairenum.auditing.field import Field, field_of
 from fairenum.auditing.guarding import guarded, measured, status
 from fairenum.document.guards import DEFAULT_GUARDS, Guard
 from fairenum.document.machine import Tolerances
@@ -57,8 +58,8 @@ def beyond(check, value) -> bool:
 @pytest.mark.parametrize("guard", ["selection_rate=+-0.01", "group_selection_rates>=-0.02", f"{METRIC}@race<=+0"])
 def test_the_choice_is_the_fairest_within_the_guards(exact, guard):
     tolerances = replace(exact.selection.tolerances, guards=(guard,), max_performance_drop=0.2)
-    selection = choose(exact.models, exact.column, tolerances, sensitive=exact.dataset.sensitive)
-    free = choose(exact.models, exact.column, replace(tolerances, guards=()), sensitive=exact.dataset.sensitive)
+    selection = choose(field_of(exact), exact.column, tolerances)
+    free = choose(field_of(exact), exact.column, replace(tolerances, guards=()))
     within = tuple(rank for rank in free.candidates if rank == 1 or not is_broken(exact, rank, guard))
     assert selection.candidates == within
     gaps = {rank: exact.models[rank - 1].scores.selection.gap(METRIC).value for rank in within}
@@ -89,9 +90,8 @@ def is_broken(document, rank: int, guard: str) -> bool:
 
 def choose_guarded(document, tolerances, rank=None):
     """Choose, and judge by the guardrails, as an audit does."""
-    sensitive = document.dataset.sensitive
-    chosen = choose(document.models, document.column, tolerances, rank, sensitive=sensitive)
-    return guarded(chosen, document.models, sensitive, document.config.confidence)
+    chosen = choose(field_of(document), document.column, tolerances, rank)
+    return guarded(chosen, field_of(document), document.config.confidence)
 
 
 def test_a_guard_does_not_rule_out_model_1(exact):
@@ -109,7 +109,7 @@ def test_nothing_is_guarded_against_a_model_1_that_decides_all_alike(exact):
     models = (exact.first.but(is_constant=True), *exact.models[1:])
     tolerances = replace(exact.selection.tolerances, guards=("selection_rate=+-0", "accuracy>=+1"))
     selection = choose_guarded(exact.but(models=models), tolerances)
-    assert selection.rank == choose(models, exact.column, replace(tolerances, guards=())).rank > 1
+    assert selection.rank == choose(Field(models), exact.column, replace(tolerances, guards=())).rank > 1
     assert [check.status for check in selection.guards] == ["open", "open"]
 
 
@@ -117,7 +117,7 @@ def test_the_loss_on_all_training_rows_can_be_bounded(exact):
     losses = sorted(model.loss_ratio for model in exact.models)
     most = losses[len(losses) // 2]
     tolerances = Tolerances(max_performance_drop=0.5, max_loss=most)
-    selection = choose(exact.models, exact.column, tolerances)
+    selection = choose(Field(exact.models), exact.column, tolerances)
     assert selection.candidates == tuple(model.rank for model in exact.models if model.loss_ratio <= most + 1e-12)
     document = audit_applicants(max_loss=0.02, k=3).document
     assert document.selected.loss_ratio <= 0.02

@@ -224,7 +224,7 @@ def test_models_may_be_judged_by_another_measure_at_an_equal_rate(fairenum, loan
     ("option", "value", "message"),
     [
         ("--decide", "rate=1", "selects a share between 0 and 1, such as rate=0.7, not 'rate=1'"),
-        ("--decide", "like-incumbent", "no model in use was given"),
+        ("--decide", "like-incumbent", "none was given; name its decisions with incumbent=..."),
         ("--performance", "cost=5", "must be accuracy, balanced_accuracy, auc, or cost=FN:FP"),
         ("--max-performance-drop", "2", "'max_performance_drop' must be a number of at least 0 and at most 1"),
     ],

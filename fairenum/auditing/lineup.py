@@ -1,0 +1,70 @@
+"""Who is scored together: the listed models and, if there is one, the model in use as row 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from fairenum.auditing.incumbent import InPlace
+from fairenum.auditing.listing import Listing
+from fairenum.document.terms import Origin, Part
+from fairenum.experiment import Division
+from fairenum.problem import FloatArray
+from fairenum.scoring import Decisions
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lineup:
+    """The listed models and the model in use, the one that others are compared with first.
+
+    Attributes
+    ----------
+    is_against_incumbent
+        Whether that is the model in use, and not model 1.
+    """
+
+    division: Division
+    listing: Listing
+    incumbent: InPlace | None = None
+    is_against_incumbent: bool = False
+
+    @property
+    def ranks(self) -> list[int]:
+        """The ranks in the order of the lineup; the model in use has rank 0."""
+        return self._joined(range(1, len(self.listing.models) + 1), 0)
+
+    @property
+    def origins(self) -> list[Origin | None]:
+        """How each was found; None for the model in use, for which nobody has searched."""
+        return self._joined(self.listing.origins, None)
+
+    def is_ranked(self, place: int) -> bool:
+        """Tell whether one of the lineup has more to rank rows by than its decisions."""
+        return self.ranks[place] > 0 or (self.incumbent is not None and self.incumbent.told.scores is not None)
+
+    def values(self, part: Part) -> FloatArray:
+        """Return what ranks the rows of a split, shape (lineup, rows)."""
+        own = None if self.incumbent is None else self.incumbent.values[self.division.rows[part]]
+        return np.array(self._joined(self.listing.values[part], own))
+
+    def uncut(self, part: Part) -> FloatArray:
+        """Return the decision values that a margin is about; the model in use has none."""
+        models = self.listing.uncut(part)
+        return np.array(self._joined(models, np.full(models.shape[1], np.nan)))
+
+    def decisions(self, part: Part, column: str | None) -> Decisions:
+        """Return what all decide about a split, with the groups of a column, or everyone in one."""
+        models = self.listing.decisions(self.division, part, column)
+        own = None if self.incumbent is None else self.incumbent.bits[self.division.rows[part]]
+        predictions = np.array(self._joined(models.predictions, own))
+        return Decisions(predictions, models.labels, models.groups, models.weights)
+
+    def _joined(self, models: Iterable[T], incumbent: T) -> list[T]:
+        if self.incumbent is None:
+            return [*models]
+        return [incumbent, *models] if self.is_against_incumbent else [*models, incumbent]

@@ -1,0 +1,160 @@
+"""The model in use, as a table or a file has it: what it says about each row, which no machine learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.dataset.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
+from fairenum.dataset.decisions import BitArray, Decided, Spelling, read_decision, read_scores
+from fairenum.dataset.label import Label, meant_value
+from fairenum.document.incumbent import IncumbentSource
+from fairenum.document.reading import NONE, Reading
+from fairenum.errors import ConfigError, EmptyTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPELLING = Spelling("incumbent-favourable", "incumbent-score")
+UNNAMED = "the model in use"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InUse:
+    """What the model in use says about every row.
+
+    Attributes
+    ----------
+    name
+        Of the column or the file.
+    bits
+        Its decisions, 1 favourable; None where its scores are to be cut.
+    scores
+        Higher is favourable; None if it gives none.
+    favourable, unfavourable
+        What its decisions are called; None where scores are cut.
+    undecided
+        Rows about which it says nothing: they were left out.
+    """
+
+    name: str
+    source: IncumbentSource
+    bits: BitArray | None = field(default=None, repr=False)
+    scores: FloatArray | None = field(default=None, repr=False)
+    favourable: str | None = None
+    unfavourable: str | None = None
+    undecided: int = 0
+
+    def take(self, rows: IntArray) -> InUse:
+        """Return what it says about some rows."""
+        bits = None if self.bits is None else read_only(self.bits[rows])
+        return replace(self, bits=bits, scores=None if self.scores is None else read_only(self.scores[rows]))
+
+    @property
+    def content(self) -> bytes:
+        """What it says, for a fingerprint."""
+        parts = (b"" if part is None else part.tobytes() for part in (self.bits, self.scores))
+        return repr((self.name, self.source)).encode() + b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What the model in use says, before anybody has said what of it is favourable.
+
+    Attributes
+    ----------
+    texts
+        Its decisions; None without any.
+    values
+        Its scores; None without any.
+    scored
+        The decision that a higher score speaks for; None where that is the favourable one, or the other by option.
+    """
+
+    name: str
+    source: IncumbentSource
+    texts: Texts | None
+    values: FloatArray | None
+    scored: object = None
+
+    @property
+    def rows(self) -> IntArray:
+        """The rows about which it says something; refuse it if there are none."""
+        lacking: list[NDArray[np.bool_]] = []
+        if self.texts is not None:
+            lacking.append(is_missing(self.texts))
+        if self.values is not None:
+            lacking.append(np.isnan(self.values))
+        decided = np.flatnonzero(~np.any(lacking, axis=0))
+        if not decided.size:
+            raise EmptyTable(
+                f"the model in use, {self.name!r}, decides none of the {lacking[0].size} rows; name another"
+            )
+        return decided
+
+    def read(self, rows: IntArray, label: Label, reading: Reading) -> InUse:
+        """Say of some rows, all of which it says something about, what is favourable."""
+        decided: Decided | None = None
+        if self.texts is not None and reading.incumbent_cutoff is None:
+            decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
+        scores = None if self.values is None else self._direction(label, decided, reading) * self.values[rows]
+        found = InUse(self.name, self.source, scores=None if scores is None else read_only(scores))
+        if decided is None:
+            return found
+        return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
+
+    def _direction(self, label: Label, decided: Decided | None, reading: Reading) -> float:
+        """Return what scores are multiplied by so that higher is favourable."""
+        if reading.incumbent_lower_is_better:
+            return -1.0
+        if self.scored is None:
+            return 1.0
+        wanted = reading.incumbent_favourable if decided is None else decided.favourable
+        favourable = label.favourable if wanted is None else wanted
+        return 1.0 if meant_value(favourable, [plain_text(self.scored)]) is not None else -1.0
+
+
+def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | None:
+    """Ask the model in use about every row: a model itself, its file, or the columns that it has filled.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    reading
+        Which columns or which file are meant.
+    model
+        A fitted classifier, a function, or decisions, where one is given in Python.
+    """
+    if model is not None or reading.incumbent_model is not None:
+        return _asked(frame, reading, model)
+    column, score = (None if name == NONE else name for name in (reading.incumbent, reading.incumbent_score))
+    if column is None and score is None:
+        return None
+    texts = None if column is None else read_texts(frame[column])
+    values = None if score is None else read_scores(frame[score], reading.decimal)
+    return Told(str(column or score), "decisions" if column else "score", texts, values)
+
+
+def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> Told:
+    from fairenum.dataset.deployed import answers
+
+    if model is not None and reading.aside.keys() & {"incumbent", "incumbent_score"}:
+        raise ConfigError("the model in use is given twice, as a model and as a column; give one")
+    path = reading.incumbent_model
+    name = UNNAMED if path is None else Path(path).name
+    found = answers(model if path is None else Path(path), frame)
+    if found.decisions is None and reading.incumbent_cutoff is None:
+        raise ConfigError(
+            f"{name} gives scores and no decisions; say where they are cut with incumbent_cutoff=... (--cutoff), such "
+            "as 0.5, rate=0.3 or base-rate"
+        )
+    if found.scores is None and reading.incumbent_cutoff is not None:
+        raise ConfigError(f"{name} gives decisions and no scores to cut; leave out incumbent_cutoff (--cutoff)")
+    texts = None if found.decisions is None else read_texts(found.decisions)
+    values = None if found.scores is None else read_scores(found.scores, None)
+    return Told(name, "model", texts, values, found.scored)
