@@ -205,6 +205,12 @@ def test_few_strips_say_anything_false_over_all_metrics_and_columns(truth, group
     assert_few(row)
 
 
+def test_the_strip_that_errs_most_errs_in_no_more_than_one_of_twenty_of_many_runs():
+    share = simulated.false_in_strip("reversed", 2, 1000, 2000) / 2000
+    assert f"{share:.3f} of 2000 runs" in STATISTICS
+    assert share <= 0.05
+
+
 def assert_few(row):
     """No more than one in twenty, but for the chance of so few runs."""
     for share in row.split("|")[-4:-1]:
