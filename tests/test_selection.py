@@ -14,7 +14,7 @@ from fairenum.experiment import EncodedRows
 from fairenum.optimism import _gap, _ranking, expected_optimism
 from fairenum.scoring import Decisions, Groups
 from fairenum.scoring.counts import confusion
-from fairenum.selection import Standing, fairest, standing
+from fairenum.selection import Mark, Standing, fairest, standing
 
 NAN = float("nan")
 
@@ -143,3 +143,16 @@ def test_the_fairest_of_some_models():
     assert fairest(found, rows, Tolerances(eps=0.0)) is found[0]
     nobody = EncodedRows(rows.X, rows.y, Groups(np.zeros(60, dtype=int), ("a", "b")))
     assert fairest(found, nobody, tolerances) is found[0]
+
+
+def test_a_model_has_to_undercut_what_is_in_use_and_to_reach_its_performance():
+    field = models([0.3, 0.2, 0.1], performance=[0.8, 0.79, 0.7])
+    rivals = replace(field, mark=Mark(performance=0.8, gap=0.25))
+    np.testing.assert_array_equal(rivals.candidates(Tolerances()), [True, True, False])
+    assert rivals.fairest(Tolerances()) == 1
+    assert replace(field, mark=Mark(0.8, 0.2)).fairest(Tolerances()) == -1
+    assert replace(field, mark=Mark(0.7, 0.2)).fairest(Tolerances()) == 2
+    assert replace(field, mark=Mark(0.9, 0.5)).fairest(Tolerances()) == -1
+    alone = replace(models([0.3]), mark=Mark(0.8, 0.31), excess=np.array([0.1]))
+    assert alone.fairest(Tolerances()) == -1
+    assert replace(alone, excess=None).fairest(Tolerances()) == 0

@@ -7,12 +7,14 @@ from collections import Counter
 
 import numpy as np
 
+from fairenum.auditing.incumbent import InPlace
 from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.listing import Listing
+from fairenum.auditing.screening import copies_of
 from fairenum.auditing.training import Training
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, Cell, ChangedRows, Example, LeftOut
-from fairenum.document.reading import Reading
 from fairenum.document.scores import SplitScores
 from fairenum.document.terms import Part
 from fairenum.document.tilted import Tilt
@@ -60,11 +62,8 @@ def audited_models(
     )
 
 
-def incumbent(lineup: Lineup, scores: Parts[SplitScores], reading: Reading) -> Incumbent | None:
-    """Return where the decisions of the model in use come from, and how it scores; None if there is none."""
-    found = lineup.incumbent
-    if found is None:
-        return None
+def incumbent(found: InPlace, lineup: Lineup, scores: Parts[SplitScores], config: AuditConfig) -> Incumbent:
+    """Return where the decisions of the model in use come from, and how it scores."""
     told, bits, rows = found.told, found.bits, lineup.division.rows
     first = {part: lineup.listing.values[part][0] >= 0.0 for part in PARTS}
     changed = (int(np.count_nonzero(bits[rows[part]] != first[part])) for part in PARTS)
@@ -79,8 +78,9 @@ def incumbent(lineup: Lineup, scores: Parts[SplitScores], reading: Reading) -> I
         favourable=told.favourable,
         unfavourable=told.unfavourable,
         cutoff=found.cutoff,
-        is_lower_better=reading.incumbent_lower_is_better,
+        is_lower_better=config.reading.incumbent_lower_is_better,
         undecided=told.undecided,
+        copies=copies_of(found, lineup.division, config),
     )
 
 

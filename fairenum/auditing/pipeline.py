@@ -25,6 +25,7 @@ from fairenum.auditing.incumbent import InPlace, in_place, with_incumbent
 from fairenum.auditing.judging import judge_first
 from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.listing import Listing, enumerate_models
+from fairenum.auditing.ranked import model_scores
 from fairenum.auditing.reachable import possible_range
 from fairenum.auditing.scorecard import score_part, stream
 from fairenum.auditing.screening import screen
@@ -96,7 +97,8 @@ class LiveRun:
     def explained(self, document: AuditDocument) -> AuditDocument:
         """Add what the models go by and, if another than model 1 was selected, why it is fairer and what it changes."""
         selection = document.selection
-        document = document.but(anatomy=anatomy(self.division, self.listing, selection.shortlist, self.config))
+        parts = anatomy(self.division, self.listing, selection.shortlist, self.config)
+        document = document.but(anatomy=parts, scores=model_scores(document, self.lineup))
         if selection.outcome != "selected" or selection.rank is None:
             return document.but(explanation=None, flips=None)
         found, metric = None, selection.tolerances.metric
@@ -194,7 +196,8 @@ def _scored(live: LiveRun) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
     row_0 = None
     if live.incumbent is not None:
         place = lineup.ranks.index(0)
-        row_0 = members.incumbent(lineup, Parts(*(scores[part].pop(place) for part in PARTS)), live.config.reading)
+        own = Parts(*(scores[part].pop(place) for part in PARTS))
+        row_0 = members.incumbent(live.incumbent, lineup, own, live.config)
     return members.audited_models(live.division, live.training, live.listing, scores), row_0
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairenum.auditing.incumbent import InPlace
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import stream
 from fairenum.dataset import Column, Groups
@@ -52,6 +53,7 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
     rows = _Rows.drawn(division, config)
     columns = [column for column in division.dataset.features if column.name not in division.encoding.dropped]
     several = columns if len(columns) > 1 else []  # nothing could be left out of a single one
+    decided = _decided(rows, division, listing)
     labels = division.train.labels[rows.train].astype(np.intp), division.selection.labels[rows.measured].astype(np.intp)
     values = listing.values["selection"][:1, rows.measured]
     model_auc = float(auc(values, labels[1].astype(np.uint8))[0]) if _is_mixed(labels) else None
@@ -59,13 +61,21 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
         rows=len(rows.measured),
         model_auc=model_auc,
         features=tuple(_telling(several, rows, *labels)) if _is_mixed(labels) else (),
-        lookalikes=tuple(_lookalikes(several, rows, division, listing)),
+        lookalikes=tuple(_lookalikes(several, rows, *decided)),
         columns=tuple(
             tell
             for groups in division.columns[: len(division.dataset.sensitive)]
             if (tell := _tell(groups, columns, rows, division, config))
         ),
     )
+
+
+def copies_of(incumbent: InPlace, division: Division, config: AuditConfig) -> tuple[str, ...]:
+    """Name the features by one threshold of which, or by whose texts, the model in use decides."""
+    rows, bits = _Rows.drawn(division, config), incumbent.bits.astype(np.intp)
+    columns = [column for column in division.dataset.features if column.name not in division.encoding.dropped]
+    found = _lookalikes(columns, rows, bits[rows.train_rows], bits[rows.measured_rows])
+    return tuple(one.feature for one in found)
 
 
 def _is_mixed(parts: tuple[Codes, ...]) -> bool:
@@ -146,11 +156,15 @@ def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.gene
     return np.asarray(shares[pd.Index(texts).get_indexer(others)])  # -1, the last, is what was not seen
 
 
-def _lookalikes(columns: list[Column], rows: _Rows, division: Division, listing: Listing) -> Iterator[Lookalike]:
-    """Yield the features by one threshold of which, or by whose texts, model 1 decides."""
+def _decided(rows: _Rows, division: Division, listing: Listing) -> tuple[Codes, Codes]:
+    """Return what model 1 decides about rows to learn from, and about rows to measure on."""
     values = listing.models[0].decision_function(division.train.X[rows.train])
-    learned = (listing.cuts[0].centred(values) >= 0.0).astype(np.intp)
-    measured = (listing.values["selection"][0][rows.measured] >= 0.0).astype(np.intp)
+    learned = listing.cuts[0].centred(values) >= 0.0
+    return learned.astype(np.intp), (listing.values["selection"][0][rows.measured] >= 0.0).astype(np.intp)
+
+
+def _lookalikes(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Lookalike]:
+    """Yield the features by one threshold of which, or by whose texts, these decisions are made."""
     if not _is_mixed((learned, measured)):
         return
     for column in columns:

@@ -128,8 +128,8 @@ output = partial(click.option, panel="Output", callback=check_target)
     "--decide",
     metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
     default="sign",
-    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as many "
-    "as the model in use.",
+    help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as "
+    "many as the model in use.",
 )
 @statistic(
     "--split",
@@ -150,6 +150,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 )
 @statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
 @statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
+@statistic("--scores", is_flag=True, show_default=False, help="Show what models rank people by, too: any cutoff.")
 @statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
 @statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows in a split are small.")

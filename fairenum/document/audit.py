@@ -13,6 +13,7 @@ from fairenum.document.header import Document
 from fairenum.document.impact import GroupTable
 from fairenum.document.incumbent import Incumbent
 from fairenum.document.machine import ClassWeight
+from fairenum.document.measured_score import ModelScore
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
@@ -87,6 +88,9 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         made again without the data.
     incumbent
         The model in use, row 0 of every table; null if none was given.
+    scores
+        What models rank people by, on the holdout: the score of the model in use if it has one and, if that was asked
+        for, the decision values of model 1 and of the selected model.
     """
 
     title: ClassVar[str] = "audit"
@@ -117,6 +121,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     class_weights: ClassWeights = ClassWeights()
     tilted: TiltedRun | None = None
     incumbent: Incumbent | None = None
+    scores: tuple[ModelScore, ...] = ()
 
     def refuse_contradictions(self) -> None:
         """Refuse models that are not ranked from 1, and a selected one that is not among them."""

@@ -97,6 +97,8 @@ class AuditConfig(Options):
     against
         Whom models are compared with: the ``incumbent``, which is the model in use, or the ``best`` machine, model 1;
         the model in use where there is one if not given.
+    scores
+        Measure what model 1 and the selected model rank people by, too, as it is done for the score of a model in use.
     data_source, data_dates
         Where the data come from, and from when to when they are, as its owner says it: for reports alone.
     """
@@ -132,6 +134,7 @@ class AuditConfig(Options):
     replications: int = 1000
     standardise: bool = True
     against: Against | None = None
+    scores: bool = False
     data_source: str | None = None
     data_dates: str | None = None
 
@@ -143,7 +146,7 @@ class AuditConfig(Options):
         require_part(self.machine, "machine", Machine)
         require_part(self.reading, "reading", Reading)
         make_tuples(self, ("sizes", "guards"))
-        flags = ("baselines", "standardise")
+        flags = ("baselines", "standardise", "scores")
         optional = ("max_seconds", "max_loss", "against")
         check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
         check_texts(self, ABOUT_DATA)
@@ -249,5 +252,6 @@ class AuditOptions(ReadingOptions, total=False):
     replications: int
     standardise: bool
     against: Against | None
+    scores: bool
     data_source: str | None
     data_dates: str | None

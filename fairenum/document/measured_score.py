@@ -128,3 +128,10 @@ class MeasuredScore(Value, frozen=True):
     def of_column(self, column: str) -> ColumnRanking:
         """Return what is measured in one sensitive column."""
         return next(one for one in self.columns if one.column == column)
+
+
+class ModelScore(Value, frozen=True):
+    """What a model ranks the rows of the holdout by; the model in use has rank 0."""
+
+    rank: int
+    score: MeasuredScore

@@ -24,13 +24,11 @@ from fairenum.document.measured_score import MeasuredScore
 from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.table import Regrouped
 from fairenum.document.value import Estimate
-from fairenum.measuring.cutting import Choice, choices, oriented, resolved_cutoff, sign
+from fairenum.measuring.cutting import Choice, choices, oriented, resolved_cutoff
 from fairenum.measuring.decisions import Setting, measured_column
-from fairenum.measuring.scores import ranked_column
+from fairenum.measuring.scores import measured_score
 from fairenum.scoring import Decisions, rate_intervals, score
-from fairenum.scoring.auc import auc_intervals
 from fairenum.scoring.counts import BitArray, FloatArray
-from fairenum.scoring.cutoffs import Graded
 from fairenum.scoring.estimates import estimates
 from fairenum.scoring.performance import decided_intervals
 from fairenum.threads import one_thread
@@ -143,20 +141,7 @@ def _decided(choice: Choice, columns: tuple[ColumnMeasures, ...], rate: Estimate
 def _score(table: DecidedTable, values: FloatArray, settings: Sequence[Setting]) -> MeasuredScore | None:
     if table.score is None:
         return None
-    config = settings[0].config
-    order = np.argsort(values, kind="stable")  # every column sorts again, which costs little where that is done
-    values, labels = values[order], None if table.label is None else _labels(table)[order]
-    auc = Estimate() if labels is None else estimates(auc_intervals(values[None], labels, config.confidence))[0]
-    least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
-    return MeasuredScore(
-        name=table.score.column,
-        least=least,
-        median=median,
-        most=most,
-        at_median=int(np.count_nonzero(values == np.median(values))),
-        columns=tuple(ranked_column(Graded(values, one.groups.take(order), labels), one) for one in settings),
-        auc=auc,
-    )
+    return measured_score(table.score.column, values, None if table.label is None else _labels(table), settings)
 
 
 def _table(table: DecidedTable, settings: Sequence[Setting], primary: Groups, made: Sequence[Choice]) -> MeasuredTable:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fairenum.document.measured_score import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking
+from fairenum.document.measured_score import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking, MeasuredScore
 from fairenum.document.value import Estimate
 from fairenum.measuring.cutting import sign
 from fairenum.measuring.decisions import Setting, impact, ratios_to_best
 from fairenum.scoring import gap_intervals, rate_intervals
+from fairenum.scoring.auc import auc_intervals
+from fairenum.scoring.counts import BitArray, FloatArray
 from fairenum.scoring.cutoffs import Graded, scoring_rates, sweep
 from fairenum.scoring.estimates import estimates, plain
 from fairenum.scoring.ranking import (
@@ -21,6 +23,26 @@ from fairenum.scoring.ranking import (
     standardised_differences,
 )
 from fairenum.scoring.ratios import ratio_intervals
+
+
+def measured_score(
+    name: str, values: FloatArray, labels: BitArray | None, settings: Sequence[Setting]
+) -> MeasuredScore:
+    """Measure a score, of which higher is favourable, between the groups of every column."""
+    config = settings[0].config
+    order = np.argsort(values, kind="stable")  # every column sorts again, which costs little where that is done
+    values, labels = values[order], None if labels is None else labels[order]
+    auc = Estimate() if labels is None else estimates(auc_intervals(values[None], labels, config.confidence))[0]
+    least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
+    return MeasuredScore(
+        name=name,
+        least=least,
+        median=median,
+        most=most,
+        at_median=int(np.count_nonzero(values == np.median(values))),
+        columns=tuple(ranked_column(Graded(values, one.groups.take(order), labels), one) for one in settings),
+        auc=auc,
+    )
 
 
 def ranked_column(graded: Graded, setting: Setting) -> ColumnRanking:

@@ -16,7 +16,7 @@ from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import attack, choice, features, grid, groups, models, strip
+from fairenum.report import attack, choice, features, grid, groups, models, scores, strip
 from fairenum.report.embedded import copy_of
 from fairenum.report.models import training_loss
 from fairenum.report.rules import Rule, judge
@@ -85,10 +85,10 @@ def _page(
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
     """Give the numbers to see first."""
     metric, shortlist = document.selection.tolerances.metric, document.selection.shortlist
-    scores = [(rank, document.models[rank - 1].scores.holdout) for rank in shortlist]
-    yield from (Tile.of(f"{GAPS[metric]} gap, model {rank}", estimate(one.gap(metric))) for rank, one in scores)
+    shown = [(rank, document.models[rank - 1].scores.holdout) for rank in shortlist]
+    yield from (Tile.of(f"{GAPS[metric]} gap, model {rank}", estimate(one.gap(metric))) for rank, one in shown)
     performance = performance_of(document)
-    yield from (Tile.of(f"{performance}, model {rank}", estimate(one.performance)) for rank, one in scores)
+    yield from (Tile.of(f"{performance}, model {rank}", estimate(one.performance)) for rank, one in shown)
     if chosen := other_model(document):
         yield Tile(f"training loss, model {chosen.rank}", training_loss(chosen), "above the best, on all rows")
     found = document.multiplicity
@@ -105,6 +105,7 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     shown = document.selection.rank or 1
     for place, table in enumerate(one for one in document.group_tables if one.rank == shown):
         yield Section.of_table(f"groups-{place + 1}", groups.impact(table))
+    yield from scores.model_score_sections(document, is_brief=True)
     yield from features.brief_sections(document)
     if document.attack:
         yield attack.attack_section(document.attack)
@@ -157,6 +158,7 @@ def _methods(document: AuditDocument) -> Iterator[Section]:
 
 
 def _rest(document: AuditDocument) -> Iterator[Section]:
+    yield from scores.model_score_sections(document)
     yield from features.sections(document)
     yield groups.disagreement(document)
     if document.attack:

@@ -83,7 +83,8 @@ def _standard(document: MeasureDocument) -> Iterator[Section]:
     for place, column in enumerate(document.dataset.sensitive):
         by = shortened(column.column, GROUP_WIDTH)
         yield Section(f"groups-{place + 1}", f"Who is selected, by {by}", tuple(_group_blocks(document, place)))
-    yield from scores.score_sections(document)
+    if document.score:
+        yield from scores.score_sections(document.score)
     steps, limits = Items(tuple(wording.steps(document))), Items(tuple(wording.limits(document)))
     yield Section("method", "Method and limits", (steps, limits))
     yield Section("setting", "Configuration", tuple(_setting(document)))
@@ -98,7 +99,8 @@ def _brief(document: MeasureDocument) -> Iterator[Section]:
             tables += [replace(table, title="Against the label") for table in _rates(decisions.columns[place])]
         by = shortened(column.column, GROUP_WIDTH)
         yield Section(f"groups-{place + 1}", f"Who is selected, by {by}", tuple(tables))
-    yield from scores.brief_score_sections(document)
+    if document.score:
+        yield from scores.brief_score_sections(document.score)
 
 
 def _side_by_side(document: MeasureDocument) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairenum.document.measure import MeasureDocument
+from fairenum.document.audit import AuditDocument
 from fairenum.document.measured_score import CutoffPoint, MeasuredScore
 from fairenum.rendering.numbers import UNDEFINED, estimate, share, signed
 from fairenum.rendering.page import Block, Figure, Section, Table
@@ -17,10 +17,8 @@ from fairenum.report.wording import measure as wording
 MOST_RATES = 6  # groups with a column of their own in the table of cutoffs
 
 
-def score_sections(document: MeasureDocument) -> Iterator[Section]:
-    """Show the score by every sensitive column, with figures."""
-    if (score := document.score) is None:
-        return
+def score_sections(score: MeasuredScore, title: str = "The score", anchor: str = "score") -> Iterator[Section]:
+    """Show a score by every sensitive column, with figures."""
     for place, column in enumerate(score.columns, 1):
         by = shortened(column.column, GROUP_WIDTH)
         plots = score_plots.sweeps(column, score.name)
@@ -29,17 +27,15 @@ def score_sections(document: MeasureDocument) -> Iterator[Section]:
         blocks += [Figure((plot,), wording.ROC_CAPTION) for plot in score_plots.roc(column)]
         blocks += [Figure((plot,), wording.CALIBRATION_CAPTION) for plot in score_plots.calibration(column, score.name)]
         blocks += calibration(score, place - 1)
-        yield Section(f"score-{place}", f"The score, by {by}", tuple(blocks))
+        yield Section(f"{anchor}-{place}", f"{title}, by {by}", tuple(blocks))
 
 
-def brief_score_sections(document: MeasureDocument) -> Iterator[Section]:
+def brief_score_sections(score: MeasuredScore, title: str = "The score", anchor: str = "score") -> Iterator[Section]:
     """Show the same for 80 columns."""
-    if (score := document.score) is None:
-        return
     for place, column in enumerate(score.columns):
         by = shortened(column.column, GROUP_WIDTH)
         tables = (scoring(score, place), cutoffs(score, place, is_brief=True))
-        yield Section(f"score-{place + 1}", f"The score, by {by}", tables)
+        yield Section(f"{anchor}-{place + 1}", f"{title}, by {by}", tables)
 
 
 def scoring(score: MeasuredScore, place: int) -> Table:
@@ -118,3 +114,12 @@ def calibration(score: MeasuredScore, place: int) -> Iterator[Table]:
         ),
         is_folded=True,
     )
+
+
+def model_score_sections(document: AuditDocument, *, is_brief: bool = False) -> Iterator[Section]:
+    """Show what the model in use, and the models that are shown side by side, rank people by."""
+    shown = brief_score_sections if is_brief else score_sections
+    for one in document.scores:
+        if one.rank in document.shortlist:
+            title = "The score of the model in use" if one.rank == 0 else f"The decision values of model {one.rank}"
+            yield from shown(one.score, title, f"score-{one.rank}")

@@ -1,0 +1,189 @@
+"""The model in use: row 0, what models are compared with, and what becomes of rows that it never decided."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fairlearn.metrics import demographic_parity_difference, equalized_odds_difference
+from in_use import PLAN, QUICK, audited, holdout, table
+from sklearn.metrics import roc_auc_score
+
+from fairenum import AuditResult, audit, select
+from fairenum.errors import ConfigError, FairenumError
+
+
+@pytest.fixture(scope="module")
+def run() -> AuditResult:
+    return audited(table(), incumbent="hired")
+
+
+def test_row_0_has_the_numbers_of_fairlearn_on_the_holdout(run):
+    rows, found = holdout(run, table()), run.document.incumbent.scores.holdout
+    truth, decided = (rows["good"] == "yes").astype(int), rows["hired"]
+    groups = {"sensitive_features": rows["sex"]}
+    assert found.demographic_parity_difference.value == pytest.approx(
+        demographic_parity_difference(truth, decided, **groups), abs=1e-12
+    )
+    assert found.equalized_odds_difference.value == pytest.approx(
+        equalized_odds_difference(truth, decided, **groups), abs=1e-12
+    )
+    assert found.accuracy.value == pytest.approx((truth == decided).mean(), abs=1e-12)
+    assert found.selection_rate.value == pytest.approx(decided.mean(), abs=1e-12)
+    assert run.document.reference_check.ranks[0] == 0
+    assert run.document.reference_check.largest_difference < 1e-12
+
+
+def test_no_machine_learns_from_the_column(run):
+    assert [one.name for one in run.document.dataset.features] == ["skill", "years"]
+    without = audited(table().drop(columns="hired"))
+    assert [one.objective for one in run.document.models] == [one.objective for one in without.document.models]
+
+
+def test_changes_are_against_row_0(run):
+    document = run.document
+    own, first = document.incumbent.scores.holdout, document.first.scores.holdout
+    metric = "demographic_parity_difference"
+    assert first.gap(metric).change.value == pytest.approx(first.gap(metric).value - own.gap(metric).value, abs=1e-12)
+    assert first.accuracy.change.value == pytest.approx(first.accuracy.value - own.accuracy.value, abs=1e-12)
+    assert own.gap(metric).change.value == own.accuracy.change.value == 0.0
+    assert document.reference is document.incumbent
+    assert document.shortlist[:2] == [0, 1]
+
+
+def test_against_the_best_machine_nothing_changes_but_for_one_more_row(run):
+    frame = table()
+    best, without = audited(frame, incumbent="hired", against="best"), audited(frame.drop(columns="hired"))
+    document = best.document
+    assert document.reference is document.first
+    assert document.incumbent.scores.holdout.accuracy.value == run.document.incumbent.scores.holdout.accuracy.value
+    assert document.selection.rank == without.document.selection.rank
+    assert [one.change.value for one in document.selection.strip] == [
+        one.change.value for one in without.document.selection.strip
+    ]
+    metric = "demographic_parity_difference"
+    gap = document.incumbent.scores.holdout.gap(metric)
+    assert gap.change.value == pytest.approx(gap.value - document.first.scores.holdout.gap(metric).value, abs=1e-12)
+
+
+def test_model_1_in_use_is_judged_as_model_1():
+    frame = table()
+    plain = audited(frame.drop(columns="hired"), k=8)
+    frame["hired"] = plain.estimator(1).predict(frame)
+    used = audited(frame, incumbent="hired", k=8).document
+    assert used.incumbent.predictions_changed.holdout.rows == 0
+    if plain.document.selection.outcome == "selected":
+        assert used.selection.rank == plain.document.selection.rank
+        assert [one.change for one in used.selection.strip] == [one.change for one in plain.document.selection.strip]
+        assert used.selection.guards == plain.document.selection.guards
+    else:
+        assert (used.selection.outcome, used.selection.rank) == ("kept", None)
+
+
+def test_what_is_in_use_stays_unless_a_model_looks_fairer():
+    frame = table()
+    even = np.random.default_rng(0).permutation(len(frame)) % 2 == 0
+    frame["hired"] = np.where(even, "yes", "no")
+    frame.loc[:, "hired"] = frame.groupby("sex")["hired"].transform(lambda one: np.resize(["yes", "no"], len(one)))
+    document = audited(frame, incumbent="hired", max_performance_drop=1.0, guards="none").document
+    assert (document.selection.outcome, document.selection.rank, document.selected) == ("kept", None, None)
+    assert document.selection.reason in ("no_smaller_gap", "no_other_candidate")
+    assert document.explanation is document.flips is None
+
+
+def test_a_choice_made_again_from_the_document_is_the_same(run, tmp_path):
+    run.save(tmp_path / "run.json")
+    again = select(AuditResult.load(tmp_path / "run.json"))
+    assert again.document.selection.rank == run.document.selection.rank
+    assert again.document.selection.candidates == run.document.selection.candidates
+    asked = select(run, rank=1).document
+    assert (asked.selection.rank, asked.selection.outcome, asked.selection.reason) == (1, "selected", "asked_for")
+    assert (
+        asked.selection.strip[0].first.value
+        == run.document.incumbent.scores.holdout.gap(asked.selection.tolerances.metric).value
+    )
+
+
+def test_models_may_be_cut_like_it():
+    document = audited(table(), incumbent="hired", decide="like-incumbent").document
+    rate = document.incumbent.scores.selection.selection_rate.value
+    for model in document.models:
+        assert model.scores.selection.selection_rate.value == pytest.approx(
+            rate, abs=1.0 / document.dataset.splits.selection
+        )
+    assert document.requested.decide == "like-incumbent"
+    assert document.config.decide.startswith("rate=")
+
+
+def test_rows_that_it_never_decided_are_no_part_of_the_audit():
+    frame = table()
+    frame["hired"] = frame["hired"].astype(object)
+    frame.loc[frame.index % 2 == 0, "hired"] = None
+    result = audited(frame, incumbent="hired", sizes=(0.4, 0.3, 0.3))
+    document = result.document
+    assert (document.incumbent.undecided, document.dataset.rows) == (300, 300)
+    numbers = result.live.division.dataset.numbered(np.arange(300))
+    np.testing.assert_array_equal(numbers, np.arange(1, 600, 2))
+    kept = holdout(result, frame)
+    assert document.incumbent.scores.holdout.selection_rate.value == pytest.approx(kept["hired"].mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("is_lower_better", [False, True])
+@pytest.mark.parametrize("cutoff", [50.0, "rate=0.3", "base-rate", "median"])
+def test_a_score_is_cut_where_it_is_said(cutoff, is_lower_better):
+    frame = table()
+    sign = -1.0 if is_lower_better else 1.0
+    frame["risk"] = sign * frame["points"]
+    wanted = sign * cutoff if isinstance(cutoff, float) else cutoff
+    result = audited(
+        frame.drop(columns="hired"),
+        incumbent_score="risk",
+        incumbent_cutoff=wanted,
+        incumbent_lower_is_better=is_lower_better,
+    )
+    found, everyone = result.document.incumbent, frame["points"]
+    limit = {50.0: 50.0, "median": everyone.median() + 1e-9}.get(cutoff)
+    if limit is None:
+        share = 0.3 if cutoff == "rate=0.3" else (frame["good"] == "yes").mean()
+        limit = everyone.sort_values(ascending=False).iloc[round(share * len(frame)) - 1]
+    rows = holdout(result, frame)
+    assert found.scores.holdout.selection_rate.value == pytest.approx((rows["points"] >= limit).mean(), abs=0.02)
+    if isinstance(cutoff, float):
+        assert found.cutoff == wanted
+        assert found.scores.holdout.selection_rate.value == pytest.approx((rows["points"] >= 50.0).mean(), abs=1e-12)
+    area = roc_auc_score(rows["good"] == "yes", rows["points"])
+    assert found.scores.holdout.auc.value == pytest.approx(area, abs=1e-12)
+
+
+def test_without_a_score_it_ranks_nobody(run):
+    assert run.document.incumbent.scores.holdout.auc.value is None
+    with pytest.raises(ConfigError, match="has decisions alone, and performance 'auc'"):
+        audited(table(), incumbent="hired", performance="auc")
+
+
+def test_a_feature_that_tells_its_decisions_is_named():
+    frame = table()
+    assert audited(frame, incumbent="hired", drop=["rival"]).document.incumbent.copies == ("points",)
+    assert audited(frame, incumbent="hired").document.incumbent.copies == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"against": "incumbent"}, "none was given; name its decisions"),
+        ({"decide": "like-incumbent"}, "none was given; name its decisions"),
+        ({"incumbent_score": "skill"}, "a score decides where it is cut; say where 'skill' is"),
+        ({"incumbent": "hired", "incumbent_cutoff": 1}, "holds decisions .--incumbent., which are not cut"),
+        ({"incumbent": "nobody"}, "no column 'nobody', named as incumbent .--incumbent."),
+        ({"incumbent": "good"}, "plays another part, too"),
+        ({"incumbent": "years"}, "holds .* values .* and a decision is favourable or not"),
+        ({"incumbent": "empty"}, "decides none of the 600 rows"),
+        ({"incumbent": "word"}, "it is not clear which is favourable; say it, such as with incumbent_favourable"),
+        ({"incumbent_score": "sex", "sensitive": "hired", "incumbent_cutoff": 1}, "holds texts, and a score"),
+        ({"incumbent": "hired", "incumbent_model": "x.onnx"}, "given twice"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(options, message):
+    frame = table().assign(empty=None, word=np.resize(["x", "y"], 600))
+    plan = {**PLAN, **QUICK, "drop": ["points", "rival"], **options}
+    with pytest.raises(FairenumError, match=message):
+        audit(frame, **plan)
