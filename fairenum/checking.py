@@ -65,7 +65,7 @@ def check_texts(config: object, flags: Mapping[str, str]) -> None:
 
 
 def _is_line(text: object) -> bool:
-    is_short = isinstance(text, str) and 0 < len(text.strip()) and len(text) <= LONGEST_TEXT
+    is_short = isinstance(text, str) and len(text.strip()) > 0 and len(text) <= LONGEST_TEXT
     return is_short and not any(unicodedata.category(sign) in CONTROLS for sign in str(text))
 
 
