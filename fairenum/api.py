@@ -57,16 +57,6 @@ class AuditResult(Result):
         """Whether the run was interrupted."""
         return self.document.is_partial
 
-    @property
-    def warnings(self) -> dict[str, list[str]]:
-        """What to beware of, in words, by the code to look for."""
-        from fairenum.report.wording.cautions import warnings
-
-        found: dict[str, list[str]] = {}
-        for caution, words in zip(self.document.warnings, warnings(self.document), strict=True):
-            found.setdefault(caution.code, []).append(words)
-        return found
-
     def model(self, rank: int) -> AuditedModel:
         """Return one model by its rank."""
         models = self.document.models

@@ -27,6 +27,8 @@
     │   │   └── FavourableUnknown  the favourable value is not stated, or not among the values
     │   ├── SplitImpossible        the rows cannot be divided as asked
     │   └── TableTooLarge          the encoded table would take more memory than is allowed
+    ├── ModelError                 a model in use gives no answers that can be used
+    │   └── ModelFileRefused       a model file is damaged, of no kind that is read here, or could run code
     ├── ConfigError                an option of an audit is unknown or out of range
     ├── ResultError                a saved result cannot be read or does not hold what is asked of it
     │   ├── EvidenceRefused        a file is no evidence file, or one that is made to do harm
@@ -147,6 +149,14 @@ class SplitImpossible(DataError):
 
 class TableTooLarge(DataError):
     """The encoded table would take more memory than is allowed."""
+
+
+class ModelError(FairenumError):
+    """A model in use gives no answers that can be used."""
+
+
+class ModelFileRefused(ModelError):
+    """A model file is damaged, of no kind that is read here, or could run code."""
 
 
 class ConfigError(FairenumError):

@@ -38,16 +38,6 @@ class MeasureResult(Result):
         names = [decisions.name for decisions in self.document.decisions]
         return f"MeasureResult({self.document.dataset.name!r}, decisions={names})"
 
-    @property
-    def warnings(self) -> dict[str, list[str]]:
-        """What to beware of, in words, by the code to look for."""
-        from fairenum.report.wording.measure_cautions import warnings
-
-        found: dict[str, list[str]] = {}
-        for caution, words in zip(self.document.warnings, warnings(self.document), strict=True):
-            found.setdefault(caution.code, []).append(words)
-        return found
-
     def decisions(self, name: str | None = None) -> MeasuredDecisions:
         """Return decisions by their column, or by that of the score they come from; the first if none is named."""
         found = {decisions.name: decisions for decisions in reversed(self.document.decisions)}

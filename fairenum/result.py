@@ -22,6 +22,16 @@ class Result:
 
     document: JudgedDocument
 
+    @property
+    def warnings(self) -> dict[str, list[str]]:
+        """What to beware of, in words, by the code to look for."""
+        from fairenum.report import warnings
+
+        found: dict[str, list[str]] = {}
+        for code, words in warnings(self.document):
+            found.setdefault(code, []).append(words)
+        return found
+
     def _repr_html_(self) -> str:
         from fairenum.rendering.notebook import to_notebook
         from fairenum.report import page

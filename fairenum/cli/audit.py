@@ -202,7 +202,8 @@ def audit(
     **options: object,
 ) -> Exit:
     """Run an audit and deliver its result."""
-    delivery = Delivery.taken_from(options, inputs=(data,))
+    model = options.get("incumbent_model")
+    delivery = Delivery.taken_from(options, inputs=(data,) if model is None else (data, str(model)))
     flipping = _attack_options(options, is_wanted=attack)
     from fairenum.api import audit as run_audit
     from fairenum.document.audit_config import AuditConfig

@@ -33,7 +33,7 @@ def row_name(index: Index, position: int) -> str:
     row = f"row {position + 1}"
     if index.name == LINE:
         return f"{row} (line {index[position]} of the file)"
-    return row if isinstance(index, pd.RangeIndex) else f"{row} (index {index[position]!r})"
+    return row if isinstance(index, pd.RangeIndex) else f"{row} (index {index[[position]].tolist()[0]!r})"
 
 
 def unlike(name: str, names: Container[str]) -> str:

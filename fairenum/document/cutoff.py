@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from fairenum.document.deciding import NUMBER
-from fairenum.errors import ConfigError
+from fairenum.document.deciding import NUMBER, read_rule
 from fairenum.phrases import plain_number
 
 CutoffRule = Literal["value", "rate", "base-rate", "median"]
@@ -39,21 +36,10 @@ class Cutoff:
     def of(cls, text: object) -> Cutoff:
         """Read what was asked for: a number, ``rate=SHARE``, ``base-rate`` or ``median``."""
         written = plain_number(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
-        found = re.fullmatch(PATTERN, written) if isinstance(written, str) else None
-        if not found:
-            raise ConfigError(
-                f"option 'cutoff' must be a number, rate=SHARE, base-rate or median, not {text!r} (--cutoff)"
-            )
-        share, value = found.groups()
-        if share is not None and not 0.0 < float(share) < 1.0:
-            raise ConfigError(
-                f"option 'cutoff' selects a share between 0 and 1, such as rate=0.3, not {text!r} (--cutoff)"
-            )
-        if value is not None and not math.isfinite(float(value)):
-            raise ConfigError(f"option 'cutoff' needs a finite number, not {text!r} (--cutoff)")
+        rule, share, value = read_rule("cutoff", written, PATTERN, "a number, rate=SHARE, base-rate or median")
         if share is not None:
-            return cls("rate", float(share))
-        return cls("value", float(value)) if value is not None else cls(found[0])  # type: ignore[arg-type]
+            return cls("rate", share)
+        return cls("value", value) if value is not None else cls(rule)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         number = "" if self.number is None else plain_number(self.number)

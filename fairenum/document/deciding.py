@@ -39,21 +39,36 @@ class Decide:
     @classmethod
     def of(cls, text: object) -> Self:
         """Read what was asked for: a word, ``rate=SHARE`` or ``threshold=VALUE``."""
-        found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
-        if not found:
-            raise ConfigError(
-                "option 'decide' must be sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE, not "
-                f"{text!r} (--decide)"
-            )
-        share, threshold = found.groups()
-        if share is not None and not 0.0 < float(share) < 1.0:
-            raise ConfigError(
-                f"option 'decide' selects a share between 0 and 1, such as rate=0.7, not {text!r} (--decide)"
-            )
-        if threshold is not None and not math.isfinite(float(threshold)):
-            raise ConfigError(f"option 'decide' needs a finite threshold, not {text!r} (--decide)")
-        number = share if share is not None else threshold
-        return cls(found[0].split("=")[0], None if number is None else float(number))  # type: ignore[arg-type]
+        words = "sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE"
+        rule, share, threshold = read_rule("decide", text, PATTERN, words)
+        return cls(rule.split("=")[0], threshold if share is None else share)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return self.rule if self.number is None else f"{self.rule}={plain_number(self.number)}"
+
+
+def read_rule(option: str, text: object, pattern: str, words: str) -> tuple[str, float | None, float | None]:
+    """Read where something is cut; return what was written, the share that is selected, and the value of the cut.
+
+    Parameters
+    ----------
+    option
+        Its name.
+    text
+        What was asked for.
+    pattern
+        Of what can be asked for: its groups are the share and the value.
+    words
+        The same as people read it.
+    """
+    found = re.fullmatch(pattern, text) if isinstance(text, str) else None
+    if not found:
+        raise ConfigError(f"option {option!r} must be {words}, not {text!r} (--{option})")
+    share, value = (None if part is None else float(part) for part in found.groups())
+    if share is not None and not 0.0 < share < 1.0:
+        raise ConfigError(
+            f"option {option!r} selects a share between 0 and 1, such as rate=0.7, not {text!r} (--{option})"
+        )
+    if value is not None and not math.isfinite(value):
+        raise ConfigError(f"option {option!r} needs a finite number, not {text!r} (--{option})")
+    return found[0], share, value

@@ -12,7 +12,7 @@ from datetime import date
 from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.bench import BenchDocument
-from fairenum.document.kinds import AnyDocument
+from fairenum.document.kinds import AnyDocument, JudgedDocument
 from fairenum.document.measure import MeasureDocument
 from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.reproduction import ReproductionDocument
@@ -25,8 +25,9 @@ from fairenum.report.measure import brief_measure_page, measure_page
 from fairenum.report.mitigation import mitigation_page
 from fairenum.report.reproduction import reproduction_page
 from fairenum.report.rules import Rule
+from fairenum.report.wording import cautions, measure_cautions
 
-__all__ = ["compare", "page"]
+__all__ = ["compare", "page", "warnings"]
 
 
 def page(
@@ -84,3 +85,10 @@ def _in_characters(section: Section) -> Section:
     return replace(
         section, blocks=tuple(block for block in section.blocks if not isinstance(block, Figure) or block.plain)
     )
+
+
+def warnings(document: JudgedDocument) -> Iterable[tuple[str, str]]:
+    """Say what to beware of, as codes and in words, in the order of the document."""
+    if isinstance(document, AuditDocument):
+        return zip((one.code for one in document.warnings), cautions.warnings(document), strict=True)
+    return zip((one.code for one in document.warnings), measure_cautions.warnings(document), strict=True)

@@ -22,7 +22,7 @@ CONFIG = AttackConfig(
 
 @pytest.fixture(scope="module")
 def compas():
-    return load_dataset("compas", use_sensitive=True)
+    return load_dataset("compas", use_sensitive=True, incumbent="none")
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ PAPER = {"sizes": (100, 0, 50), "standardise": False, "rows": True}
 
 @pytest.fixture(scope="module")
 def compas():
-    return load_dataset("compas", use_sensitive=True)
+    return load_dataset("compas", use_sensitive=True, incumbent="none")
 
 
 def test_the_summary_is_about_all_trials(compas):

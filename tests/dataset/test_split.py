@@ -10,7 +10,7 @@ from fairenum.dataset import Dataset, Encoding, load_dataset, merge_identical, s
 
 @pytest.fixture(scope="module")
 def compas():
-    return load_dataset("compas", use_sensitive=True)
+    return load_dataset("compas", use_sensitive=True, incumbent="none")
 
 
 def of_labels(labels):

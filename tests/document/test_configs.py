@@ -154,8 +154,17 @@ def test_options_given_one_by_one_are_those_of_the_configuration():
     given = get_type_hints(AuditOptions)
     assert given.pop("max_accuracy_drop") == given["max_performance_drop"]  # another name of it
     wider = {name for name, kind in given.items() if kind != declared[name]}
-    # any sequence will do; the configuration keeps a tuple
-    assert wider == {"sizes", "guards", "drop", "categorical_columns", "only", "exclude"}
+    # any sequence will do; the configuration keeps a tuple. A cutoff may be a number, the model in use a model itself
+    assert wider == {
+        "sizes",
+        "guards",
+        "drop",
+        "categorical_columns",
+        "only",
+        "exclude",
+        "incumbent_cutoff",
+        "incumbent",
+    }
     for value in (["town"], ("town",)):
         assert AuditConfig().but(drop=value, sizes=[0.5, 0.25, 0.25]) == AuditConfig(
             reading=Reading(drop=("town",)), sizes=(0.5, 0.25, 0.25)
