@@ -41,8 +41,8 @@ def test_audits(name):
         assert now.loss_ratio == pytest.approx(then.loss_ratio, rel=1e-9, abs=1e-12), STALE
         if then.objective_ratio is not None:  # a tilted model has none
             assert now.objective_ratio == pytest.approx(then.objective_ratio, rel=1e-9), STALE
-        for measure in ("accuracy", metric):
-            gone, found = (model.scores.holdout.measure(measure).value for model in (then, now))
+        for name in ("accuracy", metric):
+            gone, found = (model.scores.holdout.measure(name).value for model in (then, now))
             assert found == pytest.approx(gone, rel=1e-9), STALE
 
 
