@@ -51,7 +51,7 @@ gallery-pages: $(VENV)/.installed
 	for name in injection defences mitigation; do \
 		$(BIN)/fairenum report reports/$$name.json --markdown reports/$$name.md --quiet || exit 1; done
 	$(BIN)/fairenum reproduce --saved reports/paper.json --output reports --quiet
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1270 --screenshot=reports/report.png reports/compas.html
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1110 --screenshot=reports/report.png reports/compas.html
 
 # The paper's injected draws, 200 of them, and what defends against flips that follow the group.
 gallery-attack: $(VENV)/.installed

@@ -109,10 +109,12 @@ def scoring_ratios(table: GroupTable, name: str) -> Table:
 
 def _notes(table: GroupTable) -> Iterator[str]:
     yield f"unknown category: {counted(unknown_rows(table), 'row')}, not used for ratios"
-    yield (
-        f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either, as the "
-        "rates of so few say little"
-    )
+    known, _ = _counted(table)
+    if any(group not in known and not _is_unknown(group) for group in table.groups):
+        yield (
+            f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either, as "
+            "the rates of so few say little"
+        )
     yield from hidden_groups(table.groups)
 
 

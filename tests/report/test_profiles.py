@@ -98,6 +98,8 @@ def test_impact_ratios_are_against_the_most_selected_category_that_counts():
         ("0.000", "0.000"),
     ]
     assert "unknown category: 200 rows, not used for ratios" in table.notes
+    assert any(note.startswith("not counted: a category of less than 2%") for note in table.notes)
+    assert not any(note.startswith("not counted") for note in ratios_of(groups[:2]).notes)
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=6))

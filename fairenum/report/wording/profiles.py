@@ -83,8 +83,8 @@ def lowest_ratio(tool: str, group: str, ratio: float, column: str, *, is_scoring
     kind = "ratio of scoring rates" if is_scoring else "impact ratio"
     # four fifths is no rule of this law, but what a reader looks for
     return (
-        f"The lowest {kind} of {tool} is {share(ratio)}, of {shortened(group, GROUP_WIDTH)} (by {short(column)}), "
-        f"{'below' if ratio < FOUR_FIFTHS else 'at least'} four fifths."
+        f"The lowest {kind} of {tool} is {share(ratio)}, of {shortened(group, GROUP_WIDTH)} (by "
+        f"{shortened(column, GROUP_WIDTH)}), {'below' if ratio < FOUR_FIFTHS else 'at least'} four fifths."
     )
 
 
