@@ -77,7 +77,9 @@ def headline(tool: Tool) -> str:
     """Name the lowest ratio of a tool over all columns, of whom it selects or of whom it scores above the median."""
     ratios = [(table, found, False) for table in tool.selecting if (found := lowest_ratio(table))]
     ratios += [(table, found, True) for table in tool.scoring if (found := lowest_ratio(table))]
-    unknown = wording.unknown(max(tool.unknown.values(), default=0))
+    if not tool.selecting:
+        return wording.no_ratio(tool.name)
+    unknown = wording.unknown(max(tool.unknown.values()))
     if not ratios:
         return f"{wording.no_ratio(tool.name)} {unknown}"
     table, found, is_scoring = min(ratios, key=lambda one: one[1].value)
