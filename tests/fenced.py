@@ -1,8 +1,9 @@
 """The fenced blocks of the documentation, run as a reader would run them.
 
 A ``sh`` block holds commands, one to a line (a backslash continues it); ``python`` blocks of one document share their
-names. ``<!-- slow -->`` before a block leaves it to `make test-slow`; its command lines are still read by the program.
-A comment ``# exit code N`` behind a command says how it ends if not with 0.
+names; the commands of a ``yaml`` block, which defines a job, are run, too. ``<!-- slow -->`` before a block leaves it
+to `make test-slow`; its command lines are still read by the program. A comment ``# exit code N`` behind a command says
+how it ends if not with 0.
 """
 
 import os
@@ -11,9 +12,11 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
 from loans import write_loans
 
 from fairenum import cli
@@ -23,7 +26,7 @@ DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "plugins/R
 DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
 NAMES = [str(document.relative_to(ROOT)) for document in DOCUMENTS]
 FENCE = re.compile(r"^(?P<slow><!-- slow -->\n+)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = ("sh", "python", "toml", "text")
+LANGUAGES = ("sh", "python", "toml", "yaml", "text")
 EXIT_CODE = re.compile(r"# exit code (\d+)")
 
 
@@ -40,8 +43,23 @@ class Block:
     @property
     def commands(self) -> list[str]:
         """The command lines of a block of the shell."""
-        joined = self.text.replace("\\\n", " ")
-        return [line.strip() for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        return command_lines(self.text)
+
+
+def command_lines(text: str) -> list[str]:
+    """Divide a script into its commands; a backslash continues one."""
+    joined = text.replace("\\\n", " ")
+    return [line.strip() for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+
+
+def scripts(job: object) -> Iterator[str]:
+    """Find the scripts of a job's definition: GitHub's ``run``, and GitLab's ``script``."""
+    parts = job.items() if isinstance(job, dict) else enumerate(job) if isinstance(job, list) else ()
+    for name, part in parts:
+        if name in ("run", "script"):
+            yield from part if isinstance(part, list) else [part]
+        else:
+            yield from scripts(part)
 
 
 def blocks(document: Path) -> list[Block]:
@@ -59,6 +77,9 @@ def run_block(block: Block, names: dict) -> None:
         exec(compile("\n" * block.line + block.text, str(block.document), "exec"), names)
     elif block.language == "toml":
         tomllib.loads(block.text)
+    elif block.language == "yaml":
+        for command in (line for script in scripts(yaml.safe_load(block.text)) for line in command_lines(script)):
+            run_command(command)
     elif block.language == "sh":
         for command in block.commands:
             run_command(command)

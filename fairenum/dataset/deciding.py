@@ -56,10 +56,25 @@ def _framed(source: pd.DataFrame | Mapping[str, ArrayLike]) -> pd.DataFrame:
 
     if isinstance(source, pd.DataFrame):
         return source
+    _refuse_other_rows(source)
     try:
         return pd.DataFrame(dict(source))
     except (TypeError, ValueError) as error:
         raise DataError(f"decisions must be a file, a frame, or arrays of one length by name: {error}") from error
+
+
+def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
+    """Refuse Series whose rows bear different names: pandas would join them by name, and not one after another."""
+    import pandas as pd
+
+    series = {name: found for name, found in source.items() if isinstance(found, pd.Series)}
+    first = next(iter(series), "")
+    for name, found in series.items():
+        if not found.index.equals(series[first].index):
+            raise DataError(
+                f"the Series {first!r} and {name!r} have different indexes, so it is not clear which of their rows "
+                "belong together; give arrays in one order (series.to_numpy()), or a frame"
+            )
 
 
 def _from_card(card: Card, roles: Roles, reading: Reading) -> DecidedTable:

@@ -10,7 +10,8 @@ ELLIPSIS = "…"
 
 def plain(text: object) -> str:
     """Show controls, direction marks and lone surrogates as escapes; all else stays as it is."""
-    return "".join(map(_visible, str(text)))
+    shown = str(text)
+    return shown if shown.isprintable() else "".join(map(_visible, shown))  # most names need no second look
 
 
 def shortened(text: object, width: int) -> str:

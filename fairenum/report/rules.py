@@ -13,14 +13,16 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import cast, get_args
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Selection
 from fairenum.document.header import Document
+from fairenum.document.impact import GroupTable
 from fairenum.document.measure import MeasuredDecisions, MeasureDocument
+from fairenum.document.models import AuditedModel
 from fairenum.document.scores import SplitScores
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import Gap, Measure, Performance, Ratio
@@ -62,6 +64,11 @@ class Rule:
     def __str__(self) -> str:
         return f"{self.measure}{self.comparison}{self.limit:g}"
 
+    @property
+    def is_between_groups(self) -> bool:
+        """Whether it compares groups, and is not about all rows together."""
+        return self.measure in GROUP_MEASURES
+
     def is_kept_by(self, value: float) -> bool:
         """Tell whether a value is on the right side of the limit."""
         return COMPARISONS[self.comparison](value, self.limit)
@@ -69,11 +76,18 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A rule, what became of it, and why in words."""
+    """A rule, what became of it, and why in words.
+
+    Attributes
+    ----------
+    table
+        The groups that it is about; None if it is about all rows together, or no model was selected.
+    """
 
     rule: Rule
     outcome: RuleOutcome
     reason: str
+    table: GroupTable | None = None
 
     @property
     def check(self) -> Check:
@@ -125,14 +139,19 @@ def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rul
     numbers = document.measure(decisions, rule.measure)
     whose = f"{measured.title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
-    return decided(rule, numbers, found, lack, measured.aside(aside) if aside else "")
+    judgement = decided(rule, numbers, found, lack, measured.aside(aside) if aside else "")
+    return replace(judgement, table=column.impact if rule.is_between_groups else None)
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
     """Judge one rule by the holdout scores of the selected model."""
     if document.selected is None:
         return Judgement(rule, RuleOutcome.OPEN, wording.NO_MODEL)
-    numbers = _measured(document.selected.scores.holdout, rule.measure, document.selection)
+    return replace(_judge_selected(document, document.selected, rule), table=_table(document, rule))
+
+
+def _judge_selected(document: AuditDocument, selected: AuditedModel, rule: Rule) -> Judgement:
+    numbers = _measured(selected.scores.holdout, rule.measure, document.selection)
     found = wording.judged_by(numbers)
     if document.is_exploratory:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.NOT_SEPARATE}")
@@ -140,6 +159,14 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
     aside = wording.not_judged(column) if column and column.aside else ""
     without = wording.WITHOUT_LIMITS_TOGETHER if document.selection.is_in_sight else wording.WITHOUT_LIMITS
     return decided(rule, numbers, found, _lack_of_groups(document, rule.measure), aside, without)
+
+
+def _table(document: AuditDocument, rule: Rule) -> GroupTable | None:
+    """Find what the holdout says of the selected model, group by group of the primary column."""
+    if document.dataset.primary is None or not rule.is_between_groups:
+        return None
+    wanted = (document.selection.rank, document.dataset.primary.column)
+    return next((table for table in document.group_tables if (table.rank, table.column) == wanted), None)
 
 
 def decided(
@@ -160,12 +187,11 @@ def decided(
     without
         What to say where there are no limits to judge by.
     """
-    is_between_groups = rule.measure in GROUP_MEASURES
     if numbers.value is None or numbers.low is None or numbers.high is None:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
-    if is_between_groups and lack:
+    if rule.is_between_groups and lack:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{lack}")
-    found += aside if is_between_groups else ""
+    found += aside if rule.is_between_groups else ""
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.STRADDLES}")

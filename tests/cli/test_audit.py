@@ -37,7 +37,7 @@ def test_the_report_is_on_stdout_and_the_run_is_saved_beside(fairenum, loans, fo
 
 
 def test_a_bundled_dataset_needs_no_option(fairenum, folder):
-    ended = fairenum("audit", "german", "-k", "2", "--replications", "20")
+    ended = fairenum("audit", "german", "-k", "2", "--search", "exact", "--replications", "20")
     assert ended.code == 0
     assert "german: 1000 rows" in ended.out
     assert (folder / "fairenum-german.json").is_file()

@@ -17,6 +17,7 @@ replications = 20
 rows = true
 split = [0.5, 0.25, 0.25]
 fail_on = ["accuracy>0.01"]
+search = "exact"
 """
 
 
@@ -46,7 +47,7 @@ def test_the_command_line_wins_over_the_file_and_the_file_over_the_default(faire
 
 
 def test_a_section_of_pyproject_will_do(fairenum, loans, folder):
-    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.fairenum]\nk = 3\n")
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.fairenum]\nk = 3\nsearch = 'exact'\n")
     assert resolved(fairenum("audit", loans, *OPTIONS[:6], "--json", "-")).k == 3
 
 
@@ -57,8 +58,8 @@ def test_a_project_without_the_section_changes_nothing(fairenum, loans, folder):
 
 def test_the_plain_file_wins_over_pyproject_and_a_named_one_over_both(fairenum, loans, folder):
     (folder / "pyproject.toml").write_text("[tool.fairenum]\nk = 3\nseed = 1\n")
-    (folder / "fairenum.toml").write_text("k = 4\n")
-    (folder / "other.toml").write_text("k = 2\n")
+    (folder / "fairenum.toml").write_text("k = 4\nsearch = 'exact'\n")
+    (folder / "other.toml").write_text("k = 2\nsearch = 'exact'\n")
     found = resolved(fairenum("audit", loans, *OPTIONS[:6], "--json", "-"))
     assert (found.k, found.seed) == (4, 0)
     named = fairenum("audit", loans, *OPTIONS[:6], "--json", "-", "--config", "other.toml")

@@ -55,7 +55,7 @@ def test_many_large_examples_do_not_make_the_page_large():
     rows = tuple(LeftOut(1, 1, row, "bad", {"age": {"> 25": 1}}) for row in range(2000))
     values = {f"column {place}": f"value {place}" for place in range(60)}
     examples = tuple(Example(row.row, (row.row,), "bad", row.groups, values) for row in rows)
-    document = large()
+    document = full()
     document = document.but(examples=examples, models=tuple(model.but(left_out=rows) for model in document.models))
     html = to_html(page(document))
     assert len(html.encode()) < LARGEST

@@ -78,7 +78,20 @@ def test_an_unknown_name_is_bad_usage():
 
 
 def test_a_strategy_from_elsewhere_attacks(place, tmp_path):
-    options = ["--strategy", "first_rows", "--flips", "3", "--trials", "2", "-k", "2", "--jobs", "2", "--json", "-"]
+    options = [
+        "--strategy",
+        "first_rows",
+        "--flips",
+        "3",
+        "--trials",
+        "2",
+        "-k",
+        "2",
+        "--split",
+        "60,0,100",
+        "--json",
+        "-",
+    ]
     done = run(place, PROGRAM, "attack", "compas", *options)
     assert done.returncode == 0, done.stderr
     trials = json.loads(done.stdout)["trials"]

@@ -1,0 +1,171 @@
+"""Fairness in a test suite: rules about decisions or about an audit, as an assertion.
+
+It works with pytest, unittest and whatever else reports an AssertionError, and imports none of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, overload
+
+from fairenum.document.measure_config import MeasureConfig, MeasureOptions
+from fairenum.errors import ConfigError
+from fairenum.phrases import quoted
+from fairenum.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from fairenum.api import AuditResult
+    from fairenum.dataset.naming import Names
+    from fairenum.document.kinds import JudgedDocument
+    from fairenum.measurement import MeasureResult
+    from fairenum.report.rules import Judgement
+
+    Judged = TypeVar("Judged", AuditResult, MeasureResult)
+
+WhenOpen = Literal["fail", "warn"]
+
+
+class RuleLeftOpen(UserWarning):
+    """A rule was let pass, although the rows leave it open."""
+
+
+class MeasureArguments(MeasureOptions, total=False):
+    """What else `fairenum.measure` takes."""
+
+    score: str | None
+    label: str | None
+    favourable: object
+    decision_favourable: object
+    counts: bool
+    config: MeasureConfig | None
+
+
+@overload
+def assert_fair(data: Judged, *, rules: str | Iterable[str], when_open: WhenOpen = "fail") -> Judged: ...
+
+
+@overload
+def assert_fair(
+    data: str | Path | pd.DataFrame | Mapping[str, ArrayLike],
+    decision: Names = (),
+    sensitive: Names = (),
+    *,
+    rules: str | Iterable[str],
+    when_open: WhenOpen = "fail",
+    **measuring: Unpack[MeasureArguments],
+) -> MeasureResult: ...
+
+
+def assert_fair(
+    data: AuditResult | MeasureResult | str | Path | pd.DataFrame | Mapping[str, ArrayLike],
+    decision: Names = (),
+    sensitive: Names = (),
+    *,
+    rules: str | Iterable[str],
+    when_open: WhenOpen = "fail",
+    **measuring: Unpack[MeasureArguments],
+) -> AuditResult | MeasureResult:
+    """Raise an AssertionError unless decisions keep every rule.
+
+    Rules are those of ``fairenum measure --fail-on``, and are judged as there: with the uncertainty of the rows, for
+    all decisions, in the primary sensitive column. A rule is kept if the whole interval of its metric keeps the limit,
+    violated if none of it does, and open if the rows do not tell.
+
+    Parameters
+    ----------
+    data
+        Decisions as `fairenum.measure` takes them (a file, a frame, or arrays by name), or the result of `measure` or
+        of `audit`, whose selected model is judged on the holdout.
+    decision, sensitive
+        As for `fairenum.measure`. Rules are about one column: of several, `primary` says which.
+    rules
+        Such as ``"demographic_parity_ratio>=0.8"``; one or several.
+    when_open
+        What becomes of a rule that is open. "fail", the default, raises, too, as the exit code 3 of the command line
+        ends a job: few rows must not look like fairness. "warn" lets it pass with a `RuleLeftOpen` warning.
+    **measuring
+        What else `fairenum.measure` takes (``label="good", favourable="yes", confidence=0.99``).
+
+    Returns
+    -------
+    MeasureResult or AuditResult
+        What was judged: measured, or as it was given.
+
+    Raises
+    ------
+    AssertionError
+        With every rule that is not kept, its estimate and interval, the rates of the groups, and what to do.
+    FairenumError
+        If there is nothing to judge: no rules, an unknown metric, a column that is missing.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the test, and not this one
+    from fairenum.report.rules import judge_all, parse_rules
+
+    if when_open not in ("fail", "warn"):
+        raise ConfigError(f"when_open must be 'fail' or 'warn', not {when_open!r}")
+    parsed = parse_rules([rules] if isinstance(rules, str) else rules)
+    if not parsed:
+        raise ConfigError("there are no rules to judge by; give some, such as rules='demographic_parity_ratio>=0.8'")
+    result = _judged(data, decision, sensitive, measuring)
+    judgements = judge_all(result.document, parsed)
+    if failure := _failure(result.document, judgements, when_open):
+        raise AssertionError(failure)
+    for judgement in judgements:
+        if judgement.outcome == "open":
+            warnings.warn(f"{judgement.rule}: {judgement.reason}", RuleLeftOpen, stacklevel=2)
+    return result
+
+
+def _judged(
+    data: AuditResult | MeasureResult | str | Path | pd.DataFrame | Mapping[str, ArrayLike],
+    decision: Names,
+    sensitive: Names,
+    measuring: MeasureArguments,
+) -> AuditResult | MeasureResult:
+    """Measure decisions; what is a result already is judged as it is."""
+    from fairenum.dataset.naming import listed
+    from fairenum.measurement import measure
+
+    if isinstance(data, Result):
+        if decision or sensitive or measuring:
+            raise ConfigError("a result is judged as it is; decision, sensitive and options are for measuring a table")
+        return data
+    columns = listed(sensitive)
+    config = measuring.get("config") or MeasureConfig()
+    if len(columns) > 1 and measuring.get("primary", config.primary) is None:
+        raise ConfigError(
+            f"rules are about one sensitive column, and there are {quoted(columns)}; name it, such as with "
+            f"primary={columns[0]!r}, or assert once for each"
+        )
+    return measure(data, decision, sensitive, **measuring)
+
+
+def _failure(document: JudgedDocument, judgements: Sequence[Judgement], when_open: WhenOpen) -> str:
+    """Say which rules are not kept; empty if nothing is wrong."""
+    from fairenum.report.wording import assertion
+
+    if document.is_partial:
+        return f"{assertion.subject(document)}: {assertion.INTERRUPTED}"
+    fatal = ("violated", "open") if when_open == "fail" else ("violated",)
+    failed = [one for one in judgements if one.outcome in fatal]
+    if not failed:
+        return ""
+    opened = [one.rule.measure for one in failed if one.outcome == "open"]
+    lines = [assertion.unkept(document, len(failed), len(judgements))]
+    lines += [line for one in failed for line in _lines(one)]
+    lines += assertion.advice(document, len(opened) < len(failed), opened)
+    return "\n".join(lines)
+
+
+def _lines(judgement: Judgement) -> Iterator[str]:
+    from fairenum.report.wording.assertion import group_rates
+
+    yield f"  {judgement.outcome}: {judgement.rule}: {judgement.reason}"
+    if judgement.table:
+        yield from (f"    {line}" for line in group_rates(judgement.table, judgement.rule.measure))
