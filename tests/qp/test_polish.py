@@ -80,3 +80,15 @@ def test_examples_clearly_inside_their_box_do_not_give_way_to_those_near_a_bound
     problem = pose(division.train.X, division.train.y, Machine()).problem
     solution = open_workspace("path", problem).solve()
     assert solution.certificate.relative_gap <= 1e-9
+
+
+def test_an_interior_point_of_very_uneven_boxes_comes_to_its_end():
+    # the corrector alone went round in circles here: classes whose prices differ by a factor of 200
+    X = np.array([[-1.0, 2, 2], [-1, 1, -1], [1, -1, -1], [0, -2, -1], [2, -2, 2], [-2, 2, 2]])
+    y = np.array([1.0, -1, 1, -1, 1, 1])
+    problem = SvmProblem(X, y, np.where(y > 0, 0.001, 0.2), np.array([2, 3, 3, 3, 2, 3]))
+    gram = open_gram(problem)
+    found = interior_point(gram, y, problem.upper, problem.linear)
+    certificate, _ = problem.judge(found.alpha, problem.upper, gram.product(found.alpha))
+    assert certificate.relative_gap < 1e-9
+    assert open_workspace("path", problem).solve().certificate.relative_gap < 1e-12
