@@ -122,7 +122,7 @@ class AuditResult(Result):
     def _selected_rank(self) -> int:
         rank = self.document.selection.rank
         if rank is None:
-            from fairenum.report.wording.audit import reason
+            from fairenum.report.wording.choosing import reason
 
             raise ResultError(f"no model was selected: {reason(self.document)}; name a rank")
         return rank

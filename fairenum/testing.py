@@ -81,11 +81,12 @@ def assert_fair(
     ----------
     data
         Decisions as `fairenum.measure` takes them (a file, a frame, or arrays by name), or the result of `measure` or
-        of `audit`, whose selected model is judged on the holdout.
+        of `audit`, of which the model in use is judged on the holdout or, without one, the selected model.
     decision, sensitive
         As for `fairenum.measure`. Rules are about one column: of several, `primary` says which.
     rules
-        Such as ``"demographic_parity_ratio>=0.8"``; one or several.
+        Such as ``"demographic_parity_ratio>=0.8"``; one or several. Of an audit, "selected:", "incumbent:" or "best:"
+        before a rule says whom it is about.
     when_open
         What becomes of a rule that is open. "fail", the default, raises, too, as the exit code 3 of the command line
         ends a job: few rows must not look like fairness. "warn" lets it pass with a `RuleLeftOpen` warning.

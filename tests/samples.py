@@ -7,6 +7,7 @@ from typing import get_args
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck, reason_for
 from fairenum.document.files import load
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.kinds import AnyDocument
 from fairenum.document.models import Baseline, ChangedRows
 from fairenum.document.scores import BaselineScores, GapEstimate
@@ -172,3 +173,29 @@ def scored(document: AuditDocument, rank: int, part: str = "holdout", **changes:
     """Change what one model measures on one split."""
     scores = document.models[rank - 1].scores
     return with_model(document, rank, scores=scores.but(**{part: scores.of(part).but(**changes)}))
+
+
+def in_use(document: AuditDocument, against: str = "incumbent", *, kept: bool = False, **told: object) -> AuditDocument:
+    """The same audit, had a tool been in use that decides as the last listed model; it may be kept."""
+    last = document.models[-1]
+    flips = Parts(ChangedRows(40, 0.2), ChangedRows(44, 0.22))
+    incumbent = Incumbent("tool", "decisions", last.scores, 0.7, flips, is_constant=False, favourable="good")
+    first = (table for table in document.group_tables if table.rank == 1)
+    document = document.but(
+        config=document.config.but(against=against),
+        incumbent=incumbent.but(**told),
+        group_tables=(*(table.but(rank=0) for table in first), *document.group_tables),
+    )
+    if not kept:
+        return document
+    reason = reason_for("kept", "age", len(document.models) + 1, document.selection.candidates)
+    return chosen(
+        document,
+        **{"rank": None, "outcome": "kept", "reason": reason, "verdict": None, "proposal": None},
+        **{"strip": (), "guards": (), "gap_change": None, "performance_change": None, "accuracy_change": None},
+    )
+
+
+def first_in_place(document: AuditDocument) -> AuditDocument:
+    """Let an audit with a model in use select model 1."""
+    return chosen(document, rank=1)

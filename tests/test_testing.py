@@ -17,6 +17,7 @@ from fairlearn.metrics import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import audit as audit_document
+from samples import gap, in_use, scored
 
 from fairenum import AuditResult, MeasureResult, measure
 from fairenum.errors import ColumnMissing, ConfigError, DataError
@@ -128,6 +129,15 @@ def test_results_are_judged_as_they_are():
     text = failure(audited, rules="demographic_parity_difference<=0.1")
     assert text.startswith("1 of 1 rule is not kept (model 3 of the audit of ")
     assert "  violated: demographic_parity_difference<=0.1: 0.150 [0.110, 0.190] on the holdout" in text
+
+
+def test_of_an_audit_with_a_model_in_use_that_is_judged():
+    document = in_use(scored(audit_document(), 20, demographic_parity_difference=gap(0.5)))
+    assert_fair(AuditResult(document), rules="selected:demographic_parity_difference<=0.19")
+    text = failure(AuditResult(document), rules="demographic_parity_difference<=0.19")
+    assert text.startswith("1 of 1 rule is not kept (the audit of german, on its holdout):")
+    assert "violated: incumbent:demographic_parity_difference<=0.19: the model in use (tool): 0.500 [0.460" in text
+    assert "age = " in text  # the rates of its groups
 
 
 def test_an_interrupted_audit_is_not_fair():

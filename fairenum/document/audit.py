@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from fairenum.document.anatomy import Anatomy, Flips
@@ -152,6 +153,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     def reference(self) -> AuditedModel | Incumbent:
         """What models are compared with: the model in use, or model 1."""
         return self.incumbent if self.incumbent and self.is_against_incumbent else self.first
+
+    @property
+    def ranks(self) -> Sequence[int]:
+        """Ranks of all rows of a table of models: the model in use is row 0."""
+        return range(0 if self.incumbent else 1, len(self.models) + 1)
 
     @property
     def shortlist(self) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain
 from typing import get_args
@@ -9,6 +10,8 @@ from typing import get_args
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
 from fairenum.document.consequences import (
+    NOTABLE_MOVE,
+    ROUNDING,
     balance_lost,
     broken_guards,
     few_trials,
@@ -18,6 +21,7 @@ from fairenum.document.consequences import (
     selection_moved,
     wider,
 )
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.table import SensitiveColumn
 from fairenum.document.terms import CautionCode
 
@@ -31,7 +35,7 @@ RANKS = {code: rank for rank, code in enumerate(get_args(CautionCode))}
 
 def cautions(document: AuditDocument) -> tuple[Caution, ...]:
     """List what to beware of, by what it means for the reader: the order of the codes."""
-    rooms = (_of_run, _of_table, _of_features, _of_groups, _of_models, _of_choice)
+    rooms = (_of_run, _of_incumbent, _of_table, _of_features, _of_groups, _of_models, _of_choice)
     found = chain.from_iterable(find(document) for find in rooms)
     return tuple(sorted(found, key=lambda caution: RANKS[caution.code]))
 
@@ -62,6 +66,32 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("solver_failed")
     if document.enumeration.stopped in ("nodes", "time"):
         yield Caution("budget_spent")
+
+
+def _of_incumbent(document: AuditDocument) -> Iterator[Caution]:
+    if (incumbent := document.incumbent) is None:
+        return
+    if incumbent.agreement == 1.0:
+        yield Caution("incumbent_label")
+    if incumbent.is_constant:
+        yield Caution("incumbent_constant")
+    if _selects_otherwise(document, incumbent) and not selection_moved(document):  # which says the same
+        yield Caution("incumbent_rate")
+    if incumbent.copies:
+        yield Caution("incumbent_copies")
+    if incumbent.undecided:
+        yield Caution("incumbent_undecided")
+
+
+def _selects_otherwise(document: AuditDocument, incumbent: Incumbent) -> bool:
+    """Tell whether model 1, cut at the sign, selects quite another share of the holdout than the model in use.
+
+    Nothing can be cut like one that selects everybody, or nobody.
+    """
+    rates = [one.scores.holdout.selection_rate.value for one in (incumbent, document.first)]
+    own, first = (math.nan if rate is None else rate for rate in rates)
+    is_otherwise = abs(first - own) >= NOTABLE_MOVE - ROUNDING
+    return is_otherwise and document.config.decide == "sign" and not incumbent.is_constant
 
 
 def _of_table(document: AuditDocument) -> Iterator[Caution]:

@@ -51,6 +51,12 @@ def other_model(document: AuditDocument) -> AuditedModel | None:
     return document.selected if document.selection.rank != document.reference.rank else None
 
 
+def ended_with(document: AuditDocument) -> int | None:
+    """Return the rank that a run ends with: of the selected model, 0 if the model in use is kept; None for none."""
+    is_kept = document.is_against_incumbent and document.selection.outcome == "kept"
+    return 0 if is_kept else document.selection.rank
+
+
 def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:
     """Return every gap in every column; of an older run with the limits that hold for all models together."""
     chosen = other_model(document)

@@ -82,6 +82,8 @@ AuditCaution = Literal[
     "reference",
     "interrupted",
     "exploratory",
+    "incumbent_label",
+    "incumbent_constant",
     "not_confirmed",
     "broken_guard",
     "wider_gap",
@@ -90,6 +92,9 @@ AuditCaution = Literal[
     "moved_selection",
     "lost_balance",
     "other_column",  # of older runs: a wider gap in another column
+    "incumbent_rate",
+    "incumbent_copies",
+    "incumbent_undecided",
     "small_group",
     "few_trials",
     "single_group",

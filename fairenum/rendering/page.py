@@ -126,7 +126,7 @@ class Candidate:
     gap
         On the selection split, as an exact decimal; empty if the model cannot be selected.
     marks
-        Words that say how it is set apart: first, selected, front, guided, tilted.
+        Words that say how it is set apart: incumbent, first, selected, front, guided, tilted.
     """
 
     name: str
@@ -149,7 +149,9 @@ class Explorer:
     rule
         What the run allowed, in words.
     performance
-        What counts as performance.
+        What counts as performance, and against whom.
+    least
+        The gap on the selection split that a model has to undercut to be chosen, as an exact decimal; empty for none.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -158,6 +160,7 @@ class Explorer:
     candidates: tuple[Candidate, ...]
     rule: str
     performance: str
+    least: str = ""
 
     @property
     def largest_loss(self) -> float:

@@ -23,10 +23,12 @@ from fairenum.report.rules import Rule, judge
 from fairenum.report.wording import (
     GAPS,
     GROUP_WIDTH,
+    IMPACT_RATIO,
     VALUE_WIDTH,
     cautions,
     experiments,
     method,
+    model_heading,
     performance_of,
     profiles,
 )
@@ -95,11 +97,13 @@ def _page(
 
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
     """Give the numbers to see first."""
-    metric, shortlist = document.selection.tolerances.metric, document.selection.shortlist
-    shown = [(rank, document.models[rank - 1].scores.holdout) for rank in shortlist]
-    yield from (Tile.of(f"{GAPS[metric]} gap, model {rank}", estimate(one.gap(metric))) for rank, one in shown)
-    performance = performance_of(document)
-    yield from (Tile.of(f"{performance}, model {rank}", estimate(one.performance)) for rank, one in shown)
+    metric, performance = document.selection.tolerances.metric, performance_of(document)
+    shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
+    yield from (Tile.of(f"{GAPS[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
+    if document.incumbent:
+        ratios = ((name, estimate(one.demographic_parity_ratio)) for name, one in shown)
+        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", ratio) for name, ratio in ratios)
+    yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in shown)
     if chosen := other_model(document):
         yield Tile(f"training loss, model {chosen.rank}", training_loss(chosen), "above the best, on all rows")
     found = document.multiplicity
@@ -107,19 +111,24 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
 
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
-    ranks = range(1, len(document.models) + 1) if all_models else models.shown_ranks(document)
+    ranks = document.ranks if all_models else models.shown_ranks(document)
     yield from strip.guardrails(document)
     yield from grid.brief_grid(document)
     yield Section.of_table("models", models.ranked_models(document, ranks))
-    yield Section.of_table("choice", choice.side_by_side(document))
+    yield Section.of_table("choice", choice.side_by_side(document, brief=True))
     yield from _methods(document)
-    shown = document.selection.rank or 1
-    for place, table in enumerate(one for one in document.group_tables if one.rank == shown):
+    for place, table in enumerate(one for one in document.group_tables if one.rank in _brief_ranks(document)):
         yield Section.of_table(f"groups-{place + 1}", groups.impact(table))
     yield from scores.model_score_sections(document, is_brief=True)
     yield from features.brief_sections(document)
     if document.attack:
         yield attack.attack_section(document.attack)
+
+
+def _brief_ranks(document: AuditDocument) -> set[int]:
+    """Return whose groups a brief page has room for: the model in use, and the selected one or model 1."""
+    own = document.selection.rank or (None if document.incumbent else 1)
+    return {rank for rank in (0, own) if rank is not None}
 
 
 def _standard(document: AuditDocument) -> Iterator[Section]:

@@ -1,19 +1,33 @@
-"""The choice: the selected model beside model 1, how far its gain can be trusted, and what it leaves out."""
+"""The choice: the selected model beside others, how far its gain can be trusted, and what it leaves out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit import AuditDocument
-from fairenum.document.choice import Cluster, Optimism, Selection
+from fairenum.document.choice import Cluster, Optimism
+from fairenum.document.consequences import other_model
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, Cell, Example, LeftOut
 from fairenum.document.terms import Measure
 from fairenum.document.value import Estimate, Parts
 from fairenum.rendering.numbers import UNDEFINED, counted, difference, estimate, percent, share, signed
 from fairenum.rendering.page import Block, Paragraph, Section, Table
-from fairenum.rendering.text import shortened
-from fairenum.report.models import objective_ratio, training_loss
-from fairenum.report.wording import GAPS, GROUP_WIDTH, PARTS, TABLE_WIDTH, measures_of, performance_of, short, standing
+from fairenum.rendering.text import capitalised, sentence_list, shortened
+from fairenum.report.models import trained
+from fairenum.report.wording import (
+    GAPS,
+    GROUP_WIDTH,
+    PARTS,
+    TABLE_WIDTH,
+    measures_of,
+    model_heading,
+    model_name,
+    performance_of,
+    reference_name,
+    short,
+    standing,
+)
 from fairenum.report.wording import audit as wording
 
 MOST_CLUSTERS = 12
@@ -29,14 +43,14 @@ def chosen(document: AuditDocument) -> Section:
 
 
 def _about_choice(document: AuditDocument) -> Iterator[Block]:
-    selection, model = document.selection, document.selected
-    if selection.optimism:
-        yield _gain(selection, selection.optimism, performance_of(document))
-    if model is None or model.rank == 1:
+    model = other_model(document)
+    if optimism := document.selection.optimism:
+        yield _gain(document, optimism)
+    if model is None:
         return
     yield from (Paragraph(text) for text in (standing.standing(document), standing.how_found(model)) if text)
     if document.explanation:
-        yield Paragraph(wording.left_out(document.explanation))
+        yield Paragraph(wording.left_out(document.explanation, is_against_incumbent=document.is_against_incumbent))
         if document.explanation.clusters:
             yield _clusters(document.explanation.clusters, document.dataset.label)
     if table := _examples(document, model):
@@ -45,25 +59,41 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
         yield Paragraph(wording.withheld(len(model.left_out)))
 
 
-def side_by_side(document: AuditDocument) -> Table:
-    """Show model 1 and, if another was selected, that one beside it."""
-    first, other = document.first, document.selected
-    if other is None or other.rank == 1:
+def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
+    """Show the model in use, model 1 and, if another was selected, that one beside them; three leave little room."""
+    shown = [document.member(rank) for rank in document.shortlist]
+    if len(shown) == 1:
         return one_model(document)
+    names, chosen = ("objective", "training loss", "support vectors"), other_model(document)
+    change = ("change",) if chosen and not (brief and len(shown) > 2) else ()
     rows = (
-        ("objective", "1", objective_ratio(other), ""),
-        ("training loss", training_loss(first), training_loss(other), ""),
-        ("support vectors", str(first.support_size), str(other.support_size), ""),
-        *(_measure_row(first, other, measure, title) for measure, title in measures_of(document).items()),
+        *((name, *cells, "") for name, *cells in zip(names, *map(_trained, shown), strict=True)),
+        *(_measure_row(document, shown, measure, title) for measure, title in measures_of(document).items()),
     )
-    headings = ("measure", "model 1", f"model {other.rank}", "change")
-    title = f"Model {other.rank} against model 1 on the holdout"
-    return Table(title, headings, rows, notes=wording.SIDE_BY_SIDE)
+    headings = ("measure", *(model_heading(one.rank) for one in shown), *change)
+    rows = tuple(row[: len(headings)] for row in rows)
+    notes = (*wording.SIDE_BY_SIDE, *((wording.FLATTERED,) if document.incumbent else ()))
+    return Table(_title(document), headings, rows, notes=notes)
 
 
-def _measure_row(first: AuditedModel, other: AuditedModel, measure: Measure, title: str) -> tuple[str, ...]:
-    old, new = (model.scores.holdout.measure(measure) for model in (first, other))
-    return title, estimate(old), estimate(new), signed(difference(old.value, new.value))
+def _trained(model: AuditedModel | Incumbent) -> tuple[str, ...]:
+    objective, *others = trained(model)
+    return "1" if model.rank == 1 else objective, *others
+
+
+def _title(document: AuditDocument) -> str:
+    """Name who is shown, and against whom."""
+    if chosen := other_model(document):
+        return f"Model {chosen.rank} against {reference_name(document)} on the holdout"
+    return f"{capitalised(sentence_list(map(model_name, document.shortlist)))} on the holdout"
+
+
+def _measure_row(
+    document: AuditDocument, shown: Sequence[AuditedModel | Incumbent], measure: Measure, title: str
+) -> tuple[str, ...]:
+    found = [estimate(one.scores.holdout.measure(measure)) for one in shown]
+    ends = (document.reference, other_model(document) or document.reference)
+    return title, *found, signed(difference(*(one.scores.holdout.measure(measure).value for one in ends)))
 
 
 def one_model(document: AuditDocument) -> Table:
@@ -73,12 +103,13 @@ def one_model(document: AuditDocument) -> Table:
     return Table("Model 1 on the holdout", ("measure", "model 1"), rows)
 
 
-def _gain(selection: Selection, optimism: Optimism, performance: str) -> Table:
+def _gain(document: AuditDocument, optimism: Optimism) -> Table:
     """Show what is known about the selected gap on both splits: how much of the gain the choice may have feigned."""
+    selection, performance = document.selection, performance_of(document)
     metric = GAPS[selection.tolerances.metric]
     rows = [(f"{metric} gap", estimate(optimism.gap.selection), estimate(optimism.gap.holdout))]
     changes = {
-        "change against model 1": selection.gap_change,
+        f"change against {reference_name(document)}": selection.gap_change,
         "change of accuracy": selection.accuracy_change,
         f"change of {performance}": selection.performance_change or selection.accuracy_change,
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.consequences import ended_with
 from fairenum.document.terms import Gap, Measure
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate
@@ -14,7 +15,16 @@ from fairenum.rendering.text import sentence_list, shortened
 from fairenum.report import groups, model_plots
 from fairenum.report.audit import options
 from fairenum.report.embedded import copy_of_all
-from fairenum.report.wording import GAPS, MEASURES, TITLE_WIDTH, cautions, performance_of, short
+from fairenum.report.wording import (
+    GAPS,
+    MEASURES,
+    TITLE_WIDTH,
+    cautions,
+    model_cell,
+    model_heading,
+    performance_of,
+    short,
+)
 from fairenum.report.wording import audit as wording
 from fairenum.report.wording import comparison as words
 from fairenum.report.wording.headline import headline
@@ -32,7 +42,8 @@ class Run:
     @property
     def rank(self) -> int:
         """The rank of the model that the run ends with."""
-        return self.document.selection.rank or 1
+        rank = ended_with(self.document)
+        return 1 if rank is None else rank
 
     @property
     def metric(self) -> Gap:
@@ -46,7 +57,7 @@ class Run:
 
     def measured(self, measure: Measure, rank: int) -> Estimate:
         """Return what one model measures on the holdout."""
-        return self.document.models[rank - 1].scores.holdout.measure(measure)
+        return self.document.member(rank).scores.holdout.measure(measure)
 
 
 def _subject(run: Run) -> str:
@@ -122,17 +133,23 @@ def _sections(runs: Sequence[Run]) -> Iterator[Section]:
 
 
 def _summary(runs: Sequence[Run]) -> Table:
-    """Show the first and the selected model of each run in a line."""
+    """Show the model in use, the first and the selected model of each run in a line."""
+    is_used = any(run.document.incumbent for run in runs)
     metrics = sorted({GAPS[run.metric] for run in runs})
     names = {performance_of(run.document) for run in runs}
     # where runs differ in what counts as performance, what all of them have is shown
     measure: Measure = "performance" if len(names) == 1 else "accuracy"
     performance = names.pop() if len(names) == 1 else "accuracy"
     return Table(
-        title="Model 1 and the selected model of each run, on its holdout",
+        title=words.IN_USE_BESIDE if is_used else words.SIDE_BY_SIDE,
         headings=("run", "model", performance, "gap"),
         rows=tuple(
-            (run.name, str(rank), estimate(run.measured(measure, rank)), estimate(run.measured(run.metric, rank)))
+            (
+                run.name,
+                model_cell(rank),
+                estimate(run.measured(measure, rank)),
+                estimate(run.measured(run.metric, rank)),
+            )
             for run, rank in _shortlists(runs)
         ),
         notes=(f"gap: {sentence_list(metrics)} difference",),
@@ -140,7 +157,7 @@ def _summary(runs: Sequence[Run]) -> Table:
 
 
 def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
-    return ((run, rank) for run in runs for rank in run.document.selection.shortlist)
+    return ((run, rank) for run in runs for rank in run.document.shortlist)
 
 
 def _scatter(runs: Sequence[Run]) -> Block:
@@ -153,7 +170,7 @@ def _measures(runs: Sequence[Run]) -> Table:
     columns = list(_shortlists(runs))
     return Table(
         title="",
-        headings=("measure", *(f"{run.name}: model {rank}" for run, rank in columns)),
+        headings=("measure", *(f"{run.name}: {model_heading(rank)}" for run, rank in columns)),
         rows=tuple(
             (title, *(estimate(run.measured(measure, rank)) for run, rank in columns))
             for measure, title in MEASURES.items()

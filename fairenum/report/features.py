@@ -16,7 +16,7 @@ from fairenum.rendering.svg import Axis, Bar, Bars, Key, Plot, Rule
 from fairenum.rendering.svg.plot import LETTER
 from fairenum.rendering.text import shortened
 from fairenum.report.groups import foremost, hidden_groups, tone
-from fairenum.report.wording import GROUP_WIDTH, TITLE_WIDTH, short
+from fairenum.report.wording import GROUP_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.report.wording import features as wording
 
 MISSING = "(missing)"
@@ -32,8 +32,8 @@ def sections(document: AuditDocument) -> Iterator[Section]:
     if rows := _weighed(document):
         yield Section("weights", "What the models go by", tuple(_weight_blocks(document, rows)))
     if flips := document.flips:
-        tables = map(partial(_flip_table, flips), flips.by_column)
-        yield Section("flips", "Whom the choice changes", (Paragraph(wording.flipped(flips)), *tables))
+        tables = map(partial(_flip_table, document, flips), flips.by_column)
+        yield Section("flips", "Whom the choice changes", (Paragraph(wording.flipped(document, flips)), *tables))
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
@@ -44,7 +44,7 @@ def brief_sections(document: AuditDocument) -> Iterator[Section]:
         yield Section.of_table("weights", _weight_table(document, rows, FEW_ROWS))
     if document.flips:
         column = document.column or next(iter(document.flips.by_column))
-        yield Section.of_table("flips", _flip_table(document.flips, column))
+        yield Section.of_table("flips", _flip_table(document, document.flips, column))
 
 
 def told(document: AuditDocument, found: Screening) -> Table:
@@ -166,14 +166,15 @@ def _bars(document: AuditDocument, rows: list[_Weighed], anatomy: Anatomy) -> Pl
     )
 
 
-def _flip_table(flips: Flips, column: str) -> Table:
+def _flip_table(document: AuditDocument, flips: Flips, column: str) -> Table:
+    before = reference_name(document)
     by, groups = f", by {shortened(column, GROUP_WIDTH)}" if column else "", flips.by_column[column]
     return Table(
-        title=f"Holdout rows that model {flips.rank} decides otherwise than model 1{by}",
+        title=f"Holdout rows that model {flips.rank} decides otherwise than {before}{by}",
         headings=("group", "rows", "gain", "lose", "net"),
         rows=tuple(map(_flip_row, foremost(groups, [group.rows for group in groups]))),
         notes=(
-            "gain: favourable by the selected model alone; lose: favourable by model 1 alone",
+            f"gain: favourable by the selected model alone; lose: favourable by {before} alone",
             *hidden_groups(groups),
         ),
     )

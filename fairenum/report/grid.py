@@ -1,4 +1,4 @@
-"""The grid: every group's rates under model 1 and under the selected model, so that a reversal is seen."""
+"""The grid: every group's rates under the models that are shown side by side, so that a reversal is seen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from fairenum.document.table import SensitiveColumn
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import UNDEFINED, estimate, share
 from fairenum.rendering.page import Section, Table
-from fairenum.rendering.text import shortened
+from fairenum.rendering.text import sentence_list, shortened
 from fairenum.report.groups import foremost, hidden_groups
-from fairenum.report.wording import GROUP_WIDTH
+from fairenum.report.wording import GROUP_WIDTH, model_cell, model_name
 from fairenum.report.wording import strip as wording
 
 ARROW = "→"
+MOST_IN_CELL = 2  # models that a cell has room for
 DECIDED: tuple[GroupRate, ...] = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision")
 RATES: tuple[GroupRate, ...] = ("base_rate", *DECIDED)
 
@@ -33,14 +34,15 @@ def grid(document: AuditDocument) -> Iterator[Section]:
 def brief_grid(document: AuditDocument) -> Iterator[Section]:
     """Show the same in 80 columns, without intervals."""
     for place, column in enumerate(document.dataset.sensitive):
-        table = _compact(document, column)
+        shown = _line_by_line if len(document.shortlist) > MOST_IN_CELL else _compact
+        table = shown(document, column)
         notes = table.notes if place else (*table.notes, wording.GRID)
         yield Section.of_table(f"grid-{place + 1}", replace(table, notes=notes))
 
 
 def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
     """Show both models in one cell: 0.51 → 0.75."""
-    models = [rates_of(document, rank, column) for rank in _ranks(document)]
+    models = [rates_of(document, rank, column) for rank in document.shortlist]
     rows = tuple(
         (
             *(_name(models[0][code]), str(models[0][code].group.holdout), _digits(models[0][code].rates["base_rate"])),
@@ -52,12 +54,28 @@ def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
     return Table(_title(document, column), headings, rows, notes=tuple(_notes(document, column)))
 
 
-def _whole(document: AuditDocument, column: SensitiveColumn) -> Table:
-    """Show each group in a line for each model, with intervals."""
-    models = [(rank, rates_of(document, rank, column), _limits(document, rank, column)) for rank in _ranks(document)]
+def _line_by_line(document: AuditDocument, column: SensitiveColumn) -> Table:
+    """Show each group in a line for each model, without intervals."""
+    models = [(rank, rates_of(document, rank, column)) for rank in document.shortlist]
     rows = tuple(
         (
-            *(_name(counted[code]), str(rank), str(counted[code].group.holdout)),
+            *(_name(rates[code]), model_cell(rank), str(rates[code].group.holdout)),
+            *(_digits(rates[code].rates[rate]) for rate in RATES),
+        )
+        for code in _places(column)
+        for rank, rates in models
+    )
+    headings = ("group", "model", "n", *(wording.NARROW[rate] for rate in RATES))
+    return Table(_title(document, column), headings, rows, names=2, notes=tuple(_notes(document, column)))
+
+
+def _whole(document: AuditDocument, column: SensitiveColumn) -> Table:
+    """Show each group in a line for each model, with intervals."""
+    ranks = document.shortlist
+    models = [(rank, rates_of(document, rank, column), _limits(document, rank, column)) for rank in ranks]
+    rows = tuple(
+        (
+            *(_name(counted[code]), model_cell(rank), str(counted[code].group.holdout)),
             *(_estimated(counted[code], limits[code] if limits else None, rate) for rate in RATES),
         )
         for code in _places(column)
@@ -65,10 +83,6 @@ def _whole(document: AuditDocument, column: SensitiveColumn) -> Table:
     )
     headings = ("group", "model", "n", *(wording.RATES[rate] for rate in RATES))
     return Table(_title(document, column), headings, rows, names=2, notes=tuple(_notes(document, column)))
-
-
-def _ranks(document: AuditDocument) -> Sequence[int]:
-    return document.selection.shortlist
 
 
 def _limits(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRow, ...]:
@@ -95,7 +109,7 @@ def _places(column: SensitiveColumn) -> Sequence[int]:
 
 
 def _title(document: AuditDocument, column: SensitiveColumn) -> str:
-    models = " and ".join(f"model {rank}" for rank in _ranks(document))
+    models = sentence_list(map(model_name, document.shortlist))
     return f"Rates of {models} on the holdout, by {shortened(column.column, GROUP_WIDTH)}"
 
 

@@ -12,13 +12,15 @@ from fairenum.rendering.numbers import UNDEFINED, estimate, p_value, percent, sh
 from fairenum.rendering.page import Block, Figure, Paragraph, Section, Table
 from fairenum.rendering.svg import Axis, Bar, Bars, Key, Layer, Plot, Rule
 from fairenum.rendering.svg.plot import LETTER
-from fairenum.rendering.text import shortened
-from fairenum.report.wording import GROUP_WIDTH
+from fairenum.rendering.text import capitalised, shortened
+from fairenum.report.wording import GROUP_WIDTH, model_name
 from fairenum.report.wording import audit as wording
 
 Group = TypeVar("Group")
 
 FOUR_FIFTHS = 0.8
+OFFSETS = {1: (0.0,), 2: (0.16, -0.16), 3: (0.25, 0.0, -0.25)}  # the bars of several models stand apart
+CLOSE = {**OFFSETS, 3: (0.19, 0.0, -0.19)}  # where names stand above
 SHORT_NAME = 14  # a longer one stands above its bar
 MOST_SHOWN = 100  # groups of a column; the run holds all
 
@@ -43,7 +45,7 @@ def impact(table: GroupTable) -> Table:
     """Show how one model selects from the groups of one column."""
     shown = with_largest(table)
     return Table(
-        title=f"Who is selected by model {table.rank}, by {shortened(table.column, GROUP_WIDTH)}",
+        title=f"Who is selected by {model_name(table.rank)}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
         rows=tuple(
             (group_name(group), f"{group.selected}/{group.n}", share(group.rate.value), *_compared(group, table))
@@ -57,7 +59,7 @@ def whole_impact(table: GroupTable, run: str = "") -> Table:
     """Show the same with all that an adverse-impact table has; `run` names the run where there are several."""
     shown = with_largest(table)
     return Table(
-        title=f"{run}, model {table.rank}" if run else f"Model {table.rank}",
+        title=f"{run}, {model_name(table.rank)}" if run else capitalised(model_name(table.rank)),
         headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
         rows=tuple(
             (
@@ -121,18 +123,19 @@ def impact_notes(table: GroupTable) -> Iterator[str]:
 
 def group_rates(
     tables: Sequence[GroupTable],
-    called: Callable[[int], str] = "model {}".format,
+    called: Callable[[int], str] = model_name,
     axis: str = "selection rate on the holdout",
 ) -> Plot:
-    """Draw the selection rates of the groups of one column, for one model or for two beside each other.
+    """Draw the selection rates of the groups of one column, for one model or for some beside each other.
 
     `called` names a model by its rank, `axis` says what the bars are.
     """
     tables = [*map(with_largest, tables)]
     names = tuple(shortened(group.group, GROUP_WIDTH) for group in tables[0].groups)
     longest = max(map(len, names))
-    is_above, is_pair = longest > SHORT_NAME, len(tables) > 1
-    thickness = (0.22 if is_pair else 0.34) if is_above else (0.34 if is_pair else 0.56)
+    is_above, several = longest > SHORT_NAME, len(tables)
+    is_pair = several > 1
+    thickness = (0.34, 0.22, 0.16)[several - 1] if is_above else (0.56, 0.34, 0.24)[several - 1]
     layers: tuple[Layer, ...] = (Bars(tuple(_rate_bars(tables, called, is_above=is_above)), thickness),)
     return Plot(
         name=f"Selection rates by {shortened(tables[0].column, GROUP_WIDTH)}",
@@ -141,15 +144,14 @@ def group_rates(
         y=Axis("", names=names[::-1], is_above=is_above),
         layers=(*layers, *_four_fifths(tables[-1])),
         key=tuple(Key(called(table.rank), tone(table.rank), "square") for table in tables if is_pair),
-        height=76.0 + (26.0 + 10.0 * is_pair + 18.0 * is_above) * len(names),
+        height=76.0 + (16.0 + 10.0 * several + 18.0 * is_above) * len(names),
         left=14.0 if is_above else 22.0 + LETTER * longest,
     )
 
 
 def _rate_bars(tables: Sequence[GroupTable], called: Callable[[int], str], *, is_above: bool) -> Iterator[Bar]:
     drop = 0.12 if is_above else 0.0  # below a name that stands above
-    offsets = (0.16, -0.16) if len(tables) > 1 else (0.0,)  # the bars of two models stand apart
-    for table, offset in zip(tables, offsets, strict=True):
+    for table, offset in zip(tables, (CLOSE if is_above else OFFSETS)[len(tables)], strict=True):
         for place, group in enumerate(table.groups):
             yield Bar(
                 len(table.groups) - 1 - place - drop + offset,
@@ -161,8 +163,8 @@ def _rate_bars(tables: Sequence[GroupTable], called: Callable[[int], str], *, is
 
 
 def tone(rank: int) -> str:
-    """Return the colour of a model: model 1 has one of its own."""
-    return "tone-6" if rank == 1 else "tone-2"
+    """Return the colour of a model: the one in use and model 1 have their own."""
+    return ("tone-5", "tone-6", "tone-2")[min(rank, 2)]
 
 
 def _four_fifths(table: GroupTable) -> Iterator[Rule]:

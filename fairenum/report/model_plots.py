@@ -7,6 +7,8 @@ from dataclasses import replace
 from enum import IntEnum
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.consequences import ended_with
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel
 from fairenum.document.possible import PossibleRange
 from fairenum.document.scores import BaselineScores, SplitScores
@@ -17,7 +19,7 @@ from fairenum.rendering.svg import Axis, Curve, Key, Layer, Mark, Marks, Plot, R
 from fairenum.rendering.svg.layers import UNKNOWN
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.rendering.text import sentence_list
-from fairenum.report.wording import GAPS, PARTS, method_title, performance_of, short
+from fairenum.report.wording import GAPS, PARTS, method_title, model_title, performance_of, short
 
 MOST_NAMED = 6
 EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
@@ -33,7 +35,8 @@ class Kind(IntEnum):
     FRONT = 3
     BASELINE = 4
     FIRST = 5
-    SELECTED = 6
+    IN_USE = 6
+    SELECTED = 7
 
     @property
     def tone(self) -> str:
@@ -53,16 +56,19 @@ LOOKS: Mapping[Kind, tuple[str, Shape]] = {
     Kind.FRONT: ("tone-1", "ring"),
     Kind.BASELINE: ("tone-4", "square"),
     Kind.FIRST: ("tone-0", "diamond"),
+    Kind.IN_USE: ("tone-5", "cross"),
     Kind.SELECTED: ("tone-2", "star"),
 }
 
 
-def kind_of(model: AuditedModel, document: AuditDocument) -> Kind:
+def kind_of(model: AuditedModel | Incumbent, document: AuditDocument) -> Kind:
     """Say what a model is in a plot."""
+    if isinstance(model, Incumbent):
+        return Kind.IN_USE
+    if model.rank == document.selection.rank and model.rank != document.reference.rank:
+        return Kind.SELECTED
     if model.rank == 1:
         return Kind.FIRST
-    if model.rank == document.selection.rank:
-        return Kind.SELECTED
     if model.origin == "guided":
         return Kind.GUIDED
     if model.origin == "tilted":
@@ -117,7 +123,8 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
         ("on the front", Kind.FRONT, Kind.FRONT in kinds),
         ("found by guided search", Kind.GUIDED, Kind.GUIDED in kinds),
         ("tilted towards parity", Kind.TILTED, Kind.TILTED in kinds),
-        ("model 1", Kind.FIRST, True),
+        ("model 1", Kind.FIRST, Kind.FIRST in kinds),
+        (f"{model_title(document, 0)}{', kept' * (ended_with(document) == 0)}", Kind.IN_USE, document.incumbent),
         (f"model {document.selection.rank}, selected", Kind.SELECTED, Kind.SELECTED in kinds),
         ("another method", Kind.BASELINE, any(not one.is_randomised for one in tried)),
     )
@@ -131,8 +138,8 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
 def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
     """Make one mark for all models at the same place; the telling ones lie on top."""
     metric = document.selection.tolerances.metric
-    places: dict[tuple[float, float], list[AuditedModel]] = {}
-    for model in document.models:
+    places: dict[tuple[float, float], list[AuditedModel | Incumbent]] = {}
+    for model in map(document.member, document.ranks):
         scores = model.scores.of(part)
         performance, gap = scores.performance.value, scores.gap(metric).value
         if performance is not None and gap is not None:
@@ -142,7 +149,7 @@ def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
     return (*_baseline_marks(document), *marks) if marks and part == "holdout" else marks
 
 
-def _model_mark(models: Sequence[AuditedModel], part: Part, document: AuditDocument) -> tuple[Kind, Mark]:
+def _model_mark(models: Sequence[AuditedModel | Incumbent], part: Part, document: AuditDocument) -> tuple[Kind, Mark]:
     kind, lead = max(((kind_of(model, document), model) for model in models), key=lambda one: one[0])
     ranks = [model.rank for model in models]
     mark = replace(
@@ -181,15 +188,17 @@ def _mark(scores: SplitScores | BaselineScores, document: AuditDocument, name: s
 
 
 def _label(kind: Kind, ranks: Sequence[int], document: AuditDocument) -> str:
-    if kind not in (Kind.FIRST, Kind.SELECTED):
+    if kind not in (Kind.FIRST, Kind.IN_USE, Kind.SELECTED):
         return ""
-    telling = [rank for rank in ranks if rank in (1, document.selection.rank)]
+    telling = [rank for rank in ranks if rank in document.shortlist]
     others = len(ranks) - len(telling)
     return ranked(telling) + (f" and {others} more" if others else "")
 
 
 def ranked(ranks: Sequence[int]) -> str:
-    """Name models by their ranks: the first few of many."""
+    """Name models by their ranks: the first few of many, the model in use before them."""
+    if 0 in ranks:
+        return sentence_list(["in use", *([ranked(others)] if (others := [rank for rank in ranks if rank]) else [])])
     shown = [str(rank) for rank in ranks[:MOST_NAMED]]
     if len(ranks) > MOST_NAMED:
         shown.append(f"{len(ranks) - MOST_NAMED} more")
@@ -226,7 +235,7 @@ def _banded(ranks: tuple[float, ...], numbers: Sequence[Estimate]) -> Curve:
 
 
 def _by_rank(name: str, curve: Curve, axis: Axis, document: AuditDocument) -> Plot:
-    kinds = {float(document.selection.rank or 1): Kind.SELECTED, 1.0: Kind.FIRST}
+    kinds = {float(rank): kind_of(document.models[rank - 1], document) for rank in document.selection.shortlist}
     points = ((x, value) for x, value in zip(curve.xs_, curve.values, strict=True) if x in kinds)
     marks = (Mark(x, y, tone=kinds[x].tone, shape=kinds[x].shape) for x, y in points if y is not None)
     return Plot(

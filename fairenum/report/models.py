@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.consequences import ended_with
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, Baseline
 from fairenum.document.scores import GapEstimate
 from fairenum.document.terms import Gap
@@ -15,60 +17,69 @@ from fairenum.report import model_plots
 from fairenum.report.model_plots import EXACT_DIGITS
 from fairenum.report.wording import (
     GAPS,
+    IN_USE,
     PARTS,
     TITLE_WIDTH,
     VERDICTS,
     manner,
     method_title,
+    model_cell,
     performance_heading,
     performance_notes,
     performance_of,
+    reference_name,
+    short,
 )
 from fairenum.report.wording import audit as wording
+from fairenum.report.wording.choosing import allowance
 
 SHOWN = 12
 
 
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
-    """Choose models for a short table: the first, the selected one, the Pareto front, then the best."""
-    selection = document.selection
-    wanted = [1, selection.rank or 1, *selection.pareto_front, *range(1, len(document.models) + 1)]
+    """Choose models for a short table: the model in use, the first, the selected one, the Pareto front, the best."""
+    wanted = [*document.shortlist, *document.selection.pareto_front, *document.ranks]
     return sorted(list(dict.fromkeys(wanted))[:limit])
 
 
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
     """Show some models in their order, with what they do to the holdout."""
-    selected = document.selection.rank
+    ended = ended_with(document)
     return Table(
         title="Models by objective, scored on the holdout",
         headings=("rank", "objective", "loss", performance_heading(document), "gap", "change", "verdict", "flips"),
-        rows=tuple(_ranked_row(document, document.models[rank - 1]) for rank in ranks),
+        rows=tuple(_ranked_row(document, document.member(rank)) for rank in ranks),
         names=0,
-        marked=ranks.index(selected) if selected in ranks else None,
-        notes=(*performance_notes(document), *_notes(document), *_hidden_notes(document, len(ranks))),
+        marked=ranks.index(ended) if ended in ranks else None,
+        notes=(*performance_notes(document), *_notes(document), *_hidden_notes(document, ranks)),
     )
 
 
-def _ranked_row(document: AuditDocument, model: AuditedModel) -> tuple[str, ...]:
-    rank = f"*{model.rank}" if model.rank == document.selection.rank else str(model.rank)
-    objective, loss, _, *others = _cells(model, document.selection.tolerances.metric)
-    return rank, objective, loss, *others
+def _ranked_row(document: AuditDocument, model: AuditedModel | Incumbent) -> tuple[str, ...]:
+    mark = "*" if model.rank == ended_with(document) else ""
+    objective, loss, _, *others = _cells(document, model)
+    return f"{mark}{model_cell(model.rank)}", objective, loss, *others
 
 
-def _cells(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
+def _cells(document: AuditDocument, model: AuditedModel | Incumbent) -> tuple[str, ...]:
     """Show one model: objective, training loss, support, performance, gap, change, verdict, flips."""
-    scores = model.scores.holdout
-    gap, is_first = scores.gap(metric), model.rank == 1
+    scores, is_reference = model.scores.holdout, model.rank == document.reference.rank
+    gap = scores.gap(document.selection.tolerances.metric)
     return (
-        objective_ratio(model),
-        training_loss(model),
-        str(model.support_size),
+        *trained(model),
         share(scores.performance.value),
         estimate(gap),
-        UNDEFINED if is_first or not gap.change else signed(gap.change.value),
-        UNDEFINED if is_first else gap_verdict(model, gap),
-        UNDEFINED if is_first else str(model.predictions_changed.holdout.rows),
+        UNDEFINED if is_reference or not gap.change else signed(gap.change.value),
+        UNDEFINED if is_reference else gap_verdict(model, gap),
+        UNDEFINED if model.rank == 1 else str(model.predictions_changed.holdout.rows),
     )
+
+
+def trained(model: AuditedModel | Incumbent) -> tuple[str, str, str]:
+    """Show what is known of a machine alone: objective, training loss, support."""
+    if isinstance(model, Incumbent):
+        return UNDEFINED, UNDEFINED, UNDEFINED
+    return objective_ratio(model), training_loss(model), str(model.support_size)
 
 
 def objective_ratio(model: AuditedModel) -> str:
@@ -81,7 +92,7 @@ def training_loss(model: AuditedModel) -> str:
     return f"{100 * model.loss_ratio:+.1f} %" if round(model.loss_ratio, 3) else "0.0 %"
 
 
-def gap_verdict(model: AuditedModel, gap: GapEstimate) -> str:
+def gap_verdict(model: AuditedModel | Incumbent, gap: GapEstimate) -> str:
     """Give the verdict of the holdout on a model's gap in a word."""
     if model.is_constant:
         return "constant"
@@ -94,17 +105,20 @@ def _notes(document: AuditDocument) -> Iterator[str]:
     yield "objective: of the reduced problem, as a share of model 1's, by which models are ranked"
     yield "loss: training loss, on all training rows, against the best there is"
     yield (
-        f"gap: {GAPS[metric]} difference [{level:g} %]; change, verdict: against model 1, all models judged together; "
-        "flips: rows that model 1 decides otherwise"
+        f"gap: {GAPS[metric]} difference [{level:g} %]; change, verdict: against {reference_name(document)}, all "
+        "models judged together; flips: rows that model 1 decides otherwise"
     )
-    if any(gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in document.models[1:]):
-        yield "open: these rows do not tell its gap from that of model 1"
+    others = (document.member(rank) for rank in document.ranks if rank != document.reference.rank)
+    if any(gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in others):
+        yield f"open: these rows do not tell its gap from that of {reference_name(document)}"
+    if document.incumbent:
+        yield f"in use: row 0, {short(document.incumbent.name)}, which no machine has learned from"
 
 
-def _hidden_notes(document: AuditDocument, shown: int) -> Iterator[str]:
-    if document.selection.rank is not None:
-        yield "*: the selected model"
-    if hidden := len(document.models) - shown:
+def _hidden_notes(document: AuditDocument, ranks: Sequence[int]) -> Iterator[str]:
+    if ended_with(document) is not None:
+        yield "*: the selected model" if document.selection.rank else f"*: {IN_USE}, which is kept"
+    if hidden := len(document.ranks) - len(ranks):
         yield f"not shown: {counted(hidden, 'model')}; `fairenum report RUN --all` shows all"
 
 
@@ -113,16 +127,17 @@ def explored(document: AuditDocument) -> Section:
     explorer = Explorer(
         figure=Figure(model_plots.scatters(document), wording.SELECTED_BY),
         table=all_models(document),
-        candidates=tuple(_candidate(document, model) for model in document.models),
-        rule=wording.allowance(document),
-        performance=performance_of(document),
+        candidates=tuple(_candidate(document, document.member(rank)) for rank in document.ranks),
+        rule=allowance(document),
+        performance=performance_of(document) + (f" against {IN_USE}" if document.is_against_incumbent else ""),
+        least=_exact(_selection_gap(document, document.reference)) if document.is_against_incumbent else "",
     )
     return Section("models", "The listed models", (explorer,))
 
 
 def all_models(document: AuditDocument) -> Table:
     """Show every model on both splits: on the one it is chosen by, and on the one it is judged by."""
-    selected = document.selection.rank
+    ended, ranks = ended_with(document), document.ranks
     return Table(
         title="All models, best objective first",
         headings=(
@@ -130,27 +145,32 @@ def all_models(document: AuditDocument) -> Table:
             *(performance_of(document), "gap"),
             *(performance_of(document), "gap", "change of gap", "verdict", "flips"),
         ),
-        rows=tuple(_whole_row(model, document.selection.tolerances.metric) for model in document.models),
+        rows=tuple(_whole_row(document, document.member(rank)) for rank in ranks),
         names=0,
-        marked=None if selected is None else selected - 1,
+        marked=None if ended is None else ranks.index(ended),
         notes=tuple(_notes(document)),
         over=(Over("", "", 5), Over(PARTS["selection"], "chosen by", 2), Over(PARTS["holdout"], "judged by", 5)),
     )
 
 
-def _whole_row(model: AuditedModel, metric: Gap) -> tuple[str, ...]:
-    objective, loss, support, performance, gap, _, verdict, flips = _cells(model, metric)
-    chosen_by, change = model.scores.selection, model.scores.holdout.gap(metric).change
+def _whole_row(document: AuditDocument, model: AuditedModel | Incumbent) -> tuple[str, ...]:
+    objective, loss, support, performance, gap, change, verdict, flips = _cells(document, model)
+    metric, chosen_by = document.selection.tolerances.metric, model.scores.selection
+    whole, left_out = model.scores.holdout.gap(metric).change, getattr(model, "records_left_out", UNDEFINED)
     return (
-        *(str(model.rank), objective, loss, support, str(model.records_left_out)),
+        *(str(model.rank), objective, loss, support, str(left_out)),
         *(share(chosen_by.performance.value), share(chosen_by.gap(metric).value)),
-        *(performance, gap, UNDEFINED if model.rank == 1 or not change else estimate(change, signed), verdict, flips),
+        *(performance, gap, estimate(whole, signed) if whole and change != UNDEFINED else UNDEFINED, verdict, flips),
     )
 
 
-def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
+def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Candidate:
+    """Tell a filter about a row; the model in use is in nobody's way, and can neither be lost nor chosen."""
+    if isinstance(model, Incumbent):
+        kept = ("selected",) if ended_with(document) == 0 else ()
+        return Candidate("model-0", loss=0.0, drop=0.0, gap="", marks=("incumbent", *kept))
     selection, scores = document.selection, model.scores.selection
-    best, gap = document.first.scores.selection.performance.value, scores.gap(selection.tolerances.metric).value
+    best = document.reference.scores.selection.performance.value
     tags = (
         ("first", model.rank == 1),
         ("selected", model.rank == selection.rank),
@@ -162,9 +182,18 @@ def _candidate(document: AuditDocument, model: AuditedModel) -> Candidate:
         name=f"model-{model.rank}",
         loss=max(0.0, model.shortfall),
         drop=round((best or 0.0) - (scores.performance.value or 0.0), EXACT_DIGITS),
-        gap="" if gap is None or model.is_constant else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}",
+        gap="" if model.is_constant else _exact(_selection_gap(document, model)),
         marks=tuple(tag for tag, holds in tags if holds),
     )
+
+
+def _selection_gap(document: AuditDocument, model: AuditedModel | Incumbent) -> float | None:
+    return model.scores.selection.gap(document.selection.tolerances.metric).value
+
+
+def _exact(gap: float | None) -> str:
+    """Write a gap for a filter to compare."""
+    return "" if gap is None else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}"
 
 
 def by_rank(document: AuditDocument) -> Section:

@@ -1,4 +1,4 @@
-"""The strip: every gap in every sensitive column, of model 1 and of the selected model; and the guardrails."""
+"""The strip: every gap in every sensitive column, from one model to the selected one; and the guardrails."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from fairenum.document.terms import Gap, Verdict
 from fairenum.rendering.numbers import estimate, share, signed
 from fairenum.rendering.page import Section, Strip, Table
 from fairenum.rendering.svg import Arrow
-from fairenum.rendering.text import shortened
-from fairenum.report.wording import GAPS, TABLE_WIDTH, TITLE_WIDTH, VERDICTS
+from fairenum.rendering.text import sentence_list, shortened
+from fairenum.report.wording import (
+    GAPS,
+    TABLE_WIDTH,
+    TITLE_WIDTH,
+    VERDICTS,
+    model_heading,
+    model_name,
+    reference_name,
+)
 from fairenum.report.wording import strip as wording
 from fairenum.report.wording.standing import guarded, guarded_estimate
 
@@ -27,13 +35,16 @@ TONES: Mapping[Verdict | None, str] = {
 
 
 def strip(document: AuditDocument) -> Strip | None:
-    """Show what the selected model does to every gap, or the gaps of model 1 where that is kept."""
+    """Show what the selected model does to every gap, or the gaps that there are where none was selected."""
     cells = strip_of(document)
     if not cells:
-        return _first_alone(document)
+        return _unchanged(document)
     table = Table(
-        title=f"Every gap on the holdout, from model 1 to model {document.selection.rank}",
-        headings=("gap", "by", "model 1", f"model {document.selection.rank}", "change", "verdict"),
+        title=f"Every gap on the holdout, from {reference_name(document)} to model {document.selection.rank}",
+        headings=(
+            *("gap", "by", model_heading(document.reference.rank), f"model {document.selection.rank}"),
+            *("change", "verdict"),
+        ),
         rows=tuple(map(_row, cells)),
         names=2,
         marked=0 if cells[0].is_claim else None,
@@ -68,28 +79,27 @@ def _arrow(cell: GapChange) -> Arrow:
     )
 
 
-def _first_alone(document: AuditDocument) -> Strip | None:
-    """Show the gaps of model 1, the one that models are selected by first."""
+def _unchanged(document: AuditDocument) -> Strip | None:
+    """Show the gaps of model 1, and of the model in use; the one that models are selected by first."""
     if not document.dataset.sensitive:
         return None
     metric = document.selection.tolerances.metric
     columns = sorted(document.dataset.sensitive, key=lambda column: not column.is_primary)
     gaps = sorted(get_args(Gap), key=lambda gap: gap != metric)
-    scores = document.first.scores.holdout.by_column
+    shown = [(rank, document.member(rank).scores.holdout.by_column) for rank in document.shortlist]
     rows = tuple(
         (
             f"{'*' if column.is_primary and gap == metric else ''}{GAPS[gap]}",
             shortened(column.column, TITLE_WIDTH),
-            estimate(scores[column.column].gap(gap)),
+            *(estimate(scores[column.column].gap(gap)) for _, scores in shown),
         )
         for column in columns
         for gap in gaps
     )
-    return Strip(
-        Table(
-            "Every gap of model 1 on the holdout", ("gap", "by", "model 1"), rows, 2, 0, wording.first_legend(document)
-        )
-    )
+    whose = sentence_list(model_name(rank) for rank, _ in shown)
+    headings = ("gap", "by", *(model_heading(rank) for rank, _ in shown))
+    legend = wording.first_legend(document)
+    return Strip(Table(f"Every gap of {whose} on the holdout", headings, rows, names=2, marked=0, notes=legend))
 
 
 def guardrails(document: AuditDocument) -> Iterator[Section]:
@@ -100,7 +110,7 @@ def guardrails(document: AuditDocument) -> Iterator[Section]:
             headings=("guardrail", "closest to its limit", "selection split", "holdout", "status"),
             rows=tuple(map(_guard_row, checks)),
             names=2,
-            notes=wording.GUARDS,
+            notes=wording.guards(document),
         )
         yield Section.of_table("guards", table)
 

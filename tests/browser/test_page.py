@@ -3,13 +3,16 @@
 import json
 import re
 
+import numpy as np
 import pytest
-from samples import METRIC, saved, scored
+from samples import METRIC, in_use, saved, scored
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.machine import Tolerances
 from fairenum.rendering.html import to_html
 from fairenum.report import compare
 from fairenum.report import page as report_page
+from fairenum.selection import Mark, Standing
 
 
 def current(page) -> str:
@@ -104,12 +107,7 @@ def test_a_brush_keeps_the_models_under_it(show, html, document):
 @pytest.mark.parametrize(("loss", "drop"), [(100, 100), (60, 100), (100, 40), (35, 20), (0, 0)])
 def test_sliders_keep_what_the_tolerances_keep_and_name_whom_selection_would_choose(show, html, document, loss, drop):
     page = show(html)
-    limits = {}
-    for name, value in (("loss", loss), ("drop", drop)):
-        slider = page.locator(f"#{name}")
-        slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", value)
-        limits[name] = value / 100 * float(slider.get_attribute("data-most"))
-    candidates, fairest = chosen(document, limits["loss"], limits["drop"])
+    candidates, fairest = chosen(document, moved(page, "loss", loss), moved(page, "drop", drop))
     assert shown(page) == candidates
     assert page.locator("#filtered").inner_text() == (
         f"{len(candidates)} of 40 models shown; of these, model {fairest} has the smallest gap on the selection split."
@@ -130,6 +128,53 @@ def chosen(document: AuditDocument, eps: float, drop: float) -> tuple[list[int],
         return round(scores.gap(METRIC).value, 12), model.rank != 1, -scores.accuracy.value, model.rank
 
     return [model.rank for model in within], min(within, key=price).rank
+
+
+@pytest.mark.parametrize("rank", [3, 20])
+def test_sliders_choose_against_the_model_in_use_as_a_run_does(show, document, rank):
+    used = in_use(document, scores=document.models[rank - 1].scores)
+    page, standing = show(to_html(report_page(used))), stands(used)
+    for values in ((100, 100), (60, 100), (100, 40), (35, 20), (0, 0)):
+        tolerances = Tolerances(METRIC, *(moved(page, *one) for one in zip(("loss", "drop"), values, strict=True)))
+        candidates = [int(place) + 1 for place in np.flatnonzero(standing.candidates(tolerances))]
+        assert shown(page) == [0, *candidates]
+        fairest = int(standing.fairest(tolerances)) + 1
+        found = f"; of these, model {fairest} has the smallest gap on the selection split."
+        none = "; none of these has a smaller gap on the selection split than the model in use." if candidates else "."
+        text = f"{len(candidates)} of 40 models shown{found if fairest else none}"
+        assert page.locator("#filtered").inner_text() == text
+    assert (fairest == 0) == (rank == 3)  # none is fairer than model 3
+
+
+def moved(page, name: str, value: int) -> float:
+    """Move a slider; return the limit that it stands for."""
+    slider = page.locator(f"#{name}")
+    slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", value)
+    return value / 100 * float(slider.get_attribute("data-most"))
+
+
+def stands(document: AuditDocument) -> Standing:
+    """How the models stand against the model in use."""
+    scores = [model.scores.selection for model in document.models]
+    own = document.incumbent.scores.selection
+    return Standing(
+        objective_ratio=np.array([model.objective_ratio for model in document.models]),
+        performance=np.array([one.performance.value for one in scores]),
+        gap=np.array([one.gap(METRIC).value for one in scores]),
+        is_constant=np.zeros(len(scores), dtype=bool),
+        mark=Mark(own.performance.value, own.gap(METRIC).value),
+    )
+
+
+def test_the_model_in_use_is_read_out_and_stays_in_sight(show, document):
+    page = show(to_html(report_page(in_use(document))))
+    page.locator("#scatter-holdout .marks a[href='#model-0']").click()
+    assert current(page) == "model-0"
+    assert page.locator("#readout").inner_text().startswith("The model in use: gap 0.")
+    moved(page, "drop", 0)
+    assert 0 in shown(page)
+    page.locator(".heads th button").first.click()
+    assert page.evaluate("document.querySelector('#models-table tbody tr').id") == "model-0"
 
 
 def test_of_equally_fair_models_the_more_accurate_one_is_named(show, document):

@@ -305,6 +305,7 @@ def test_the_run_can_be_loaded(saved_run):
         (["--fail-on", "parity"], "'parity' is no rule; write a metric"),
         (["--fail-on", "acuracy>0.5"], "no metric is called 'acuracy'; did you mean 'accuracy'?"),
         (["--fail-on", "x>0.5"], "no metric is called 'x'; there are accuracy"),
+        (["--fail-on", "first:accuracy>0.5"], "no rule is about 'first'; before a colon stands one of incumbent, sel"),
         (["--lable", "approved"], "No such option '--lable'"),
     ],
 )

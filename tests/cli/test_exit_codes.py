@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 from loans import OPTIONS
+from samples import audit, in_use, near, scored
 
 from fairenum import cli
 from fairenum.cli import progress
 from fairenum.cli.exit import Exit
-from fairenum.document.files import load, parse
+from fairenum.document.files import load, parse, save
 
 LABEL = ["--label", "approved", "--favourable", "yes"]
 SMALL = ["--split", "250,25,25"]
@@ -39,6 +40,24 @@ def test_rules_decide_the_code(fairenum, saved_run, rules, code, outcome):
     assert ended.code == code
     assert ended.err == ""
     assert f"\n{outcome} " in ended.out
+
+
+@pytest.mark.parametrize(
+    ("whom", "code"),
+    [
+        ("", Exit.VIOLATED),
+        ("incumbent:", Exit.VIOLATED),
+        ("best:", Exit.DONE),
+        ("selected:", Exit.INCONCLUSIVE),
+    ],
+)
+def test_a_gate_is_about_the_model_in_use_unless_it_says_otherwise(fairenum, folder, whom, code):
+    document = scored(scored(audit(), 20, accuracy=near(0.3)), 1, accuracy=near(0.8))
+    save(in_use(scored(document, 3, accuracy=near(0.6))), folder / "run.json")
+    ended = fairenum("report", str(folder / "run.json"), "--quiet", "--fail-on", f"{whom}accuracy>=0.6")
+    assert ended.code == code
+    named = {Exit.VIOLATED: "violated: incumbent:accuracy>=0.6: the model in use (tool): ", Exit.DONE: ""}
+    assert ended.err.startswith(named.get(code, "open: selected:accuracy>=0.6: model 3: "))
 
 
 def test_a_small_group_leaves_a_rule_open(fairenum, loans):

@@ -1,6 +1,7 @@
 """fairenum measure: what it prints and writes, how it ends, and what it refuses in one line."""
 
 import json
+from pathlib import Path
 
 import pytest
 from decided import decided_frame
@@ -56,6 +57,16 @@ def test_rules_decide_the_code_of_a_fresh_and_of_a_saved_run(fairenum, rule, cod
     assert fairenum(*MEASURE, "--fail-on", rule).code == code
     if code != Exit.BAD_INPUT:
         assert fairenum("report", NAME, "--fail-on", rule, "--junit", "a.xml").code == code
+
+
+@pytest.mark.usefixtures("people")
+def test_a_rule_about_a_model_is_refused(fairenum):
+    assert fairenum(*MEASURE).code == Exit.DONE
+    for command in (MEASURE, ("report", NAME)):
+        refused = fairenum(*command, "--fail-on", "best:accuracy>=0.5", "--junit", "a.xml")
+        assert refused.code == Exit.BAD_INPUT
+        assert "'best:accuracy>=0.5' is about a model of an audit" in refused.err
+        assert not Path("a.xml").exists()
 
 
 @pytest.mark.usefixtures("people")

@@ -9,7 +9,8 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, cautions, unseen_difference
 from fairenum.document.choice import Caution, GapChange, GuardCheck
 from fairenum.document.consequences import NOTABLE_GROWTH, NOTABLE_LOSS, NOTABLE_MOVE
-from fairenum.document.models import AuditedModel, GuidedRun, MarginTies
+from fairenum.document.incumbent import Incumbent
+from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, MarginTies
 from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
 from fairenum.document.table import Regrouped, SplitOrigin, WeightFacts
@@ -156,11 +157,28 @@ def class_weighted(asked: str, resolved: str = "balanced") -> AuditDocument:
     return document.but(config=document.config.but(class_weight=resolved))
 
 
+def in_use(document: AuditDocument | None = None, **told: object) -> AuditDocument:
+    """Let a tool be in use that decides as model 1, which models are still compared with."""
+    document = document or calm()
+    flips = Parts(ChangedRows(0, 0.0), ChangedRows(0, 0.0))
+    tool = Incumbent("tool", "decisions", document.first.scores, 0.7, flips, is_constant=False)
+    return document.but(incumbent=tool.but(**told), config=document.config.but(against="best"))
+
+
+def selecting(change: float, document: AuditDocument | None = None) -> AuditDocument:
+    """Let the tool select so much more of the holdout than model 1."""
+    scores = (document or calm()).first.scores
+    rate = Estimate((scores.holdout.selection_rate.value or 0.0) + change)
+    return in_use(document, scores=scores.but(holdout=scores.holdout.but(selection_rate=rate)))
+
+
 BROKEN = GuardCheck("selection_rate=+-0.1", "selection_rate", -0.1, 0.1, 0.0, Estimate(0.12, 0.05, 0.2), "open")
 CHANGES = {
     Caution("reference"): with_part("reference_check", largest_difference=2e-9),
     Caution("interrupted"): with_part("enumeration", stopped="interrupted"),
     Caution("exploratory"): calm().but(is_exploratory=True),
+    Caution("incumbent_label"): in_use(agreement=1.0),
+    Caution("incumbent_constant"): in_use(is_constant=True),
     Caution("not_confirmed"): with_part("selection", verdict=Verdict.OPEN),
     Caution("broken_guard"): with_part("selection", guards=(BROKEN,)),
     Caution("wider_gap", "Female"): with_change("Female", NOTABLE_GROWTH),
@@ -170,6 +188,9 @@ CHANGES = {
     Caution("levelled_down", COLUMN): with_counts(COLUMN, selected=(28, 22), true_positives=(20, 12)),
     Caution("moved_selection"): moved("selection_rate", NOTABLE_MOVE),
     Caution("lost_balance"): moved("balanced_accuracy", -NOTABLE_LOSS),
+    Caution("incumbent_rate"): selecting(-NOTABLE_MOVE),
+    Caution("incumbent_copies"): in_use(copies=("town",)),
+    Caution("incumbent_undecided"): in_use(undecided=1),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("few_trials", INTERSECTION): with_part("config", min_group_size=4),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0, holdout_positives=0),
@@ -262,6 +283,17 @@ def test_only_what_was_chosen_for_its_gap_needs_confirmation():
     kept = with_part("selection", rank=1, outcome="kept", verdict=None)
     assert cautions(kept) == ()
     assert cautions(with_part("selection", rank=None, outcome="none", verdict=None)) == ()
+
+
+def test_another_share_than_that_in_use_is_told_once_and_only_of_models_cut_at_the_sign():
+    assert cautions(selecting(0.9 * NOTABLE_MOVE)) == ()
+    assert cautions(selecting(NOTABLE_MOVE)) == (Caution("incumbent_rate"),)
+    elsewhere = with_part("config", decide="threshold=0.1")
+    assert cautions(selecting(NOTABLE_MOVE, elsewhere)) == ()
+    nobody = selecting(NOTABLE_MOVE)
+    assert cautions(nobody.but(incumbent=nobody.incumbent.but(is_constant=True))) == (Caution("incumbent_constant"),)
+    also_moved = moved("selection_rate", NOTABLE_MOVE)
+    assert cautions(selecting(NOTABLE_MOVE, also_moved)) == (Caution("moved_selection"),)
 
 
 def test_both_splits_are_looked_at():

@@ -10,7 +10,7 @@ from fairenum.document.scores import GapEstimate
 from fairenum.document.value import Parts
 from fairenum.report import page
 from fairenum.report.models import shown_ranks
-from fairenum.report.wording.audit import reason
+from fairenum.report.wording.choosing import reason
 
 NO_FLIPS = Parts(ChangedRows(0, 0.0), ChangedRows(0, 0.0))
 

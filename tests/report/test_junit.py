@@ -2,13 +2,14 @@
 
 from xml.etree import ElementTree
 
-from samples import audit
+from samples import audit, in_use
 
 from fairenum.report import page
 from fairenum.report.junit import to_junit
 from fairenum.report.rules import judge, parse_rules
 
 RULES = parse_rules(["accuracy>=0.5", "demographic_parity_difference<=0.1", "demographic_parity_difference<=0.15"])
+NAMED = parse_rules(["best:demographic_parity_difference<=0.01", "selected:accuracy>=0.5"])
 
 
 def suite_of(document, rules=()) -> ElementTree.Element:
@@ -37,3 +38,8 @@ def test_an_interrupted_run_has_an_error():
     suite = suite_of(audit(status="interrupted"))
     assert suite.get("errors") == "1"
     assert suite[0][0].get("type") == "interrupted"
+
+
+def test_junit_names_whom_each_case_is_about():
+    suite = suite_of(in_use(audit()), [RULES[0], *NAMED])
+    assert [case.get("name") for case in suite] == ["audit", "incumbent:accuracy>=0.5", *map(str, NAMED)]

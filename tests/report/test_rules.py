@@ -3,13 +3,13 @@
 from typing import get_args
 
 import pytest
-from samples import METRIC, audit, gap, near, scored, with_third_group
+from samples import METRIC, audit, chosen, gap, in_use, near, scored, with_third_group
 
 from fairenum.document.scores import ChangedEstimate, SplitScores
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
-from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules
+from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules, refuse_whom
 
 
 @pytest.mark.parametrize(
@@ -165,3 +165,46 @@ def test_what_a_rate_is_a_share_of_has_to_be_enough(metric, positives, outcome):
     if outcome is RuleOutcome.OPEN:
         few = min(positives, 66 - positives)
         assert f"shares of too few rows in 1 group of age: {groups[1].name} ({few} rows)" in judgement.reason
+
+
+def test_before_a_colon_stands_whom_it_is_about():
+    assert parse_rule(" best : accuracy>=0.5 ") == Rule("accuracy", ">=", 0.5, "best")
+    assert str(parse_rule("incumbent:accuracy>=0.5")) == "incumbent:accuracy>=0.5"
+    with pytest.raises(ConfigError, match="'worst'; before a colon stands one of incumbent, selected, best"):
+        parse_rule("worst:accuracy>=0.5")
+
+
+def test_a_measurement_knows_no_models():
+    refused = r"'best:accuracy>=0\.5' is about a model of an audit; .* write 'accuracy>=0\.5'"
+    with pytest.raises(ConfigError, match=refused):
+        refuse_whom(parse_rules(["accuracy>=0.9", "best:accuracy>=0.5"]))
+    refuse_whom(parse_rules(["accuracy>=0.9"]))
+
+
+def test_a_rule_is_about_the_model_in_use_unless_it_says_otherwise():
+    document = scored(scored(audit(), 20, accuracy=near(0.3)), 1, accuracy=near(0.8))
+    document = in_use(scored(document, 3, accuracy=near(0.6)))
+    rules = {"": "violated", "incumbent:": "violated", "selected:": "open", "best:": "holds"}
+    for whom, outcome in rules.items():
+        judgement = judge(document, parse_rule(f"{whom}accuracy>=0.6"))
+        assert judgement.outcome.value == outcome
+        assert str(judgement.rule) == f"{whom or 'incumbent:'}accuracy>=0.6"
+    assert judge(document, parse_rule("accuracy>=0.6")).reason == (
+        "the model in use (tool): 0.300 [0.260, 0.340] on the holdout"
+    )
+    assert judge(document, parse_rule("best:accuracy>=0.6")).reason.startswith("model 1: 0.800 ")
+    assert judge(audit(), parse_rule("incumbent:accuracy>=0.6")).outcome is RuleOutcome.OPEN
+    assert "--incumbent COLUMN" in judge(audit(), parse_rule("incumbent:accuracy>=0.6")).reason
+    kept = judge(in_use(audit(), kept=True), parse_rule("selected:accuracy>=0.6"))
+    assert (kept.outcome, kept.reason) == (RuleOutcome.OPEN, "no model was selected: the model in use is kept")
+
+
+def test_what_had_no_part_in_a_choice_is_judged_alone():
+    document = chosen(in_use(scored(audit(), 20, accuracy=near(0.8))), is_in_sight=True)
+    assert judge(document, parse_rule("accuracy>=0.7")).outcome is RuleOutcome.HOLDS
+    assert judge(scored(document, 3, together={}), parse_rule("selected:accuracy>=0.1")).outcome is RuleOutcome.OPEN
+    together = scored(document, 3, together={"accuracy": Estimate(0.8, 0.6, 0.9)})
+    assert judge(together, parse_rule("selected:accuracy>=0.6")).outcome is RuleOutcome.HOLDS
+    exploratory = document.but(is_exploratory=True)
+    assert judge(exploratory, parse_rule("accuracy>=0.7")).outcome is RuleOutcome.HOLDS
+    assert judge(exploratory, parse_rule("best:accuracy>=0.1")).outcome is RuleOutcome.OPEN

@@ -9,7 +9,19 @@ from markupsafe import Markup
 from fairenum.rendering.svg.markup import element, number
 
 Shape = Literal[
-    "circle", "diamond", "square", "triangle", "down", "star", "ring", "hollow", "line", "dash", "upright", "band"
+    "circle",
+    "diamond",
+    "square",
+    "triangle",
+    "down",
+    "star",
+    "cross",
+    "ring",
+    "hollow",
+    "line",
+    "dash",
+    "upright",
+    "band",
 ]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 
@@ -23,6 +35,7 @@ PATHS: dict[Shape, str] = {
     "triangle": "m0-6l5.8,10h-11.6z",
     "down": "m0,6l5.8-10h-11.6z",
     "star": "m0-8l2.1,5.1,5.5.4-4.2,3.5,1.3,5.4-4.7-2.9-4.7,2.9,1.3-5.4-4.2-3.5,5.5-.4z",
+    "cross": "m-2.3-6.5h4.6v4.2h4.2v4.6h-4.2v4.2h-4.6v-4.2h-4.2v-4.6h4.2z",
     "line": "m-7,0h14",
     "dash": "m-7,0h5m4,0h5",
     "upright": "m0-6v12",

@@ -34,6 +34,7 @@
   const rankOf = (row) => Number(row.id.slice("model-".length));
   const rankNamed = (link) => Number(link.slice("#model-".length));
   const ranksOf = (mark) => mark.dataset.models?.split(" ").map(Number) ?? [rankNamed(mark.getAttribute("href"))];
+  const models = rows.filter((row) => rankOf(row) > 0); // row 0 is the model in use
   const rowOf = new Map(rows.map((row) => [rankOf(row), row]));
   const headings = all(".heads th", table);
 
@@ -63,8 +64,9 @@
     const cells = [...row.cells].map((cell) => cell.textContent);
     const [, objective, loss, , left, , gapChosen, performance, gap, change, verdict, flips] = cells;
     const measure = table.querySelectorAll("tr.heads th")[7].textContent;
-    $("readout").textContent = `Model ${rankOf(row)}: objective ${objective}, training loss ${loss}, ${left} left out; gap ${gapChosen} on the ` +
-      `selection split; on the holdout gap ${gap}, ${measure} ${performance}, change ${change}, verdict ${verdict}, flips ${flips}.`;
+    const trained = rankOf(row) ? `Model ${rankOf(row)}: objective ${objective}, training loss ${loss}, ${left} left out;` : "The model in use:";
+    $("readout").textContent = `${trained} gap ${gapChosen} on the selection split; on the holdout ` +
+      `gap ${gap}, ${measure} ${performance}, change ${change}, verdict ${verdict}, flips ${flips}.`;
     $("readout").hidden = false;
   };
   const rove = (row) => {
@@ -126,14 +128,16 @@
     tell();
   };
   const tell = () => {
-    const shown = rows.filter((row) => !row.hidden);
+    const shown = models.filter((row) => !row.hidden), { least } = table.dataset;
+    const isFairer = (row) => least === undefined || row.dataset.gap - least < -5e-13; // than what is in use
     // ties go as in the run: to model 1, else to the one that performs better
-    const [fairest] = shown.filter((row) => row.dataset.gap !== "")
+    const [fairest] = shown.filter((row) => row.dataset.gap !== "" && isFairer(row))
       .sort((a, b) => a.dataset.gap - b.dataset.gap || (rankOf(b) === 1) - (rankOf(a) === 1) ||
         a.dataset.drop - b.dataset.drop || rankOf(a) - rankOf(b));
-    $("filtered").textContent = `${shown.length} of ${rows.length} models shown` + (fairest
-      ? `; of these, model ${rankOf(fairest)} has the smallest gap on the selection split.` : ".");
-    $("clear").hidden = shown.length === rows.length;
+    const none = least === undefined || !shown.length ? "." : "; none of these has a smaller gap on the selection split than the model in use.";
+    $("filtered").textContent = `${shown.length} of ${models.length} models shown` + (fairest
+      ? `; of these, model ${rankOf(fairest)} has the smallest gap on the selection split.` : none);
+    $("clear").hidden = rows.every((row) => !row.hidden);
   };
   const clear = () => {
     brushed = null;

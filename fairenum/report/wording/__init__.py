@@ -88,12 +88,50 @@ CLAIM_VERDICTS: Mapping[ClaimVerdict, tuple[str, str]] = {
     "holds sometimes": ("holds sometimes", "hold sometimes"),
     "does not hold": ("does not hold", "do not hold"),
 }
+IMPACT_RATIO = "impact ratio"
+IN_USE = "the model in use"
 PAPER_TABLES = {"german": "German", "ionosphere": "Ionosphere", "sonar": "Sonar"}
 
 
 def short(text: str) -> str:
     """Fit a name into a column."""
     return shortened(text, NAME_WIDTH)
+
+
+def model_name(rank: int) -> str:
+    """Name a model in a sentence; the model in use has rank 0."""
+    return f"model {rank}" if rank else IN_USE
+
+
+def model_heading(rank: int) -> str:
+    """Name the same where there is little room."""
+    return f"model {rank}" if rank else "in use"
+
+
+def model_cell(rank: int) -> str:
+    """Name the same in a column that holds ranks."""
+    return str(rank) if rank else "in use"
+
+
+def model_title(document: AuditDocument, rank: int) -> str:
+    """Name a model and, if it is the one in use, the column or file that its decisions come from."""
+    told = document.incumbent
+    return f"{IN_USE} ({short(told.name)})" if told and rank == 0 and told.name != IN_USE else model_name(rank)
+
+
+def reference_name(document: AuditDocument) -> str:
+    """Name what models are compared with: model 1, or the model in use."""
+    return model_name(document.reference.rank)
+
+
+def reference_title(document: AuditDocument) -> str:
+    """Name the same in full, where it is spoken of first."""
+    return model_title(document, document.reference.rank)
+
+
+def reference_own(document: AuditDocument) -> str:
+    """Speak of a gap or the like that it has: model 1's."""
+    return f"that of {IN_USE}" if document.is_against_incumbent else "model 1's"
 
 
 def performance_of(document: AuditDocument) -> str:
@@ -115,9 +153,13 @@ def performance_notes(document: AuditDocument) -> tuple[str, ...]:
 
 
 def measures_of(document: AuditDocument) -> Mapping[Measure, str]:
-    """Name the measures of an audit: those of all, and its performance where that is none of them."""
+    """Name the measures of an audit: those of all, its performance where that is none of them, and an impact ratio.
+
+    That is what a model in use is asked about.
+    """
     name = performance_of(document)
-    return MEASURES if name in MEASURES.values() else {"performance": name, **MEASURES}
+    own = MEASURES if name in MEASURES.values() else {"performance": name, **MEASURES}
+    return {**own, "demographic_parity_ratio": IMPACT_RATIO} if document.incumbent else own
 
 
 def method_title(name: str) -> str:

@@ -36,7 +36,9 @@ def subject(document: JudgedDocument) -> str:
     """Say what rules were judged by."""
     name = short(document.dataset.name)
     if isinstance(document, AuditDocument):
-        return f"model {document.selection.rank} of the audit of {name}, on its holdout"
+        # with a model in use every rule says whom it is about
+        rank = None if document.incumbent else document.selection.rank
+        return f"{'' if rank is None else f'model {rank} of '}the audit of {name}, on its holdout"
     whose = ", ".join(title(one, document) for one in document.decisions)
     by = short(document.dataset.primary.column)
     return f"{whose} in {name}, {counted(document.dataset.rows, 'row')}, groups by {by}"

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Explanation
 from fairenum.document.consequences import claim_of
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, Multiplicity
 from fairenum.document.possible import PossibleRange
 from fairenum.document.table import TableFacts
-from fairenum.document.terms import Reason
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
-from fairenum.report.wording import GAPS, GROUP_WIDTH, LONGEST, TABLE_WIDTH, performance_of, short, standing
+from fairenum.report.wording import (
+    GAPS,
+    GROUP_WIDTH,
+    IN_USE,
+    LONGEST,
+    TABLE_WIDTH,
+    model_name,
+    performance_of,
+    reference_name,
+    short,
+    standing,
+)
+from fairenum.report.wording.choosing import reason, with_article
 from fairenum.report.wording.method import operating_point
 from fairenum.report.wording.remedies import remedies
 
@@ -33,6 +45,7 @@ SIDE_BY_SIDE = (
     "objective: of the reduced problem, as a share of model 1's; training loss: on all training rows, above the best",
     "all else is measured on the holdout, one model at a time; the strip says what the changes of gaps show",
 )
+FLATTERED = "in use: flattered by these numbers if it was made with these rows"
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
 NO_CATEGORIES = "No sensitive column was named, so there are no categories."
 WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
@@ -49,9 +62,14 @@ def subject(document: AuditDocument) -> str:
     columns = [short(column) for column in data.sensitive_columns]
     compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
     size = f"{counted(data.rows, 'row')}, {counted(len(data.features), 'feature')}"
-    more = [part for part in (_weighted_by(data), _split_by(data), operating_point(document)) if part]
+    parts = (_in_use(document.incumbent), _weighted_by(data), _split_by(data), operating_point(document))
+    more = [part for part in parts if part]
     favourable = f"favourable: {short(data.label)} = {short(data.favourable)}"
     return f"{name(document)}: " + "; ".join([size, favourable, compared, *more])
+
+
+def _in_use(incumbent: Incumbent | None) -> str:
+    return f"in use: {short(incumbent.name)}" if incumbent else ""
 
 
 def _weighted_by(data: TableFacts) -> str:
@@ -68,7 +86,7 @@ def _split_by(data: TableFacts) -> str:
 
 
 def findings(document: AuditDocument) -> Iterator[str]:
-    """Say how unequal model 1 is, what was chosen and why, how sure that is, how far models disagree, what is next."""
+    """Say how unequal things are, what was chosen and why, how sure that is, how far models disagree, what is next."""
     selection = document.selection
     if selection.column is not None:
         yield _gap_sentence(document, selection.column)
@@ -80,31 +98,55 @@ def findings(document: AuditDocument) -> Iterator[str]:
         yield shortened(words, LONGEST)
     yield from standing.confirmed(document)
     if document.explanation:
-        yield left_out(document.explanation)
+        yield left_out(document.explanation, is_against_incumbent=document.is_against_incumbent)
     if document.multiplicity.models > 1:
         yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
     yield from standing.next_step(document)
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    scores, metric = document.first.scores.holdout, document.selection.tolerances.metric
+    metric, (rank, *others) = document.selection.tolerances.metric, _unselected(document)
+    scores = document.member(rank).scores.holdout
     return (
-        f"On the holdout ({counted(document.dataset.splits.holdout, 'row')}) the {GAPS[metric]} difference of model 1 "
-        f"by {short(column)} is {estimate(scores.gap(metric))}; its {performance_of(document)} is "
-        f"{share(scores.performance.value)}."
+        f"On the holdout ({counted(document.dataset.splits.holdout, 'row')}) the {GAPS[metric]} difference of "
+        f"{model_name(rank)} by {short(column)} is {estimate(scores.gap(metric))}; its {performance_of(document)} is "
+        f"{share(scores.performance.value)}.{''.join(_another(document, other) for other in others)}"
     )
+
+
+def _unselected(document: AuditDocument) -> list[int]:
+    """Return what models are compared with, and of model 1 and the model in use the other one."""
+    first = document.reference.rank
+    return [first, *({0, 1} - {first} if document.incumbent else ())]
+
+
+def _another(document: AuditDocument, rank: int) -> str:
+    scores, metric = document.member(rank).scores.holdout, document.selection.tolerances.metric
+    performance = f"{with_article(performance_of(document))} of {share(scores.performance.value)}"
+    return f" That of {model_name(rank)} is {estimate(scores.gap(metric))}, at {performance}."
 
 
 def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     """Say what is known about the change, which is better known than the two gaps."""
-    rows, flips = document.dataset.splits.holdout, chosen.predictions_changed.holdout.rows
+    rows, flips = counted(document.dataset.splits.holdout, "row"), flipped(document, chosen)
     claim = claim_of(document)
-    if not flips or claim is None:
-        return f"It decides all {counted(rows, 'row')} of the holdout as model 1 does."
-    return (
-        f"It decides {flips} of {counted(rows, 'row')} of the holdout otherwise; the gap changes by "
-        f"{estimate(claim.change, signed)}, {judged(document)}."
-    )
+    if flips == 0 or claim is None:
+        return f"It decides all {rows} of the holdout as {reference_name(document)} does."
+    change = f"the gap changes by {estimate(claim.change, signed)}, {judged(document)}."
+    if flips is None:
+        return f"Against {reference_name(document)} {change}"
+    return f"It decides {flips} of {rows} of the holdout otherwise; {change}"
+
+
+def flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
+    """Count the holdout rows that a model decides otherwise than what it is compared with; None if that is not kept."""
+    if not document.is_against_incumbent:
+        return chosen.predictions_changed.holdout.rows
+    if chosen.rank == 1:
+        return document.reference.predictions_changed.holdout.rows
+    if (flips := document.flips) is None or flips.rank != chosen.rank:
+        return None
+    return sum(one.gained + one.lost for one in next(iter(flips.by_column.values())))
 
 
 def judged(document: AuditDocument) -> str:
@@ -114,7 +156,7 @@ def judged(document: AuditDocument) -> str:
     return "judged alone" if is_alone else "all models judged together"
 
 
-def left_out(found: Explanation) -> str:
+def left_out(found: Explanation, *, is_against_incumbent: bool = False) -> str:
     """Say how much the selected model leaves out, and how little of it matters."""
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
@@ -122,6 +164,7 @@ def left_out(found: Explanation) -> str:
     # fewer may give more, where a guardrail or a tolerance stood in the way of choosing that
     is_more = core.share_of_gain is not None and core.share_of_gain > 1.0
     gain = "more than its gain" if is_more else f"{percent(core.share_of_gain)} of its gain"
+    gain += " over model 1" if is_against_incumbent else ""
     return (
         f"{all_of_it} Leaving out {core.records} of them alone gives {gain} on the selection split, at an objective of "
         f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
@@ -138,90 +181,13 @@ def _multiplicity_sentence(found: Multiplicity, is_weighted: bool) -> str:
     )
 
 
-def reason(document: AuditDocument) -> str:
-    """Say why the choice came out as it did."""
-    match document.selection.reason:
-        case "smallest_gap":
-            return _praise(document, document.selected or document.first)
-        case "only_model":
-            return f"there is no other model to choose: {_alike(document.enumeration.supports)}; model 1 is kept"
-        case "no_smaller_gap":
-            return _no_smaller_gap(document)
-        case "asked_for":
-            return f"model {document.selection.rank} was asked for by its rank"
-        case plain_reason:
-            return REASONS[plain_reason]
-
-
-REASONS: Mapping[Reason, str] = {
-    "all_constant": (
-        "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
-    ),
-    "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; model 1 is kept",
-    "no_other_candidate": "no other model is within the tolerances; model 1 is kept",
-}
-
-
-def _alike(supports: int) -> str:
-    if supports > 1:
-        return f"all {supports} models that were found decide the audited rows alike"
-    return "one was listed"
-
-
-def _no_smaller_gap(document: AuditDocument) -> str:
-    metric, others = document.selection.tolerances.metric, set(document.selection.candidates) - {1}
-    gap = document.first.scores.selection.gap(metric).value
-    has = f"none of the {len(others)} other models within the tolerances has"
-    if len(others) == 1:
-        has = "the only other model within the tolerances does not have"
-    return (
-        f"{has} a smaller {metric.replace('_', ' ')} on the selection split than model 1 ({_known(gap)}); "
-        "model 1 is kept"
-    )
-
-
-def _praise(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Say what the selected model has less of, where it was looked for and where it was checked."""
-    first, selection, metric = document.first, document.selection, document.selection.tolerances.metric
-    there, here = (
-        [_known(model.scores.of(part).gap(metric).value) for model in (chosen, first)]
-        for part in ("selection", "holdout")
-    )
-    performance = [_known(model.scores.holdout.performance.value) for model in (chosen, first)]
-    constant = " (which decides all rows alike)" if first.is_constant else ""
-    return (
-        f"of {len(selection.candidates)} models within the tolerances, model {chosen.rank} has the smallest "
-        f"{metric.replace('_', ' ')} on the selection split: {there[0]} against {there[1]} of model 1{constant}; "
-        f"on the holdout {here[0]} against {here[1]}, {selection.verdict}, at {_article(performance_of(document))} of "
-        f"{performance[0]} against {performance[1]}"
-    )
-
-
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aA' else 'a'} {noun}"
-
-
-def _known(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
-
-
-def allowance(document: AuditDocument) -> str:
-    """Say what the run allowed a model to cost, and what it chose."""
-    tolerances, rank = document.selection.tolerances, document.selection.rank
-    chose = "chose none" if rank is None else f"chose model {rank}"
-    loss = "" if tolerances.max_loss is None else f", {percent(tolerances.max_loss)} of training loss"
-    return (
-        f"The run allowed {tolerances.eps:g} of the objective{loss} and {tolerances.max_performance_drop:g} of "
-        f"{performance_of(document)}, and {chose}."
-    )
-
-
 def impact_caption(column: str, rank: int, run: str = "") -> str:
     """Say what the bars of selection rates are."""
-    whose = f"{run}, model {rank}, by" if run else "By"
+    whose = f"{run}, {model_name(rank)}, by" if run else "By"
+    highest = f"model {rank}'s highest" if rank else f"the highest of {IN_USE}"
     return (
         f"{whose} {shortened(column, GROUP_WIDTH)}. Bars: share that gets the favourable outcome, with its interval; "
-        f"dashed: four fifths of model {rank}'s highest."
+        f"dashed: four fifths of {highest}."
     )
 
 

@@ -14,7 +14,7 @@ from fairenum.document.terms import CautionCode, RemarkKind
 from fairenum.phrases import option, quoted, without
 from fairenum.rendering.numbers import percent
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES, consequences, features, groups, remarks
+from fairenum.report.wording import LONGEST, OBSTACLES, consequences, features, groups, incumbent, remarks
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -225,6 +225,8 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "reference": _reference,
     "interrupted": _interrupted,
     "exploratory": _exploratory,
+    "incumbent_label": incumbent.label,
+    "incumbent_constant": incumbent.constant,
     "not_confirmed": consequences.not_confirmed,
     "broken_guard": consequences.broken_guard,
     "wider_gap": consequences.wider_gap,
@@ -233,6 +235,9 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "moved_selection": consequences.moved_selection,
     "lost_balance": consequences.lost_balance,
     "other_column": consequences.wider_gap,
+    "incumbent_rate": incumbent.rate,
+    "incumbent_copies": incumbent.copies,
+    "incumbent_undecided": incumbent.undecided,
     "small_group": groups.small_group,
     "few_trials": consequences.few_rows,
     "single_group": groups.single_group,

@@ -10,6 +10,8 @@ from fairenum.rendering.numbers import estimate
 from fairenum.rendering.text import sentence_list
 from fairenum.report.wording import GAPS
 
+SIDE_BY_SIDE = "Model 1 and the selected model of each run, on its holdout"
+IN_USE_BESIDE = "The model in use, model 1 and the selected model of each run, on its holdout"
 RUNS_CAPTION = "Every model of each run on its holdout, with intervals; all plots have the same axes."
 DIFFERENT_ROWS = (
     "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "

@@ -22,7 +22,7 @@ from fairenum.document.consequences import (
 from fairenum.document.terms import Verdict
 from fairenum.rendering.numbers import counted, percent, share, signed
 from fairenum.rendering.text import sentence_list
-from fairenum.report.wording import GAPS, short
+from fairenum.report.wording import GAPS, reference_name, reference_own, short
 from fairenum.report.wording.standing import guard
 from fairenum.report.wording.strip import RATES, reversal
 
@@ -37,10 +37,11 @@ def not_confirmed(document: AuditDocument, _caution: Caution) -> str:
         case Verdict.LESS_FAIR:
             found = "it is less fair on the holdout"
         case Verdict.SAME:
-            found = f"it has the gap of model 1 within {margin:g} on the holdout"
+            found = f"it has the gap of {reference_name(document)} within {margin:g} on the holdout"
         case _:
             is_larger = claim is not None and (claim.change.value or 0.0) > 0.0
-            found = "its gap on the holdout is larger than model 1's" if is_larger else "the holdout leaves that open"
+            larger = f"its gap on the holdout is larger than {reference_own(document)}"
+            found = larger if is_larger else "the holdout leaves that open"
     return f"the selected model looks fairer on the rows it was selected by, but {found}"
 
 
@@ -58,7 +59,8 @@ def wider_gap(document: AuditDocument, caution: Caution) -> str:
     doubtful = [cell for cell in cells if cell not in proven]
     parts = [f"{verb} wider in {_gaps(some)}" for verb, some in (("is", proven), ("looks", doubtful)) if some]
     found = "; it ".join(parts)
-    return f"{caution.column}: from model 1 to model {document.selection.rank} the gap on the holdout {found}"
+    models = f"from {reference_name(document)} to model {document.selection.rank}"
+    return f"{caution.column}: {models} the gap on the holdout {found}"
 
 
 def _gaps(cells: Sequence[GapChange]) -> str:
@@ -88,8 +90,13 @@ def moved_selection(document: AuditDocument, _caution: Caution) -> str:
     extreme = "; it selects nearly nobody, where any gap is small" if moved.selected <= NOBODY else extreme
     return (
         f"the selected model selects {whom}: {percent(moved.selected)} of the holdout instead of "
-        f"{percent(moved.first)}{extreme}; decide='base-rate' (--decide base-rate) compares models at equal rates"
+        f"{percent(moved.first)}{extreme}; {_at_equal_rates(document)}"
     )
+
+
+def _at_equal_rates(document: AuditDocument) -> str:
+    decide = "like-incumbent" if document.is_against_incumbent else "base-rate"
+    return f"decide={decide!r} (--decide {decide}) compares models at equal rates"
 
 
 def lost_balance(document: AuditDocument, _caution: Caution) -> str:

@@ -11,7 +11,7 @@ from fairenum.document.screening import Alone, Screening
 from fairenum.phrases import without
 from fairenum.rendering.numbers import counted, percent, share, signed
 from fairenum.rendering.text import sentence_list, shortened
-from fairenum.report.wording import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, short
+from fairenum.report.wording import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, reference_name, short
 
 MOST_NAMED = 3
 SCREENED = (
@@ -26,7 +26,6 @@ WEIGHED = (
 )
 PER_DEVIATION = "A weight of a number is per standard deviation, a weight of a text is for having it."
 PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of small numbers have large weights."
-GAIN = "gain: favourable by the selected model alone; lose: favourable by model 1 alone"
 PERSON_COPY = "The decisions, and what weighs most in each; `fairenum explain RUN --json PATH` has all of it."
 
 
@@ -80,13 +79,13 @@ def weighed(document: AuditDocument, anatomy: Anatomy) -> str:
     return WEIGHED + (PER_DEVIATION if document.config.standardise else PER_UNIT)
 
 
-def flipped(flips: Flips) -> str:
+def flipped(document: AuditDocument, flips: Flips) -> str:
     """Say how many rows a choice changes, and which way."""
     groups = next(iter(flips.by_column.values()))
     gained, lost, rows = (sum(getattr(one, name) for one in groups) for name in ("gained", "lost", "rows"))
     return (
         f"Of {counted(rows, 'row')} of the holdout, {gained} get the favourable outcome from model {flips.rank} and "
-        f"not from model 1, {lost} the other way round."
+        f"not from {reference_name(document)}, {lost} the other way round."
     )
 
 

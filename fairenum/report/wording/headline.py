@@ -25,7 +25,7 @@ from fairenum.document.performance import PerformanceName
 from fairenum.document.terms import Proposal, Verdict
 from fairenum.rendering.numbers import estimate, percent, share, signed
 from fairenum.rendering.text import sentence_list
-from fairenum.report.wording import GAPS, performance_of, short
+from fairenum.report.wording import GAPS, IN_USE, performance_of, reference_name, reference_own, reference_title, short
 
 NAMED = 3  # gaps that the sentence names; the strip has all
 HALF = (0.45, 0.55)  # of a gap that is called halved
@@ -41,6 +41,19 @@ WITHIN: Mapping[PerformanceName, str] = {
     "balanced_accuracy": "is as accurate on both labels",
     "auc": "ranks as well",
     "cost": "makes mistakes that cost no more",
+}
+# The same against a model in use, which a machine may also outdo.
+AS_GOOD_AS: Mapping[PerformanceName, str] = {
+    "accuracy": f"is nearly as accurate as {IN_USE}",
+    "balanced_accuracy": f"is nearly as accurate on both labels as {IN_USE}",
+    "auc": f"ranks nearly as well as {IN_USE}",
+    "cost": f"makes mistakes that cost hardly more than those of {IN_USE}",
+}
+BETTER: Mapping[PerformanceName, str] = {
+    "accuracy": f"is more accurate than {IN_USE}",
+    "balanced_accuracy": f"is more accurate on both labels than {IN_USE}",
+    "auc": f"ranks better than {IN_USE}",
+    "cost": f"makes mistakes that cost less than those of {IN_USE}",
 }
 STANDINGS: Mapping[Proposal, str] = {
     "proposed": "proposed",
@@ -66,15 +79,17 @@ def is_good_news(document: AuditDocument) -> bool:
 
 def _outcome(document: AuditDocument) -> str:
     selection, chosen = document.selection, other_model(document)
-    if selection.rank is None:
+    if selection.outcome == "none":
         return "No model can be selected"
     if chosen is not None:
         return _sentence(document, chosen)
     if selection.reason == "asked_for":
         return "Model 1 was asked for"
+    kept = reference_title(document)
     if selection.column is None:
-        return "No sensitive column was named, so no gap was measured; model 1 is kept"
-    return "No other model within the tolerances was found to be fairer than model 1, which is kept"
+        return f"No sensitive column was named, so no gap was measured; {kept} is kept"
+    none = "No model" if document.is_against_incumbent else "No other model"
+    return f"{none} within the tolerances was found to be fairer than {kept}, which is kept"
 
 
 def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
@@ -87,7 +102,9 @@ def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
         worse = f"; it {harms}" if harms else ""
         return f"Model {chosen.rank} {_unconfirmed(document, claim)}{worse}; {standing}"
     asked = ", which was asked for," if document.selection.reason == "asked_for" else ""
-    parts = [f"{_narrowed(claim)} but {harms}" if harms else _narrowed(claim), _price(document, chosen), standing]
+    against = f" against {reference_title(document)}" if document.is_against_incumbent else ""
+    narrowed = f"{_narrowed(claim)}{against}"
+    parts = [f"{narrowed} but {harms}" if harms else narrowed, _price(document, chosen), standing]
     return f"Model {chosen.rank}{asked} " + "; ".join(part for part in parts if part)
 
 
@@ -102,14 +119,15 @@ def _narrowed(claim: GapChange) -> str:
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
     """Say that a model had a smaller gap where it was chosen, and what the holdout says to that."""
     gap, numbers = f"{GAPS[claim.metric]} gap by {short(claim.column)}", _from_to(claim)
-    ends = _findings(claim, numbers, document.config.same_within)
+    ends = _findings(document, claim, numbers)
     if document.selection.reason == "asked_for":
         return f"was asked for; on the holdout its {gap} {ends[0]}"
-    return f"had a smaller {gap} than model 1 on the selection split, {ends[1]}"
+    return f"had a smaller {gap} than {reference_title(document)} on the selection split, {ends[1]}"
 
 
-def _findings(claim: GapChange, numbers: str, margin: float) -> tuple[str, str]:
+def _findings(document: AuditDocument, claim: GapChange, numbers: str) -> tuple[str, str]:
     """Say what the holdout found, of a model that was asked for and of one that had a smaller gap elsewhere."""
+    margin = document.config.same_within
     match claim.verdict:
         case Verdict.LESS_FAIR:
             return f"is wider, so it is less fair {numbers}", f"but is less fair on the holdout {numbers}"
@@ -119,9 +137,9 @@ def _findings(claim: GapChange, numbers: str, margin: float) -> tuple[str, str]:
         case None:
             return "cannot be compared", "but one that cannot be compared on the holdout"
     if (claim.change.value or 0.0) > 0.0:
-        return f"looks larger than model 1's {numbers}", f"but a larger one on the holdout {numbers}"
+        return f"looks larger than {reference_own(document)} {numbers}", f"but a larger one on the holdout {numbers}"
     return (
-        f"cannot be told from that of model 1 {numbers}",
+        f"cannot be told from that of {reference_name(document)} {numbers}",
         f"which the holdout does not confirm {numbers}",
     )
 
@@ -179,6 +197,8 @@ def _price(document: AuditDocument, chosen: AuditedModel) -> str:
     tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
     is_near = chosen.loss_ratio <= tolerances.eps
     loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
+    if document.is_against_incumbent:
+        return _price_against(document, chosen)
     if has_floor(document):
         if is_near:
             return f"it is near-optimal and {AS_GOOD[tolerances.measure.name]} (at most {margin:g} less)"
@@ -190,13 +210,35 @@ def _price(document: AuditDocument, chosen: AuditedModel) -> str:
     return change if is_near else f"{change}, {loss}"
 
 
+def _price_against(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Say the same against a model in use: its training loss is held against model 1, its performance is not."""
+    selection, tolerances = document.selection, document.selection.tolerances
+    is_near = chosen.loss_ratio <= tolerances.eps
+    loss = "near-optimal in training loss"
+    if chosen.rank == 1:
+        loss = "optimal in training loss"
+    elif not is_near:
+        loss = f"{percent(chosen.loss_ratio)} above model 1 in training loss"
+    if has_floor(document):
+        is_better = (_floor(document) or 0.0) > 0.0
+        almost = f"{AS_GOOD_AS[tolerances.measure.name]} (at most {tolerances.max_performance_drop:g} less)"
+        return f"it {BETTER[tolerances.measure.name] if is_better else almost}, and is {loss}"
+    changes = selection.performance_change
+    if changes is None or changes.holdout.value is None:
+        return f"it is {loss}"
+    return f"its {performance_of(document)} changes by {estimate(changes.holdout, signed)}, and it is {loss}"
+
+
 def has_floor(document: AuditDocument) -> bool:
-    """Tell whether the holdout shows that no more performance is lost than is allowed: a test of non-inferiority.
+    """Tell whether the holdout shows that no more performance is lost than is allowed: a test of non-inferiority."""
+    floor = _floor(document)
+    return floor is not None and floor >= -document.selection.tolerances.max_performance_drop
+
+
+def _floor(document: AuditDocument) -> float | None:
+    """Return what the change of performance is at least.
 
     Where a run has no one-sided limit, the lower one of all models together serves, which is stricter.
     """
-    selection = document.selection
-    floor, changes = selection.performance_floor, selection.performance_change
-    if floor is None and changes is not None:
-        floor = changes.holdout.low
-    return floor is not None and floor >= -selection.tolerances.max_performance_drop
+    floor, changes = document.selection.performance_floor, document.selection.performance_change
+    return changes.holdout.low if floor is None and changes is not None else floor

@@ -12,7 +12,7 @@ from fairenum.document.tilted import TiltedRun
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.text import capitalised
-from fairenum.report.wording import GAPS, STOPPED, performance_of, short
+from fairenum.report.wording import GAPS, STOPPED, incumbent, performance_of, reference_name, short
 
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
@@ -22,6 +22,8 @@ SHORT_MODELS = (
 )
 # What leaves a rule open: the ends of a sentence that begins with what was measured.
 NO_MODEL = "no model was selected"
+NOT_SELECTED = "no model was selected: the model in use is kept"
+NONE_IN_USE = "there is no model in use; name its decisions with incumbent=... (--incumbent COLUMN)"
 NOT_SEPARATE = ", but these rows also chose the model; give --split a holdout"
 WITHOUT_LIMITS = " has no limits to judge by"
 WITHOUT_LIMITS_TOGETHER = (
@@ -32,6 +34,10 @@ STRADDLES = " straddles the limit"
 NAMED = 3  # small groups that a sentence names
 
 
+SHARES = {
+    "base-rate": ", the share of favourable labels in training",
+    "like-incumbent": ", as many as the model in use",
+}
 DEFINITIONS: Mapping[PerformanceName, str] = {
     "balanced_accuracy": "Balanced accuracy is the share of rows that are decided rightly, averaged over both labels.",
     "auc": (
@@ -49,8 +55,7 @@ def operating_point(document: AuditDocument) -> str:
     """Say where models are cut, as a part of a sentence; nothing where they decide by the sign."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
     if rate is not None:
-        whose = ", the share of favourable labels in training" if document.requested.decide == "base-rate" else ""
-        return f"every model selects {percent(rate)} of the selection split{whose}"
+        return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"
     return f"every model is cut at a decision value of {decide.number:g}" if decide.number else ""
 
 
@@ -58,6 +63,8 @@ def steps(document: AuditDocument) -> Iterator[str]:
     """Say how the numbers came about."""
     metric = GAPS[document.selection.tolerances.metric]
     yield _division(document)
+    if document.incumbent:
+        yield incumbent.about(document, document.incumbent)
     if weights := document.dataset.weights:
         yield _row_weights(weights)
     if cut := operating_point(document):
@@ -72,22 +79,29 @@ def steps(document: AuditDocument) -> Iterator[str]:
     if document.tilted and document.tilted.models:
         yield _tilted(document.tilted, document)
     tolerances = document.selection.tolerances
-    yield (
-        f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
-        f"{tolerances.eps:g} of the objective and {tolerances.max_performance_drop:g} of {performance_of(document)} "
-        f"there; ties go to model 1, else to the one of higher {performance_of(document)}."
-    )
+    yield incumbent.rule(document, metric) if document.is_against_incumbent else _rule(document, metric)
     if definition := DEFINITIONS.get(tolerances.measure.name):
         measure = tolerances.measure
         yield definition.format(negative=measure.false_negative, positive=measure.false_positive)
     yield (
-        f"Intervals have a level of {100 * document.config.confidence:g} %. Changes against model 1 are paired, and "
-        "their limits hold for all models together, so looking at many of them makes no gain appear."
+        f"Intervals have a level of {100 * document.config.confidence:g} %. Changes against "
+        f"{reference_name(document)} are paired, and their limits hold for all models together, so looking at many of "
+        "them makes no gain appear."
     )
     check = document.reference_check
     yield (
         f"The gaps of the shortlist were computed again by {short(check.library)}; the largest difference over "
         f"{counted(check.compared, 'number')} was {check.largest_difference:.1g}."
+    )
+
+
+def _rule(document: AuditDocument, metric: str) -> str:
+    """Say which model is selected."""
+    tolerances = document.selection.tolerances
+    return (
+        f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
+        f"{tolerances.eps:g} of the objective and {tolerances.max_performance_drop:g} of {performance_of(document)} "
+        f"there; ties go to model 1, else to the one of higher {performance_of(document)}."
     )
 
 
@@ -166,6 +180,8 @@ def limits(document: AuditDocument) -> Iterator[str]:
         "Labels are taken as they are. Where they carry the bias of those who gave them, a model that fits them well "
         "carries it on."
     )
+    if document.incumbent:
+        yield incumbent.TRAINED
     if document.is_exploratory:
         yield "Selection and holdout are not separate here, so the selected model looks fairer than it is."
 

@@ -11,7 +11,7 @@ from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Verdict
 from fairenum.rendering.numbers import estimate, share, signed
 from fairenum.rendering.text import sentence_list, shortened
-from fairenum.report.wording import GROUP_WIDTH, TABLE_WIDTH
+from fairenum.report.wording import GROUP_WIDTH, TABLE_WIDTH, reference_name, reference_own
 from fairenum.report.wording.headline import proposal_of
 
 NAMED = 3
@@ -22,11 +22,15 @@ PLANE = (
 TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
 PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
 UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
+OTHER_LIMITS = (
+    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
+    "through; a new audit searches under them."
+)
 UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 
 
 def standing(document: AuditDocument) -> str:
-    """Say what may be made of the selected model, and why; nothing where model 1 is kept."""
+    """Say what may be made of the selected model, and why; nothing where none is to take the place of another."""
     match proposal_of(document):
         case "proposed":
             return PROPOSED if document.selection.guards else UNGUARDED
@@ -41,9 +45,9 @@ def why_candidate(document: AuditDocument) -> str:
     selection, broken = document.selection, broken_guards(document)
     reasons = []
     if selection.verdict is Verdict.LESS_FAIR:
-        reasons.append("the holdout shows it to be less fair than model 1")
+        reasons.append(f"the holdout shows it to be less fair than {reference_name(document)}")
     elif not selection.is_fairer:
-        reasons.append("the holdout does not confirm that its gap is smaller than model 1's")
+        reasons.append(f"the holdout does not confirm that its gap is smaller than {reference_own(document)}")
     if broken:
         named = sentence_list(map(guard, broken[:NAMED]))
         more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
@@ -96,6 +100,8 @@ def next_step(document: AuditDocument) -> Iterator[str]:
     """Say in one line what to do next, where there is something to do."""
     chosen, selection = other_model(document), document.selection
     if chosen is None:
+        if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
+            yield OTHER_LIMITS
         return
     if proposal_of(document) == "proposed":
         yield (

@@ -10,15 +10,12 @@ from fairenum.document.consequences import Reversal
 from fairenum.document.rates import GroupRate
 from fairenum.document.terms import Verdict
 from fairenum.rendering.numbers import share
-from fairenum.report.wording import GAPS, short
+from fairenum.report.wording import GAPS, reference_name, short
 from fairenum.report.wording.audit import judged
 
 FEW = "°"
 SELECTED_BY = "*: the gap that models are selected by"
-GUARDS = (
-    "a signed limit is about the change against model 1; the holdout's value has its interval",
-    "broken: all of the interval lies beyond the limit; holds: all of it within; beyond: measured so, not proven",
-)
+STATUS = "broken: all of the interval lies beyond the limit; holds: all of it within; beyond: measured so, not proven"
 RATES: dict[GroupRate, str] = {
     "selection_rate": "selection rate",
     "true_positive_rate": "true positive rate",
@@ -70,8 +67,14 @@ def _levels(cells: Sequence[GapChange]) -> str:
 
 
 def first_legend(document: AuditDocument) -> tuple[str, ...]:
-    """Say the same where model 1 stands alone."""
+    """Say the same where no change is shown."""
     return (f"{SELECTED_BY}; with {100 * document.config.confidence:g} % intervals",)
+
+
+def guards(document: AuditDocument) -> tuple[str, ...]:
+    """Say how to read guardrails."""
+    change = f"a signed limit is about the change against {reference_name(document)}"
+    return f"{change}; the holdout's value has its interval", STATUS
 
 
 def status(check: GuardCheck) -> str:

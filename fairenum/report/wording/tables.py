@@ -6,27 +6,28 @@ from collections.abc import Mapping
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.kinds import JudgedDocument
+from fairenum.report.wording import IN_USE, reference_name
 
 TABLES: Mapping[str, str] = {
-    "models": "the listed models: what is proven about each, and its scores on selection split and holdout; rank 0: "
+    "models": "the listed models: what is proven about each, and its scores on selection split and holdout; rank 0 is "
     "the model in use",
     "incumbent": "the model in use: where its decisions come from; empty if there is none",
-    "scores": "every measure of every model on both splits, with its limits, its change against the reference (the "
-    "model in use or model 1) and a verdict",
-    "groups": "selection rates, impact ratios and differences by group on the holdout: the model in use, model 1 and "
-    "the selected model",
+    "scores": "every measure of every model on both splits, with its limits, its change against {reference} and a "
+    "verdict",
+    "groups": "selection rates, impact ratios and differences by group on the holdout, {shown}",
     "rankings": "how groups score, by what models rank people by: share above the median, means, AUC; empty without a "
     "score",
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
     "disagreement": "how far the models disagree about the rows of each group",
     "baselines": "other mitigations on the holdout; empty if none was tried",
-    "strip": "every gap in every sensitive column on the holdout: the reference, the selected model, and what changes",
+    "strip": "every gap in every sensitive column on the holdout: {reference} (the reference), the selected model, "
+    "and what changes",
     "guards": "what became of every guardrail; empty if there was none",
     "left_out": "the training examples that each model leaves out",
     "examples": "the values of training examples that some model leaves out; empty in a redacted run",
     "clusters": "what the examples that the selected model leaves out have in common",
-    "flips": "the holdout rows that the selected model decides otherwise than the reference; empty in a redacted run",
-    "flipped_groups": "how many rows of each group the selected model decides otherwise than the reference",
+    "flips": "the holdout rows that the selected model decides otherwise than {reference}; empty in a redacted run",
+    "flipped_groups": "how many rows of each group the selected model decides otherwise than {reference}",
     "range": "between which differences of mean decision values all machines lie that are nearly as good",
     "warnings": "what to beware of, by code",
     "features": "the columns that models learn from",
@@ -50,4 +51,7 @@ MEASURED: Mapping[str, str] = {
 
 def about_tables(document: JudgedDocument) -> Mapping[str, str]:
     """Say what each table of a document shows."""
-    return TABLES if isinstance(document, AuditDocument) else MEASURED
+    if not isinstance(document, AuditDocument):
+        return MEASURED
+    shown = f"{IN_USE}, model 1 and the selected model" if document.incumbent else "model 1 and the selected model"
+    return {name: text.format(reference=reference_name(document), shown=shown) for name, text in TABLES.items()}
