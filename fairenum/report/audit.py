@@ -29,6 +29,7 @@ from fairenum.report.wording import (
     experiments,
     method,
     model_heading,
+    model_title,
     performance_of,
     profiles,
 )
@@ -170,7 +171,7 @@ def _tools(document: AuditDocument) -> list[bias_audit.Tool]:
     scored = {one.rank: tuple(column.scoring for column in one.score.columns) for one in document.scores}
     return [
         bias_audit.Tool(
-            profiles.called(document, rank),
+            model_title(document, rank),
             tuple(table for table in document.group_tables if table.rank == rank),
             scored.get(rank, ()),
         )

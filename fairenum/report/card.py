@@ -27,6 +27,7 @@ from fairenum.report.wording import (
     measures_of,
     method,
     profiles,
+    reference_title,
     short,
     strip,
 )
@@ -76,7 +77,7 @@ def _sections(document: AuditDocument, model: AuditedModel, *, has_file: bool) -
 def _model(document: AuditDocument, model: AuditedModel) -> Facts:
     facts = {
         "kind": card.machine(document),
-        **({"compared with": profiles.called(document, document.reference.rank)} if document.incumbent else {}),
+        **({"compared with": reference_title(document)} if document.incumbent else {}),
         "rank": f"{model.rank}, {card.place(document, model)}",
         "found by": model.origin,
         "left out in training": card.left_out(document, model),
@@ -127,11 +128,7 @@ def _performance(document: AuditDocument, model: AuditedModel) -> Table:
         (title, estimate(scores.measure(name)), estimate(first.measure(name))) for name, title in measures.items()
     )
     notes = (f"models were chosen by {card.performance(document)}",)
-    return Table("", ("measure", f"model {model.rank}", _reference(document)), rows, notes=notes)
-
-
-def _reference(document: AuditDocument) -> str:
-    return profiles.called(document, document.reference.rank)
+    return Table("", ("measure", f"model {model.rank}", reference_title(document)), rows, notes=notes)
 
 
 def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
@@ -141,7 +138,7 @@ def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
     if not rows:
         yield Paragraph(audit.NO_GROUPS)
         return
-    headings = ("column", "gap", f"model {model.rank}", _reference(document), "change", "verdict")
+    headings = ("column", "gap", f"model {model.rank}", reference_title(document), "change", "verdict")
     is_together = not cells and document.reference.rank != model.rank
     legend = strip.legend(document, cells) if cells else (card.TOGETHER,) * is_together
     notes = (card.levels(document), *legend)

@@ -10,7 +10,7 @@ from fairenum.document.consequences import other_model
 from fairenum.rendering.numbers import estimate
 from fairenum.rendering.page import Facts, Items, Paragraph, Section, Table
 from fairenum.report import choice, groups, models
-from fairenum.report.wording import measures_of, method, profiles, standing
+from fairenum.report.wording import measures_of, method, model_title, profiles, standing
 from fairenum.report.wording import memo as wording
 
 KICKER = "Memo: less discriminatory alternatives"
@@ -43,7 +43,7 @@ def followed() -> Section:
 def _measures(document: AuditDocument, rank: int) -> Table:
     scores = document.member(rank).scores.holdout
     rows = tuple((title, estimate(scores.measure(measure))) for measure, title in measures_of(document).items())
-    return Table("On the holdout", ("measure", profiles.called(document, rank)), rows)
+    return Table("On the holdout", ("measure", model_title(document, rank)), rows)
 
 
 def _disparities(document: AuditDocument, rank: int) -> Section:

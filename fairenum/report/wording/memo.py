@@ -12,9 +12,17 @@ from fairenum.document.terms import Gap
 from fairenum.document.tilted import TiltedRun
 from fairenum.rendering.numbers import counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
-from fairenum.report.wording import GAPS, GROUP_WIDTH, OBSTACLES, STOPPED, method_title, performance_of, short
+from fairenum.report.wording import (
+    GAPS,
+    GROUP_WIDTH,
+    OBSTACLES,
+    STOPPED,
+    method_title,
+    performance_of,
+    reference_title,
+    short,
+)
 from fairenum.report.wording.headline import proposal_of
-from fairenum.report.wording.profiles import called
 
 NO_BASELINE = (
     "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
@@ -128,7 +136,7 @@ def _allowed(document: AuditDocument) -> str:
 def costs(document: AuditDocument, chosen: AuditedModel) -> Iterator[str]:
     """Say what the selected model would cost."""
     selection, reference = document.selection, document.reference
-    name, whom = performance_of(document), called(document, reference.rank)
+    name, whom = performance_of(document), reference_title(document)
     if selection.performance_change:
         floor = "" if selection.performance_floor is None else f"; it is at least {signed(selection.performance_floor)}"
         yield (

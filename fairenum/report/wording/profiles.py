@@ -10,7 +10,7 @@ from fairenum.document.measure import FOUR_FIFTHS
 from fairenum.document.measure_config import MeasureConfig
 from fairenum.rendering.numbers import counted, share
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import GROUP_WIDTH, VALUE_WIDTH, short
+from fairenum.report.wording import GROUP_WIDTH, IN_USE, VALUE_WIDTH
 
 AS_OF = "November 2026"
 NO_ADVICE = "It reports measurements and is no legal advice."
@@ -51,15 +51,6 @@ BIAS_FOLLOWS = (
 )
 NOT_STATED = "not stated"
 NO_CATEGORIES = "No sensitive column was named, so there are no categories."
-IN_USE = "the model in use"
-
-
-def called(document: AuditDocument, rank: int) -> str:
-    """Name a model; the one in use with the column or file that its decisions come from."""
-    told = document.incumbent
-    if rank or told is None:
-        return f"model {rank}"
-    return IN_USE if told.name == IN_USE else f"{IN_USE} ({short(told.name)})"
 
 
 def about_data(config: AuditConfig | MeasureConfig) -> tuple[tuple[str, str], ...]:
