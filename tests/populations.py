@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -76,7 +77,7 @@ def audited(name: str, rows: int, seed: int, **options: object) -> AuditResult:
 
 def truth(name: str, result: AuditResult, rank: int) -> Truth:
     """Measure model 1 and another one on far more rows, by plain means of pandas."""
-    everybody = POPULATIONS[name](MANY, 10**6)
+    everybody = _everybody(name)
     label = (everybody["approved"] == FAVOURABLE).to_numpy()
     both = [result.estimator(one).predict(everybody) == FAVOURABLE for one in (1, rank)]
     columns = {
@@ -91,6 +92,11 @@ def truth(name: str, result: AuditResult, rank: int) -> Truth:
         (float(rights[0].mean()), float(rights[1].mean())),
         (float(balanced[0]), float(balanced[1])),
     )
+
+
+@lru_cache(maxsize=1)
+def _everybody(name: str) -> pd.DataFrame:
+    return POPULATIONS[name](MANY, 10**6)
 
 
 def _groups(frame: pd.DataFrame, column: str, compared: list[str]) -> pd.Series:

@@ -1,16 +1,16 @@
 """Populations of known gaps, and how often verdicts and intervals about samples of them are right.
 
-Every figure that docs/statistics.md gives is computed here, from fixed seeds.
+Every figure that docs/statistics.md gives is computed here, from fixed seeds; how often changes are seen, in
+power_grid.py.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from fairenum.auditing.judging import CLAIM, strip_alone
+from fairenum.auditing.judging import strip_alone
 from fairenum.auditing.scorecard import GAPS
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GapChange
@@ -23,7 +23,6 @@ from fairenum.scoring.alone import judge_alone
 from fairenum.selection import standing
 
 PARITY: Gap = "demographic_parity_difference"
-ALPHA = 0.05
 Floats = NDArray[np.float64]
 CONFIG = AuditConfig(same_within=0.0)
 
@@ -51,60 +50,11 @@ def decided(rng: np.random.Generator, thresholds: Floats, agreement: float) -> N
     return (latent > thresholds).astype(np.uint8)
 
 
-# --- power ---
-
-
-@dataclass(frozen=True)
-class Truth:
-    """A change that is there to be seen in the second of 50 models; the others have the rates of model 1."""
-
-    what: str
-    sizes: tuple[int, ...]
-    first: tuple[float, ...]
-    changed: tuple[float, ...]
-    agreement: float
-    verdict: Verdict
-
-
-TRUTHS = (
-    Truth("0.16 to 0.05", (250, 250), (0.25, 0.09), (0.25, 0.20), 0.99, Verdict.FAIRER),
-    Truth("0.16 to -0.05", (1000, 1000), (0.26, 0.10), (0.26, 0.31), 0.9, Verdict.FAIRER),
-    Truth("0.054 to -0.245", (1624, 290), (0.56, 0.506), (0.50, 0.745), 0.4, Verdict.LESS_FAIR),
-    Truth(
-        "0.16 to 0.05",
-        (1600,) * 5,
-        (0.58, 0.54, 0.5, 0.46, 0.42),
-        (0.525, 0.51, 0.5, 0.49, 0.475),
-        0.95,
-        Verdict.FAIRER,
-    ),
-)
-
-
-# The first of these again, with models that agree less: what is seen depends on that as much as on the rows.
-LESS_AGREED = tuple(replace(TRUTHS[0], agreement=agreement) for agreement in (0.9, 0.8))
-
-
-def power(truth: Truth, runs: int = 400, models: int = 50) -> tuple[float, float]:
-    """How often the change is seen: among all models, and by the claim alone."""
-    rng, codes, seen = np.random.default_rng(7), grouped(truth.sizes), np.zeros(2)
-    chances = np.tile(np.asarray(truth.first)[codes], (models, 1))
-    chances[1] = np.asarray(truth.changed)[codes]
-    thresholds = stats.norm.isf(chances)
-    labels, groups = np.ones(len(codes), dtype=np.uint8), named(codes, len(truth.sizes))
-    for _ in range(runs):
-        decisions = Decisions(decided(rng, thresholds, truth.agreement), labels, groups)
-        together = compare(decisions, PARITY, rng, replications=500).verdicts[1]
-        alone = judge_alone(decisions, 1, PARITY, confidence=1 - CLAIM * ALPHA).verdict
-        seen += [together is truth.verdict, alone is truth.verdict]
-    return float(seen[0] / runs), float(seen[1] / runs)
-
-
 # --- errors where every gap is that of model 1 ---
 
 NULL_GROUPS = {2: (0.55, 0.40), 5: (0.58, 0.54, 0.50, 0.46, 0.42)}
 NULL_ROWS = (200, 1000, 8000)
-RUNS = 200
+RUNS = 500
 
 
 def false_among_all(groups: int, rows: int, runs: int = RUNS, models: int = 50) -> int:
@@ -251,13 +201,6 @@ def optimism(better: float, rows: int = 300, models: int = 30, runs: int = 200) 
 
 
 # --- the tables of docs/statistics.md, row by row ---
-
-
-def power_row(truth: Truth) -> str:
-    together, alone = power(truth)
-    groups, rows = len(truth.sizes), sum(truth.sizes)
-    told = f"{groups} | {rows} | {truth.agreement:g} | {truth.verdict}"
-    return f"| {truth.what} | {told} | {together:.2f} | {alone:.2f} |"
 
 
 def together_row(groups: int) -> str:

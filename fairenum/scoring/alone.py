@@ -4,31 +4,21 @@ Two groups and one rate. Pointwise limits of d and s (see :mod:`~fairenum.scorin
 then d = 0 or s = 0; "fairer" and "less fair" need both to be shown to differ from 0, so they are wrong no more often
 than the limits of the one that is 0 are. The interval covers as often, too: docs/statistics.md has the proof.
 
-More pairs. Let ab be the pair that is the widest of model m in truth, a fixed one. The upper bound of the change fails
-only if one of the three limits of this pair fails, or a lower limit of a signed difference of model 1, whichever. So
-with K groups and r rates
-
-    3 P(Z > z) + r P(range of K > sqrt(2) z') = error of one side
-
-is enough, where z is for the three and z' for the others; Tukey and Kramer's range is on the safe side for groups of
-unequal precision. The other side is likewise about the pair that is the widest of model 1. Nothing has to be drawn, so
-that a high confidence costs nothing but width.
+More pairs. :func:`~fairenum.scoring.changes.one_by_one` has limits that are enough, and why. Nothing has to be drawn,
+so that a high confidence costs nothing but width.
 """
 
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from fairenum.document.terms import Gap, Verdict
-from fairenum.scoring.changes import Criticals, change_limits, is_single, movement
+from fairenum.scoring.changes import Criticals, change_limits, is_single, movement, one_by_one
 from fairenum.scoring.comparison import change_verdict, small_groups
 from fairenum.scoring.counts import Decisions
-from fairenum.scoring.intervals import Interval, normal_critical, tukey_critical
+from fairenum.scoring.intervals import Interval, normal_critical
 from fairenum.scoring.rates import GAP_RATES, score
-
-OWN_SHARE = 0.6  # of a side's error, for the limits of the widest pair; the rest is for all pairs together
 
 
 class JudgedAlone(NamedTuple):
@@ -65,7 +55,11 @@ def judge_alone(
     pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
     rates, present, gaps = GAP_RATES[gap], pair.groups.sizes > 0, getattr(score(pair).gaps, gap)
     single = is_single(rates, present)
-    moved = movement(pair, rates, present, _criticals(confidence, int(present.sum()), len(rates), single=single))
+    if single:
+        criticals = Criticals(*[normal_critical(confidence)] * 5)
+    else:
+        criticals = one_by_one(confidence, int(present.sum()), len(rates))
+    moved = movement(pair, rates, present, criticals)
     lower, upper = (limit[1] for limit in change_limits(moved, present, single=single))
     is_told = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
     verdict = change_verdict(lower, upper, margin) if is_told else None
@@ -76,12 +70,3 @@ def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:
     """Tell whether fewer rows than that stand behind a rate of the gap, in a compared group of either model."""
     pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
     return bool(small_groups(score(pair), GAP_RATES[gap], least)[:, pair.groups.sizes > 0].any())
-
-
-def _criticals(confidence: float, groups: int, rates: int, *, single: bool) -> Criticals:
-    """Find z and z' of the module's docstring."""
-    if single:
-        return Criticals(*[normal_critical(confidence)] * 4)
-    side = (1 - confidence) / 2
-    own = float(stats.norm.isf(side * OWN_SHARE / 3))
-    return Criticals(own, own, own, tukey_critical(1 - side * (1 - OWN_SHARE) / rates, groups))

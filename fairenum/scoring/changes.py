@@ -24,13 +24,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from fairenum.scoring.counts import BoolArray, Confusion, Decisions, FloatArray, confusion
 from fairenum.scoring.deviations import fractions, stacked
 from fairenum.scoring.effective import effective
-from fairenum.scoring.intervals import Interval, pairwise, rate_limits
+from fairenum.scoring.intervals import Interval, pairwise, rate_limits, tukey_critical
 from fairenum.scoring.paired import Overlap, Pair, paired_change, weighted_change
 from fairenum.scoring.rates import FRACTIONS, Rate
+
+OWN_SHARE = 0.6  # of a side's error, for the limits of the widest pair; the rest is for all pairs together
 
 
 class Movement(NamedTuple):
@@ -59,14 +62,59 @@ class Criticals(NamedTuple):
     ----------
     change, total, level
         Those of changes, of sums, and of signed differences.
-    least
-        Those of the lower limits of signed differences, the largest of which bounds a gap from below.
+    least, first
+        Those of the lower limits of signed differences, the largest of which bounds a gap from below: of the other
+        models, and of model 1.
     """
 
     change: float
     total: float
     level: float
     least: float
+    first: float
+
+    @property
+    def of_lower(self) -> float:
+        """How wide the lower bound of the change of a gap gets by them."""
+        return self.change + self.level + self.least
+
+    @property
+    def of_upper(self) -> float:
+        """How wide the upper bound gets."""
+        return self.change + self.level + self.first
+
+
+def one_by_one(confidence: float, groups: int, rates: int, models: int = 1) -> Criticals:
+    """Cover models one after the other, each at its share of the error: nothing is drawn.
+
+    Let ab be the pair that is the widest of model m in truth, a fixed one. The upper bound of the change fails only if
+    one of the three limits of this pair fails, or a lower limit of a signed difference of model 1, whichever. So with
+    K groups, r rates and n models
+
+        3 n P(Z > z) + r P(range of K > sqrt(2) z') = error of one side
+
+    is enough, where z is for the three and z' for model 1; Tukey and Kramer's range is on the safe side for groups of
+    unequal precision. The other side is likewise about the pair that is the widest of model 1, and about all lower
+    limits of the n models.
+
+    Parameters
+    ----------
+    confidence
+        With which all limits hold together.
+    groups, rates
+        How many there are.
+    models
+        How many are compared with model 1.
+
+    Returns
+    -------
+    Criticals
+    """
+    side = (1 - confidence) / 2
+    own, others = side * OWN_SHARE, side * (1 - OWN_SHARE) / rates
+    widest = float(stats.norm.isf(own / (3 * models)))
+    least, first = (tukey_critical(1 - others / number, groups) for number in (models, 1))
+    return Criticals(widest, widest, widest, least, first)
 
 
 class Sides(NamedTuple):
@@ -94,12 +142,14 @@ def movement(decisions: Decisions, rates: Sequence[Rate], present: BoolArray, cr
     counts = confusion(decisions)
     outcomes, trials = stacked([effective(FRACTIONS[rate], counts) for rate in rates])
     models = pairwise(rate_limits(outcomes, trials, criticals.level), present)
+    first = models[0]
     if criticals.least != criticals.level:
         models = replace(models, lower=pairwise(rate_limits(outcomes, trials, criticals.least), present).lower)
+        first = replace(first, lower=pairwise(rate_limits(outcomes[0], trials[0], criticals.first), present).lower)
     sides = _sides(decisions, counts, rates)
     change = pairwise(_limits(*sides.change, criticals.change), present)
     total = pairwise(_limits(*sides.total, criticals.total), present)
-    return Movement(models[0], models, change, total)
+    return Movement(first, models, change, total)
 
 
 def rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:

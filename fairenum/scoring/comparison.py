@@ -3,7 +3,8 @@
 The models share their rows, so a *change* against model 1 is known far better than a gap. Max-t limits hold at once for
 the signed differences of model 1 and of every other model, for their changes and for their sums, in all pairs of
 groups; :mod:`~fairenum.scoring.changes` has what follows from them for the change of the gap. Of two groups and one
-rate, changes and sums are enough.
+rate, changes and sums are enough. Of more, one pair of each model matters, whichever it is, and limits that share the
+error between the models, not between the pairs, are often narrower.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from fairenum.dataset.groups import Groups
 from fairenum.document.performance import ACCURACY, PerformanceMeasure
 from fairenum.document.terms import Gap, Verdict
-from fairenum.scoring.changes import Criticals, change_limits, is_single, movement, rate_changes
+from fairenum.scoring.changes import Criticals, change_limits, is_single, movement, one_by_one, rate_changes
 from fairenum.scoring.counts import BoolArray, Decisions, FloatArray, freeze
 from fairenum.scoring.deviations import balanced, covering, deviations, max_t_critical, peak
 from fairenum.scoring.intervals import Interval, weighted_mean
@@ -108,6 +109,12 @@ def compare(
     criticals = _criticals(noise, present, confidence, single=single)
     moved = movement(decisions, rates, present, criticals)
     lower, upper = change_limits(moved, present, single=single)
+    if not single:
+        apart = one_by_one(confidence, int(present.sum()), len(rates), max(len(decisions.predictions) - 1, 1))
+        low, high = change_limits(movement(decisions, rates, present, apart), present, single=single)
+        # either may serve, on each side: which one does is known from the errors, before any estimate
+        lower = low if apart.of_lower < criticals.of_lower else lower
+        upper = high if apart.of_upper < criticals.of_upper else upper
     gaps = getattr(scores.gaps, gap)
     is_other = np.arange(len(gaps)) > 0
     changes = Interval(gaps - gaps[0], lower, upper).where(is_other | np.isnan(gaps))
@@ -232,7 +239,7 @@ def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, sing
         for place, contrasts in enumerate(kinds):
             peaks[place] = np.maximum(peaks[place], peak(contrasts))
     change, total, level = balanced(peaks, confidence)
-    return Criticals(change, total, level, level)
+    return Criticals(change, total, level, level, level)
 
 
 def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:

@@ -12,9 +12,11 @@ import numpy as np
 from scipy import stats
 
 from fairenum.document.terms import Gap
-from fairenum.scoring.counts import Confusion, FloatArray
+from fairenum.scoring.counts import BoolArray, Confusion, FloatArray
 from fairenum.scoring.effective import effective
+from fairenum.scoring.folded import folded_limits
 from fairenum.scoring.intervals import (
+    FEW_TRIALS,
     Interval,
     difference,
     normal_critical,
@@ -81,7 +83,8 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     all pairs together. It is at most the upper limit of the pair that is the widest in truth, so the largest of all
     upper limits needs no more than each of them: whichever pair that is, its own holds. Where one pair is much the
     widest, the limits fail as often as its own two do, and these share the error; where all groups are alike, only the
-    lower one can fail.
+    lower one can fail. Of one pair in one rate, limits that allow for that are known
+    (:mod:`~fairenum.scoring.folded`), for 30 trials or more.
 
     Parameters
     ----------
@@ -112,7 +115,30 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     )
     lower = np.max([pair.lower for pair in least], axis=(0, 2, 3))
     upper = np.max([pair.upper for pair in most], axis=(0, 2, 3))
-    return Interval(getattr(scores.gaps, gap), lower, upper)
+    found = Interval(getattr(scores.gaps, gap), lower, upper)
+    if critical is None and len(rates) == 1 and present.sum() == 2:
+        few = np.min(fractions[0][1], axis=-1) < FEW_TRIALS
+        return _chosen(few, found, _folded(least[0][:, 0, 1], confidence))
+    return found
+
+
+def _chosen(condition: BoolArray, left: Interval, right: Interval) -> Interval:
+    parts = ((left.estimate, right.estimate), (left.lower, right.lower), (left.upper, right.upper))
+    return Interval(*(np.where(condition, *pair) for pair in parts))
+
+
+def _folded(signed: Interval, confidence: float) -> Interval:
+    """Bound the size of a signed difference, given its limits of this confidence.
+
+    The distances from estimate to limit, towards 0 and away from it, are so many standard errors of either side.
+    """
+    size, is_positive, critical = np.abs(signed.estimate), signed.estimate >= 0.0, normal_critical(confidence)
+    below, above = (signed.estimate - signed.lower) / critical, (signed.upper - signed.estimate) / critical
+    towards, away = np.where(is_positive, below, above), np.where(is_positive, above, below)
+    sample = size / towards
+    lower, upper = folded_limits(sample, confidence)
+    reach = upper - sample
+    return Interval(size, lower * towards, np.maximum(size + reach * away, reach * towards - size))
 
 
 def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: str | None = None) -> FloatArray:

@@ -11,6 +11,7 @@ Wald interval of a difference covers 60 % with groups of 45 and 5 rows at a rate
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from types import EllipsisType
 from typing import Self
 
@@ -57,8 +58,9 @@ def normal_critical(confidence: float) -> float:
     return float(stats.norm.ppf((1 + confidence) / 2))
 
 
+@lru_cache(maxsize=256)
 def tukey_critical(confidence: float, groups: int) -> float:
-    """Find the critical value for all differences between several groups together.
+    """Find the critical value for all differences between several groups together; it is kept, as it takes long.
 
     It is that of the studentised range, and on the safe side for groups of unequal precision (Tukey-Kramer,
     proved by Hayter in 1984).
