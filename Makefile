@@ -34,22 +34,24 @@ bench: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python docs/reference.py
 
-# Everything in reports/: sample audits, attacks, mitigations, the paper's experiments, the benchmark, and pages of them.
+# Everything in reports/: sample audits, a measurement, attacks, mitigations, the paper's experiments, the benchmark, and
+# pages of them.
 gallery: $(VENV)/.installed gallery-attack mitigation
 	for name in compas german; do $(BIN)/fairenum audit $$name --json reports/$$name.json --quiet || exit 1; done
 	$(BIN)/fairenum audit adult --split 2000,4000,8000 --json reports/adult.json --quiet
+	$(BIN)/fairenum measure compas --decision score_factor --decision-favourable 0 --label Two_yr_Recidivism --favourable 0 --sensitive African_American --sensitive Female --data-source "ProPublica, Broward County, Florida" --json reports/measured.json --quiet
 	$(BIN)/fairenum reproduce --json reports/paper.json --quiet
 	$(BIN)/fairenum bench german --no-growth --full --json reports/bench.json --quiet
 	$(MAKE) gallery-pages docs
 
-# The pages of the gallery from the runs saved there, and the picture of the README.
+# The pages of the gallery from the runs saved there, and the picture of the README: headline, tiles and strip.
 gallery-pages: $(VENV)/.installed
-	for name in compas german adult injection defences mitigation bench; do \
+	for name in compas german adult measured injection defences mitigation bench; do \
 		$(BIN)/fairenum report reports/$$name.json --html reports/$$name.html --quiet || exit 1; done
 	for name in injection defences mitigation; do \
 		$(BIN)/fairenum report reports/$$name.json --markdown reports/$$name.md --quiet || exit 1; done
 	$(BIN)/fairenum reproduce --saved reports/paper.json --output reports --quiet
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1270 --screenshot=reports/report.png reports/adult.html
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,1110 --screenshot=reports/report.png reports/compas.html
 
 # The paper's injected draws, 200 of them, and what defends against flips that follow the group.
 gallery-attack: $(VENV)/.installed

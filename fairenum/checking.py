@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 
@@ -12,6 +13,8 @@ from fairenum.phrases import did_you_mean
 
 TINY, HUGE = math.ulp(0.0), sys.float_info.max
 Ranges = Mapping[str, tuple[float, float]]
+LONGEST_TEXT, LONGEST_SHOWN = 500, 60
+CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of signs that steer and show nothing, line ends among them
 
 
 def is_whole(value: object, low: float, high: float) -> bool:
@@ -48,6 +51,22 @@ def check_options(
             require(config, name, holds, _range(what, low, high))
     for name in flags:
         require(config, name, isinstance(getattr(config, name), bool), "true or false")
+
+
+def check_texts(config: object, flags: Mapping[str, str]) -> None:
+    """Check the options that are a line of text to be shown, by their names on the command line; all may be None."""
+    for name, flag in flags.items():
+        text = getattr(config, name)
+        if text is not None and not _is_line(text):
+            raise ConfigError(
+                f"option {name!r} (--{flag}) must be one line of 1 to {LONGEST_TEXT} signs without control characters, "
+                f"not {str(text)[:LONGEST_SHOWN]!r}"
+            )
+
+
+def _is_line(text: object) -> bool:
+    is_short = isinstance(text, str) and len(text.strip()) > 0 and len(text) <= LONGEST_TEXT
+    return is_short and not any(unicodedata.category(sign) in CONTROLS for sign in str(text))
 
 
 def refuse_unknown(subject: str, options: Iterable[str], known: Sequence[str]) -> None:

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from hiring import METRIC
+from in_use import audited, holdout
+from in_use import table as people
 from versions import read
 
-from fairenum import AuditResult
+from fairenum import AuditResult, select
 from fairenum.document.anatomy import Anatomy, EncodedFeature, ModelWeights
 from fairenum.document.choice import GuardCheck
 from fairenum.document.consequences import strip_of
@@ -26,7 +28,19 @@ def tables() -> dict[str, pd.DataFrame]:
 
 
 def test_everything_that_is_a_table_has_a_name(tables):
-    names = ["models", "scores", "groups", "outcomes", "disagreement", "baselines", "strip", "guards", "left_out"]
+    names = [
+        "models",
+        "incumbent",
+        "scores",
+        "groups",
+        "rankings",
+        "outcomes",
+        "disagreement",
+        "baselines",
+        "strip",
+        "guards",
+        "left_out",
+    ]
     names += ["examples", "clusters", "flips", "flipped_groups", "range", "warnings", "features", "group_sizes"]
     names += ["screening", "weights", "effects", "tuning", "splits"]
     assert list(tables) == names
@@ -61,7 +75,7 @@ def test_the_strip_and_the_guards_are_those_of_the_choice(tables):
     for row in strip.itertuples():
         old, new = (DOCUMENT.models[rank - 1].scores.holdout.by_column[row.column] for rank in (1, selection.rank))
         gap = new.gap(row.metric)
-        assert (row.model_1, row.selected, row.verdict) == (old.gap(row.metric).value, gap.value, gap.verdict)
+        assert (row.reference, row.selected, row.verdict) == (old.gap(row.metric).value, gap.value, gap.verdict)
         assert (row.change, row.change_low, row.change_high) == (gap.change.value, gap.change.low, gap.change.high)
     few = tuple(cell.but(is_coarse=not cell.is_claim) for cell in strip_of(DOCUMENT))
     marked = AuditResult(DOCUMENT.but(selection=selection.but(strip=few))).tables()["strip"]
@@ -149,7 +163,7 @@ def test_a_table_without_rows_has_its_columns_all_the_same(tables, name):
 def test_weights_and_flips_of_a_run_that_has_none_are_empty(tables):
     assert tables["weights"].columns.tolist() == ["rank", "feature", "level", "weight"]
     columns = [f"group_{column}" for column in DOCUMENT.dataset.sensitive_columns]
-    assert tables["flips"].columns.tolist() == ["row", "label", "model_1", "selected", *columns]
+    assert tables["flips"].columns.tolist() == ["row", "label", "reference", "selected", *columns]
     assert len(tables["weights"]) == len(tables["flips"]) == 0
 
 
@@ -170,3 +184,55 @@ def test_no_text_of_a_table_is_a_formula_to_a_spreadsheet():
     assert read.columns.tolist() == ["'=x", "n"]
     assert read["'=x"].tolist() == ["'=1+1", "'+1", "'-1", "'@a", "'\t=1", "plain"]
     assert read["n"].tolist()[:5] == hostile["n"].tolist()[:5]
+
+
+# --- a model in use ---
+
+
+@pytest.fixture(scope="module")
+def in_use() -> AuditResult:
+    return audited(people(), incumbent="hired", incumbent_score="points", drop=["rival"], guards="none")
+
+
+def test_the_model_in_use_is_row_0_of_the_models(in_use):
+    frame, document = in_use.to_frame(), in_use.document
+    assert frame.index.tolist() == [0, *(model.rank for model in document.models)]
+    row = frame.loc[0]
+    assert (row["origin"], row["is_selected"], row["is_candidate"]) == ("in use", False, False)
+    assert row[["objective", "loss_ratio", "support_size", "supports", "records_left_out"]].isna().all()
+    assert frame["support_size"].tolist()[1:] == [model.support_size for model in document.models]
+    own = document.incumbent.scores.holdout
+    assert row[f"holdout_{METRIC}"] == own.gap(METRIC).value
+    assert row["holdout_flips"] == document.incumbent.predictions_changed.holdout.rows
+
+
+def test_every_table_of_models_has_it_and_names_the_reference(in_use):
+    tables, document = in_use.tables(), in_use.document
+    for name in ("scores", "outcomes", "groups"):
+        assert tables[name]["rank"].min() == 0
+    found = tables["outcomes"].query("rank == 0 and split == 'holdout'")
+    rows = holdout(in_use, people())
+    assert found.set_index("group")["selected"].to_dict() == rows.groupby("sex")["hired"].sum().to_dict()
+    chosen = select(in_use, rank=2).tables()
+    assert chosen["strip"]["reference_rank"].unique().tolist() == [0]
+    assert chosen["strip"]["reference"][0] == document.incumbent.scores.holdout.gap(METRIC).value
+
+
+def test_what_is_told_about_it_is_a_table_of_its_own(in_use, tables):
+    (row,) = in_use.tables()["incumbent"].itertuples(index=False)
+    assert (row.name, row.source, row.favourable, row.has_score, row.is_compared_with) == (
+        *("hired", "decisions", "1", True, True),
+    )
+    frame = people()
+    assert row.agreement == ((frame["hired"] == 1) == (frame["good"] == "yes")).mean()
+    assert tables["incumbent"].empty
+    assert tables["incumbent"].columns.tolist() == in_use.tables()["incumbent"].columns.tolist()
+
+
+def test_rankings_are_scoring_rates_by_group(in_use, tables):
+    rows = holdout(in_use, people())
+    found = in_use.tables()["rankings"].set_index("group")
+    rates = (rows["points"] > rows["points"].median()).groupby(rows["sex"]).mean()
+    assert found["scoring_rate"].to_dict() == pytest.approx(rates.to_dict())
+    assert found["scoring_ratio"].min() == pytest.approx(rates.min() / rates.max())
+    assert tables["rankings"].empty

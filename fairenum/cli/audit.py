@@ -18,6 +18,7 @@ from fairenum.cli.options import (
     METRIC_HELP,
     METRICS,
     Bands,
+    about_options,
     check_jobs,
     complete_data,
     model,
@@ -60,6 +61,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.command(help=HELP)
 @click.argument("data", shell_complete=complete_data)
 @table_options
+@about_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
 @in_use("--incumbent", metavar="COLUMN|none", help="Column of what the model in use decided; no model learns from it.")
 @in_use("--incumbent-favourable", metavar="VALUE", help="Favourable value of its decisions, where it is not clear.")

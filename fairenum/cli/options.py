@@ -116,6 +116,10 @@ GROUPING = (
     groups("--exclude", metavar="GROUP,..", callback=read_groups, help="Leave out the rows of these groups."),
     table("--tidy-groups", is_flag=True, help="Join groups that differ by case or blanks only."),
 )
+ABOUT = (
+    table("--data-source", metavar="TEXT", help="Where the data come from, for a bias audit and a model card."),
+    table("--data-dates", metavar="TEXT", help="From when to when they are, for the same."),
+)
 FILE = (
     table("--decimal", type=click.Choice(["point", "comma"]), help="What begins the decimals of 1,234 or 1.234."),
     table("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
@@ -161,9 +165,14 @@ def table_options(command: Command) -> Command:
     return added(command, options)
 
 
+def about_options(command: Command) -> Command:
+    """Add the options that say where data come from, for those who read a report."""
+    return added(command, ABOUT)
+
+
 def decision_options(command: Command) -> Command:
     """Add the options that say how groups are made of a table that nothing is learned from, and how it is read."""
-    return added(command, (*GROUPING, *FILE))
+    return added(command, (*GROUPING, *FILE, *ABOUT))
 
 
 def model_options(

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Self, get_args
 
-from fairenum.checking import TINY, Ranges, check_options, is_whole, require
+from fairenum.checking import TINY, Ranges, check_options, check_texts, is_whole, require
 from fairenum.document.deciding import Decide, DecideText
 from fairenum.document.guards import canonical_guards, stated_guards
 from fairenum.document.machine import ClassWeight, Machine, Tolerances
-from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
+from fairenum.document.options import ABOUT_DATA, Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
 from fairenum.document.reading import Reading, ReadingOptions
 from fairenum.document.terms import Against, Distinctness, Gap, KernelName, Search, SmallGroups
@@ -99,6 +99,8 @@ class AuditConfig(Options):
         the model in use where there is one if not given.
     scores
         Measure what model 1 and the selected model rank people by, too, as it is done for the score of a model in use.
+    data_source, data_dates
+        Where the data come from, and from when to when they are, as its owner says it: for reports alone.
     """
 
     subject: ClassVar[str] = "an audit"
@@ -133,6 +135,8 @@ class AuditConfig(Options):
     standardise: bool = True
     against: Against | None = None
     scores: bool = False
+    data_source: str | None = None
+    data_dates: str | None = None
 
     def but(self, **options: object) -> Self:
         """Return the configuration with some options changed; `max_accuracy_drop` is another name of its tolerance."""
@@ -145,6 +149,7 @@ class AuditConfig(Options):
         flags = ("baselines", "standardise", "scores")
         optional = ("max_seconds", "max_loss", "against")
         check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
+        check_texts(self, ABOUT_DATA)
         is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
         require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
         require_three_sizes(self, self.sizes)
@@ -248,3 +253,5 @@ class AuditOptions(ReadingOptions, total=False):
     standardise: bool
     against: Against | None
     scores: bool
+    data_source: str | None
+    data_dates: str | None

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, TypedDict, get_args
 
-from fairenum.checking import Ranges, check_options
+from fairenum.checking import Ranges, check_options, check_texts
 from fairenum.document.cutoff import Cutoff, CutoffText
-from fairenum.document.options import Options, require_part
+from fairenum.document.options import ABOUT_DATA, Options, require_part
 from fairenum.document.reading import Reading
 from fairenum.document.terms import DecimalSign, Gap, SmallGroups
 from fairenum.errors import ConfigError
@@ -50,6 +50,8 @@ class MeasureConfig(Options):
         A gap that differs by no more than this from that of the first decisions is the same.
     replications
         Of the bootstrap.
+    data_source, data_dates
+        Where the data come from, and from when to when they are, as its owner says it: for reports alone.
     """
 
     subject: ClassVar[str] = "a measurement"
@@ -66,10 +68,13 @@ class MeasureConfig(Options):
     small_groups: SmallGroups = "set-aside"
     same_within: float = 0.02
     replications: int = 1000
+    data_source: str | None = None
+    data_dates: str | None = None
 
     def __post_init__(self) -> None:
         require_part(self.reading, "reading", Reading)
         check_options(self, WORDS, WHOLE, NUMBERS, ("lower_is_better",))
+        check_texts(self, ABOUT_DATA)
         if self.cutoff is not None:
             object.__setattr__(self, "cutoff", str(Cutoff.of(self.cutoff)))
         plain = Reading()
@@ -111,3 +116,5 @@ class MeasureOptions(TypedDict, total=False):
     small_groups: SmallGroups
     same_within: float
     replications: int
+    data_source: str | None
+    data_dates: str | None

@@ -11,6 +11,8 @@ from fairenum.checking import is_number, refuse_unknown, require
 from fairenum.errors import ConfigError
 
 Sizes = tuple[int | float, int | float, int | float]
+# What the owner of the data says about them, and what that is called on the command line.
+ABOUT_DATA = {"data_source": "data-source", "data_dates": "data-dates"}
 
 
 class Options:

@@ -16,8 +16,12 @@ SHEETS = {**scores.SHEETS, **choice.SHEETS, **features.SHEETS}
 
 
 def models(document: AuditDocument) -> pd.DataFrame:
-    """Return one row for each model: what is proven about it, and its scores on both splits."""
-    return pd.DataFrame(list(scores.model_rows(document))).set_index("rank")
+    """Return one row for each model: what is proven about it, and its scores on both splits.
+
+    The model in use comes first, with rank 0; nothing is proven about it.
+    """
+    frame = pd.DataFrame(list(scores.model_rows(document))).set_index("rank")
+    return frame.astype(dict.fromkeys(scores.COUNTED, "Int64")) if document.incumbent else frame
 
 
 def tables(document: JudgedDocument) -> dict[str, pd.DataFrame]:

@@ -23,7 +23,8 @@ END = ("bound", "attained")
 def _strip(document: AuditDocument) -> Iterator[Row]:
     for cell in strip_of(document):
         row: Row = {name: getattr(cell, name) for name in STRIP}
-        row |= limits(cell.first, "model_1") | limits(cell.selected, "selected") | limits(cell.change, "change")
+        row |= {"reference_rank": document.reference.rank}
+        row |= limits(cell.first, "reference") | limits(cell.selected, "selected") | limits(cell.change, "change")
         yield row | {name: getattr(cell, name) for name in JUDGED}
 
 
@@ -53,13 +54,13 @@ def _clusters(document: AuditDocument) -> Iterator[Row]:
 
 
 def _flips(document: AuditDocument) -> Iterator[Row]:
-    """Yield the rows of the holdout that the selected model decides otherwise than model 1."""
+    """Yield the rows of the holdout that the selected model decides otherwise than the reference does."""
     table = document.dataset
     for flip in document.flips.flipped if document.flips else ():
         decided = (table.unfavourable, table.favourable)
         first, selected = decided if flip.becomes == "favourable" else decided[::-1]
         groups = {_group_column(column): group for column, group in flip.groups.items()}
-        yield {"row": flip.row, "label": flip.label, "model_1": first, "selected": selected, **groups}
+        yield {"row": flip.row, "label": flip.label, "reference": first, "selected": selected, **groups}
 
 
 def _group_columns(document: AuditDocument) -> Iterator[str]:
@@ -90,12 +91,14 @@ def _warnings(document: AuditDocument) -> Iterator[Row]:
 
 
 SHEETS = {
-    "strip": Sheet((*STRIP, *three("model_1"), *three("selected"), *three("change"), *JUDGED), _strip),
+    "strip": Sheet(
+        (*STRIP, "reference_rank", *three("reference"), *three("selected"), *three("change"), *JUDGED), _strip
+    ),
     "guards": Sheet((*GUARD, *three("holdout"), "status"), _guards),
     "left_out": Sheet(("rank", *LEFT_OUT), _left_out),
     "examples": Sheet(("row", "label", "feature", "value"), _examples),
     "clusters": Sheet((*CLUSTER, "shared"), _clusters),
-    "flips": Sheet(("row", "label", "model_1", "selected"), _flips, _group_columns),
+    "flips": Sheet(("row", "label", "reference", "selected"), _flips, _group_columns),
     "flipped_groups": Sheet(("column", *GroupFlips.__struct_fields__), _flipped_groups),
     "range": Sheet(("column", "group", "other_group", "eps", "end", *END), _range),
     "warnings": Sheet(Caution.__struct_fields__, _warnings),

@@ -16,6 +16,8 @@ from fairenum.frames.sheet import Row, limits, three
 
 ROW = ("group", "n", "selected", "p", "shortfall", "detectable", "is_small", "is_compared")
 RATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
+SCORED = ("scoring_ratio", "difference", "auc")
+RANKING = ("mean", "deviation", *(title for name in SCORED for title in three(name)))
 SWEEP = ("rate", "selection_rate", "gap", "ratio", "accuracy")
 # The columns of tables that may have no rows.
 MAY_BE_EMPTY = {
@@ -66,12 +68,13 @@ def _groups(document: MeasureDocument) -> Iterator[Row]:
 def _scores(document: MeasureDocument) -> Iterator[Row]:
     for column in document.score.columns if document.score else ():
         for group, own in zip(column.scoring.groups, column.groups, strict=True):
-            yield {"column": column.column, "n": group.n} | limits(group.rate, "scoring_rate") | _ranking(own)
+            yield {"column": column.column, "n": group.n} | limits(group.rate, "scoring_rate") | ranking(own)
 
 
-def _ranking(own: GroupRanking) -> Row:
+def ranking(own: GroupRanking) -> Row:
+    """Give what a score does to one group."""
     row: Row = {"group": own.group, "mean": own.mean, "deviation": own.deviation}
-    for name in ("scoring_ratio", "difference", "auc"):
+    for name in SCORED:
         row |= limits(getattr(own, name), name)
     return row
 

@@ -8,33 +8,50 @@ from typing import get_args
 from msgspec.structs import asdict
 
 from fairenum.document.audit import AuditDocument
+from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, GroupDisagreement
 from fairenum.document.scores import ChangedEstimate, GapEstimate
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
+from fairenum.frames.measured import RANKING, ranking
 from fairenum.frames.sheet import LIMITS, Row, Sheet, limits, three
 
 MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
+IN_USE = "in use"  # where it comes from, in the place of how it was found
 MODEL = ("rank", "origin", "objective", "objective_ratio", "loss_ratio", "support_size", "supports")
+PROVEN = ("tilt_price", "records_left_out")
 GROUP = ("group", "n", "selected", "ratio", "p", "shortfall", "detectable", "is_small", "is_compared")
+TOLD = (
+    *("name", "source", "favourable", "unfavourable", "cutoff", "is_lower_better", "has_score", "undecided"),
+    *("agreement", "is_constant"),
+)
 BASELINE = ("name", "is_randomised", "error")
 ESTIMATES = ("rate", "difference", "true_positive_rate", "false_positive_rate", "precision", "base_rate")
 RATES = tuple(title for name in ESTIMATES for title in three(name))
+COUNTED = ("support_size", "supports", "records_left_out")  # which the model in use has none of
 COUNTS = ("rows", "favourable", "selected", "true_positives")
 
 
+def members(document: AuditDocument) -> Iterator[AuditedModel | Incumbent]:
+    """Yield the model in use, which has rank 0, if there is one, and the listed models."""
+    if document.incumbent:
+        yield document.incumbent
+    yield from document.models
+
+
 def model_rows(document: AuditDocument) -> Iterator[Row]:
-    """Yield what is proven about each model, and its scores on both splits."""
-    return (_model(model, document) for model in document.models)
+    """Yield what is proven about each model, and its scores on both splits; of the one in use its scores alone."""
+    return (_model(model, document) for model in members(document))
 
 
-def _model(model: AuditedModel, document: AuditDocument) -> Row:
+def _model(model: AuditedModel | Incumbent, document: AuditDocument) -> Row:
     selection = document.selection
-    row: Row = {name: getattr(model, name) for name in MODEL}
+    row: Row = dict.fromkeys((*MODEL, *PROVEN)) | {"rank": model.rank, "origin": IN_USE}
+    if isinstance(model, AuditedModel):
+        row |= {name: getattr(model, name) for name in (*MODEL, "records_left_out")}
+        row["tilt_price"] = None if model.tilt is None else model.tilt.price
     row |= {
-        "tilt_price": None if model.tilt is None else model.tilt.price,
-        "records_left_out": model.records_left_out,
         "is_constant": model.is_constant,
         "is_selected": model.rank == selection.rank,
         "is_candidate": model.rank in selection.candidates,
@@ -47,8 +64,8 @@ def _model(model: AuditedModel, document: AuditDocument) -> Row:
 
 
 def _scores(document: AuditDocument) -> Iterator[Row]:
-    """Yield every measure of every model on both splits, with its limits and its change against model 1."""
-    for model in document.models:
+    """Yield every measure of every model on both splits, with its limits and its change against the reference."""
+    for model in members(document):
         for part in PARTS:
             for name in MEASURES:
                 found = model.scores.of(part).measure(name)
@@ -73,7 +90,7 @@ def _groups(document: AuditDocument) -> Iterator[Row]:
 def _outcomes(document: AuditDocument) -> Iterator[Row]:
     """Yield what every model decides about every group of every sensitive column, in rows."""
     columns = {column.column: column.groups for column in document.dataset.sensitive}
-    for model in document.models:
+    for model in members(document):
         for part in PARTS:
             for column, found in model.scores.of(part).by_column.items():
                 place: Row = {"rank": model.rank, "split": part, "column": column}
@@ -98,12 +115,31 @@ def _baselines(document: AuditDocument) -> Iterator[Row]:
         yield row
 
 
+def _incumbent(document: AuditDocument) -> Iterator[Row]:
+    """Yield where the decisions of the model in use come from, if there is one."""
+    if found := document.incumbent:
+        row: Row = {name: getattr(found, name) for name in TOLD}
+        flips = {f"{part}_flips": found.predictions_changed.of(part).rows for part in PARTS}
+        yield row | {"copies": "; ".join(found.copies), "is_compared_with": document.is_against_incumbent, **flips}
+
+
+def _rankings(document: AuditDocument) -> Iterator[Row]:
+    """Yield how groups score, by what models rank people by."""
+    for one in document.scores:
+        for column in one.score.columns:
+            for group, own in zip(column.scoring.groups, column.groups, strict=True):
+                row: Row = {"rank": one.rank, "column": column.column, "n": group.n, "above_median": group.selected}
+                yield row | limits(group.rate, "scoring_rate") | ranking(own)
+
+
 SHEETS = {
+    "incumbent": Sheet((*TOLD, "copies", "is_compared_with", *(f"{part}_flips" for part in PARTS)), _incumbent),
     "scores": Sheet(
         ("rank", "split", "measure", *LIMITS, *three("change"), "verdict"),
         _scores,
     ),
     "groups": Sheet(("rank", "column", *GROUP, *RATES), _groups),
+    "rankings": Sheet(("rank", "column", "group", "n", "above_median", *three("scoring_rate"), *RANKING), _rankings),
     "outcomes": Sheet(("rank", "split", "column", "group", *COUNTS), _outcomes),
     "disagreement": Sheet(("column", *GroupDisagreement.__struct_fields__), _disagreement),
     "baselines": Sheet((*BASELINE, "performance", "accuracy", "gap", "verdict"), _baselines),

@@ -14,9 +14,9 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.consequences import other_model
 from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
-from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.rendering.page import Block, Facts, Items, Page, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import attack, choice, features, grid, groups, models, scores, strip
+from fairenum.report import attack, bias_audit, choice, features, grid, groups, memo, models, scores, strip
 from fairenum.report.embedded import copy_of
 from fairenum.report.models import training_loss
 from fairenum.report.rules import Rule, judge
@@ -29,8 +29,9 @@ from fairenum.report.wording import (
     experiments,
     method,
     model_heading,
+    model_title,
     performance_of,
-    standing,
+    profiles,
 )
 from fairenum.report.wording import audit as wording
 from fairenum.report.wording.headline import headline, is_good_news
@@ -38,11 +39,18 @@ from fairenum.report.wording.headline import headline, is_good_news
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How a page is arranged: its kicker, what is said before anything else, and its sections."""
+    """How a page is arranged: its kicker, what is said before anything else, its sections, and a headline of its own.
+
+    Attributes
+    ----------
+    headline
+        Stands before the verdict, which is then the first finding; None where the verdict is the headline.
+    """
 
     kicker: str
     notice: str
     sections: Callable[[AuditDocument], Iterator[Section]]
+    headline: Callable[[AuditDocument], str] | None = None
 
     def dated(self, day: date | None) -> str:
         """Write the notice with its date."""
@@ -55,7 +63,11 @@ def audit_page(
     """Put an audit on a page: for everybody, or arranged by one of `PROFILES`."""
     arranged = PROFILES[profile]
     page = _page(document, rules, arranged.sections)
-    return replace(page, kicker=arranged.kicker, notice=arranged.dated(day), tiles=tuple(_tiles(document)))
+    page = replace(page, kicker=arranged.kicker, notice=arranged.dated(day), tiles=tuple(_tiles(document)))
+    if arranged.headline is None:
+        return page
+    lead = arranged.headline(document)
+    return replace(page, headline=lead, findings=(page.headline, *page.findings), is_good_news=False)
 
 
 def brief_page(document: AuditDocument, *, rules: Iterable[Rule] = (), all_models: bool = False) -> Page:
@@ -134,27 +146,37 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
 
 
 def _memo(document: AuditDocument) -> Iterator[Section]:
-    """Arrange a memo on less discriminatory alternatives: baseline, disparity, search, alternatives, proposal."""
-    rank, baseline = document.selection.rank, choice.one_model(document)
-    yield Section("baseline", "The model in use", (Paragraph(wording.BASELINE), baseline))
-    yield replace(groups.selected_groups(document, (1,)), anchor="disparity", title="Its disparities")
-    yield Section("search", "The search for alternatives", (Items(tuple(method.steps(document))),))
-    yield replace(models.explored(document), title="The alternatives")
-    yield replace(choice.chosen(document), title=standing.proposal(document))
-    if rank not in (None, 1):
-        yield replace(groups.selected_groups(document, (rank,)), title="Who the alternative selects")
+    """Arrange a memo on less discriminatory alternatives."""
+    yield from memo.memo(document)
     yield from strip.guardrails(document)
     yield from grid.grid(document)
     yield from _beside(document)
     yield from _rest(document)
+    yield memo.followed()
 
 
 def _bias_audit(document: AuditDocument) -> Iterator[Section]:
     """Arrange what a bias audit under New York City's Local Law 144 publishes first: impact ratios by category."""
-    ratios = map(groups.impact_ratios, document.group_tables)
-    none = () if document.group_tables else (Paragraph(wording.NO_CATEGORIES),)
-    yield Section("impact", "Impact ratios", (Paragraph(wording.selected_from(document)), *none, *ratios))
+    told = document.incumbent
+    undecided = told.undecided if told else 0
+    without = (("without a decision", profiles.without_decision(undecided)),) if undecided else ()
+    facts = (*profiles.about_data(document.config), *without)
+    yield bias_audit.ratios_section(profiles.decided_about(document), facts, _tools(document))
     yield from _standard(document)
+    yield bias_audit.followed()
+
+
+def _tools(document: AuditDocument) -> list[bias_audit.Tool]:
+    """Return the models as what a bias audit is about: the one in use, model 1, and the selected one."""
+    scored = {one.rank: tuple(column.scoring for column in one.score.columns) for one in document.scores}
+    return [
+        bias_audit.Tool(
+            model_title(document, rank),
+            tuple(table for table in document.group_tables if table.rank == rank),
+            scored.get(rank, ()),
+        )
+        for rank in document.shortlist
+    ]
 
 
 def _beside(document: AuditDocument) -> Iterator[Section]:
@@ -210,6 +232,8 @@ def _features(data: TableFacts) -> Table:
 
 PROFILES: Mapping[str | None, Profile] = {
     None: Profile("Fairness audit", "", _standard),
-    "lda": Profile("Memo: less discriminatory alternatives", method.MEMO, _memo),
-    "ll144": Profile("Bias audit in the form of Local Law 144", method.BIAS_AUDIT, _bias_audit),
+    "lda": Profile(memo.KICKER, profiles.MEMO, _memo),
+    "ll144": Profile(
+        bias_audit.KICKER, profiles.BIAS_AUDIT, _bias_audit, lambda one: bias_audit.headline(_tools(one)[0])
+    ),
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import GapChange
 from fairenum.document.consequences import strip_of
 from fairenum.document.models import AuditedModel
+from fairenum.document.terms import Gap
 from fairenum.rendering.numbers import UNDEFINED, estimate, signed
 from fairenum.rendering.page import Block, Facts, Items, Page, Paragraph, Section, Table
 from fairenum.rendering.text import file_name, shortened
@@ -24,6 +26,8 @@ from fairenum.report.wording import (
     cautions,
     measures_of,
     method,
+    profiles,
+    reference_title,
     short,
     strip,
 )
@@ -31,7 +35,7 @@ from fairenum.report.wording.headline import headline, is_good_news, proposal_of
 
 
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
-    """Put the selected model on a page; model 1 where none was selected.
+    """Put the selected model on a page, beside the one that it is compared with; model 1 where none was selected.
 
     Parameters
     ----------
@@ -73,6 +77,7 @@ def _sections(document: AuditDocument, model: AuditedModel, *, has_file: bool) -
 def _model(document: AuditDocument, model: AuditedModel) -> Facts:
     facts = {
         "kind": card.machine(document),
+        **({"compared with": reference_title(document)} if document.incumbent else {}),
         "rank": f"{model.rank}, {card.place(document, model)}",
         "found by": model.origin,
         "left out in training": card.left_out(document, model),
@@ -94,6 +99,7 @@ def _data(document: AuditDocument) -> Iterator[Block]:
             ("rows", f"{table.rows}: {card.splits(document)}"),
             ("label", f"{shortened(table.label, GROUP_WIDTH)}: {card.labels(document)}"),
             ("features", card.features(document)),
+            *profiles.about_data(document.config),
         )
     )
     if table.sensitive:
@@ -116,24 +122,26 @@ def _group_sizes(document: AuditDocument) -> Table:
 
 
 def _performance(document: AuditDocument, model: AuditedModel) -> Table:
-    scores, first = model.scores.holdout, document.first.scores.holdout
+    scores, first = model.scores.holdout, document.reference.scores.holdout
     measures = {name: title for name, title in measures_of(document).items() if name not in GAPS}
     rows = tuple(
         (title, estimate(scores.measure(name)), estimate(first.measure(name))) for name, title in measures.items()
     )
     notes = (f"models were chosen by {card.performance(document)}",)
-    return Table("", ("measure", f"model {model.rank}", "model 1"), rows, notes=notes)
+    return Table("", ("measure", f"model {model.rank}", reference_title(document)), rows, notes=notes)
 
 
 def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
-    """Show every gap of the model with its change against model 1; of model 1 itself there is none."""
+    """Show every gap of the model with its change against what it is compared with; of that itself there is none."""
     cells = strip_of(document)
-    rows = tuple(map(_gap, cells) if cells else _alone(document))
+    rows = tuple(map(_gap, cells) if cells else _together(document, model))
     if not rows:
         yield Paragraph(audit.NO_GROUPS)
         return
-    headings = ("column", "gap", f"model {model.rank}", "model 1", "change", "verdict")
-    notes = (card.levels(document), *(strip.legend(document, cells) if cells else ()))
+    headings = ("column", "gap", f"model {model.rank}", reference_title(document), "change", "verdict")
+    is_together = not cells and document.reference.rank != model.rank
+    legend = strip.legend(document, cells) if cells else (card.TOGETHER,) * is_together
+    notes = (card.levels(document), *legend)
     yield Table("", headings, rows, names=2, notes=notes)
 
 
@@ -144,16 +152,22 @@ def _gap(cell: GapChange) -> tuple[str, ...]:
     )
 
 
-def _alone(document: AuditDocument) -> Iterator[tuple[str, ...]]:
-    """Show the gaps of model 1, which is compared with none."""
-    for column, scores in document.first.scores.holdout.by_column.items():
-        for metric, title in GAPS.items():
-            gap = estimate(getattr(scores, metric))
-            yield shortened(column, GROUP_WIDTH), title, gap, gap, UNDEFINED, UNDEFINED
+def _together(document: AuditDocument, model: AuditedModel) -> Iterator[tuple[str, ...]]:
+    """Show the gaps of model 1 where it was not chosen, with limits that hold for all models together."""
+    is_itself = document.reference.rank == model.rank
+    for column, scores in model.scores.holdout.by_column.items():
+        first = document.reference.scores.holdout.by_column[column]
+        for metric in get_args(Gap):
+            gap = scores.gap(metric)
+            change = UNDEFINED if is_itself or gap.change is None else estimate(gap.change, signed)
+            verdict = UNDEFINED if is_itself else VERDICTS[gap.verdict]
+            gaps = estimate(gap), estimate(first.gap(metric))
+            yield shortened(column, GROUP_WIDTH), GAPS[metric], *gaps, change, verdict
 
 
 def _groups(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
-    tables = [table for table in document.group_tables if table.rank == model.rank]
+    shown = {model.rank, *([0] if document.incumbent else [])}
+    tables = [table for table in document.group_tables if table.rank in shown]
     if not tables:
         yield Paragraph(audit.NO_GROUPS)
     yield from map(groups.impact, tables)

@@ -1,15 +1,14 @@
-"""Who is selected, group by group: adverse-impact tables, impact ratios, bars of rates, and disagreement."""
+"""Who is selected, group by group: adverse-impact tables, bars of rates, and disagreement."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.impact import GroupRow, GroupTable
 from fairenum.document.models import GroupDisagreement
-from fairenum.rendering.numbers import UNDEFINED, counted, estimate, p_value, percent, share, signed
+from fairenum.rendering.numbers import UNDEFINED, estimate, p_value, percent, share, signed
 from fairenum.rendering.page import Block, Figure, Paragraph, Section, Table
 from fairenum.rendering.svg import Axis, Bar, Bars, Key, Layer, Plot, Rule
 from fairenum.rendering.svg.plot import LETTER
@@ -19,8 +18,6 @@ from fairenum.report.wording import audit as wording
 
 Group = TypeVar("Group")
 
-MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
-SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
 FOUR_FIFTHS = 0.8
 OFFSETS = {1: (0.0,), 2: (0.16, -0.16), 3: (0.25, 0.0, -0.25)}  # the bars of several models stand apart
 CLOSE = {**OFFSETS, 3: (0.19, 0.0, -0.19)}  # where names stand above
@@ -122,55 +119,6 @@ def impact_notes(table: GroupTable) -> Iterator[str]:
     if len(compared) < len(table.groups):
         yield "set aside: too few rows, or no value; no part in gaps, search and choice"
     yield from hidden_groups(table.groups)
-
-
-def impact_ratios(table: GroupTable) -> Table:
-    """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
-    known, best = _counted(table)
-    unknown = unknown_rows(table)
-    return Table(
-        title=f"{capitalised(model_name(table.rank))}, by {shortened(table.column, GROUP_WIDTH)}",
-        headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
-        rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
-        notes=(
-            "impact ratio: selection rate as a share of that of the most selected category",
-            f"unknown category: {counted(unknown, 'row')}, not used for ratios",
-            f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either",
-            *hidden_groups(table.groups),
-        ),
-    )
-
-
-def lowest_ratio(table: GroupTable) -> tuple[str, float] | None:
-    """Find the category of the lowest impact ratio, and the ratio; None if there is none."""
-    known, best = _counted(table)
-    rates = [(group.group, group.rate.value / best) for group in known if group.rate.value is not None and best]
-    return min(rates, key=lambda one: one[1], default=None)
-
-
-def unknown_rows(table: GroupTable) -> int:
-    """Count the rows of an unknown category."""
-    return sum(group.n for group in table.groups if _is_unknown(group))
-
-
-def _counted(table: GroupTable) -> tuple[list[GroupRow], float]:
-    """Return the categories that are used for ratios, and the highest selection rate among them."""
-    rows = sum(group.n for group in table.groups)
-    known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
-    return known, max((group.rate.value or 0.0 for group in known if group.n), default=0.0)
-
-
-def _is_unknown(group: GroupRow) -> bool:
-    """Tell whether a group, or a part of an intersection such as "sex: (missing) & race: white", is the missing one."""
-    return any(MISSING.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))
-
-
-def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, ...]:
-    rate = group.rate.value
-    ratio = "unknown" if _is_unknown(group) else "not counted"
-    if is_counted:
-        ratio = UNDEFINED if rate is None or not best else share(rate / best)
-    return shortened(group.group, GROUP_WIDTH), str(group.n), str(group.selected), share(rate), ratio
 
 
 def group_rates(

@@ -10,12 +10,12 @@ from datetime import date
 from fairenum.document.measure import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.errors import ConfigError
 from fairenum.rendering.numbers import UNDEFINED, estimate, p_value, share, signed
-from fairenum.rendering.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.rendering.page import Block, Facts, Figure, Items, Page, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import groups, scores
+from fairenum.report import bias_audit, groups, scores
 from fairenum.report.embedded import copy_of
 from fairenum.report.rules import Rule, judge_all
-from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, VERDICTS, measure_cautions, method
+from fairenum.report.wording import GAPS, GROUP_WIDTH, VALUE_WIDTH, VERDICTS, measure_cautions, profiles, short
 from fairenum.report.wording import measure as wording
 
 BIAS_AUDIT = "ll144"
@@ -37,13 +37,14 @@ def measure_page(
         return page
     if profile != BIAS_AUDIT:
         raise ConfigError(f"profile {profile!r} (--profile) is for audits; a measurement has {BIAS_AUDIT}")
+    tools = _tools(document)
     return replace(
         page,
-        kicker="Bias audit in the form of Local Law 144",
-        notice=f"{(day or date.today()).isoformat()}. {method.BIAS_AUDIT}",
-        headline=_bias_headline(document),
+        kicker=bias_audit.KICKER,
+        notice=f"{(day or date.today()).isoformat()}. {profiles.BIAS_AUDIT}",
+        headline=bias_audit.headline(tools[0]),
         findings=(wording.headline(document), *page.findings),
-        sections=(_bias_audit(document), *page.sections),
+        sections=(_bias_audit(document, tools), *page.sections, bias_audit.followed()),
     )
 
 
@@ -203,29 +204,27 @@ def _rates(column: ColumnMeasures) -> Iterator[Table]:
     )
 
 
-def _bias_headline(document: MeasureDocument) -> str:
-    """Name the lowest impact ratio of all columns, of decisions or of scores."""
-    tables = [column.impact for column in document.decisions[0].columns]
-    found = [(table.column, *lowest) for table in tables if (lowest := groups.lowest_ratio(table))]
-    unknown = max(map(groups.unknown_rows, tables), default=0)
-    return wording.bias_headline(min(found, key=lambda one: one[2], default=None), unknown)
+def _tools(document: MeasureDocument) -> list[bias_audit.Tool]:
+    """Return all decisions as what a bias audit is about; the score goes with the first."""
+    scored = tuple(column.scoring for column in document.score.columns) if document.score else ()
+    return [
+        bias_audit.Tool(
+            wording.title(decisions, document),
+            tuple(column.impact for column in decisions.columns),
+            () if place else scored,
+            short(document.score.name) if document.score else "",
+        )
+        for place, decisions in enumerate(document.decisions)
+    ]
 
 
-def _bias_audit(document: MeasureDocument) -> Section:
+def _bias_audit(document: MeasureDocument, tools: list[bias_audit.Tool]) -> Section:
     """Show what a bias audit under New York City's Local Law 144 publishes first."""
-    blocks: list[Block] = [Paragraph(wording.bias_source(document))]
-    for decisions in document.decisions:
-        for column in decisions.columns:
-            by = shortened(column.column, GROUP_WIDTH)
-            table = groups.impact_ratios(column.impact)
-            blocks.append(replace(table, title=f"{wording.title(decisions, document)}, by {by}"))
-    for ranking in document.score.columns if document.score else ():
-        table = groups.impact_ratios(ranking.scoring)
-        headings = ("category", "applicants", "above the median", "scoring rate", "impact ratio")
-        by = shortened(ranking.column, GROUP_WIDTH)
-        notes = (wording.SCORING_NOTE, *table.notes[1:])
-        blocks.append(replace(table, title=f"Scoring rates, by {by}", headings=headings, notes=notes))
-    return Section("impact", "Impact ratios", tuple(blocks))
+    undecided = document.dataset.undecided
+    without = (("without a decision", profiles.without_decision(undecided)),) if undecided else ()
+    return bias_audit.ratios_section(
+        wording.bias_source(document), (*profiles.about_data(document.config), *without), tools
+    )
 
 
 def _setting(document: MeasureDocument) -> Iterator[Block]:

@@ -146,7 +146,7 @@ def test_flips_are_the_rows_that_two_models_decide_otherwise(guided_run):
     assert set(table.index) == set(rows[first != other]) != set()
     for place in np.flatnonzero(first != other):
         found = table.loc[rows[place]]
-        assert (found["model_1"], found["selected"]) == (first[place], other[place])
+        assert (found["reference"], found["selected"]) == (first[place], other[place])
         assert (found["label"], found["group_sex"]) == tuple(frame.loc[rows[place], ["hired", "sex"]])
     for group in document.flips.by_column["sex"]:
         is_in = (frame["sex"].iloc[rows] == group.group).to_numpy()

@@ -112,7 +112,7 @@ def test_flips_are_written_as_a_table(fairenum, loans, folder):
     assert "flips: flips.csv\n" in ended.out
     flips = load(folder / "run.json").flips
     written = pd.read_csv("flips.csv")
-    assert written.columns.tolist() == ["row", "label", "model_1", "selected", "group_sex"]
+    assert written.columns.tolist() == ["row", "label", "reference", "selected", "group_sex"]
     assert written["row"].tolist() == ([flip.row for flip in flips.flipped] if flips else [])
 
 

@@ -37,7 +37,7 @@ def test_it_writes_every_form(fairenum, people, folder):
     more = ("--profile", "ll144", "--date", "2026-01-02", "--score", "points", "--sensitive", "race")
     ended = fairenum(*MEASURE, *forms, *more)
     assert (ended.code, ended.out) == (Exit.DONE, "")
-    assert "The lowest impact ratio is" in (folder / "a.html").read_text()
+    assert "The lowest impact ratio of hired is" in (folder / "a.html").read_text()
     assert "2026-01-02" in (folder / "a.html").read_text()
     assert (folder / "a.md").read_text().startswith("# Decisions measured: people")
     assert json.loads((folder / "a.json").read_text())["kind"] == "measure"

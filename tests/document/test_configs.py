@@ -8,6 +8,7 @@ import pytest
 from fairenum.document.attack_config import AttackConfig, budget
 from fairenum.document.audit_config import AuditConfig, AuditOptions
 from fairenum.document.machine import Machine, Tolerances
+from fairenum.document.measure_config import MeasureConfig
 from fairenum.document.performance import PerformanceMeasure
 from fairenum.document.reading import Reading
 from fairenum.document.reproduction import Plan
@@ -210,3 +211,16 @@ def test_a_plan_of_a_reproduction():
         Plan().but(split=2)
     with pytest.raises(ConfigError, match="'draws' must be a whole number of at least 1, not 0"):
         Plan(draws=0)
+
+
+LINE = "must be one line of 1 to 500 signs without control characters, not"
+
+
+@pytest.mark.parametrize("config", [AuditConfig(), MeasureConfig()])
+@pytest.mark.parametrize(("name", "flag"), [("data_source", "--data-source"), ("data_dates", "--data-dates")])
+def test_what_is_said_about_data_is_one_line(config, name, flag):
+    for text in ("May 2025", "é" * 500, None):
+        assert getattr(config.but(**{name: text}), name) == text
+    for text in ("", "  ", "two\nlines", "\x1b[31m", "right\u202eleft", "\ud800", "x" * 501, 2025):
+        with pytest.raises(ConfigError, match=rf"^option '{name}' \({flag}\) {LINE} .{{2,90}}$"):
+            config.but(**{name: text})

@@ -78,7 +78,8 @@ def test_the_options_of_an_audit_have_moved():
     assert options.pop("small_groups") == "keep"  # all groups were compared
     assert (options.pop("max_loss"), options.pop("guards")) == (None, ())  # nothing was guarded
     assert options.pop("same_within") == AuditConfig().same_within
-    assert (options.pop("against"), options.pop("scores")) == (None, False)  # nothing was in use
+    assert [options.pop(name) for name in ("against", "data_source", "data_dates")] == [None] * 3  # nobody was asked
+    assert not options.pop("scores")
     assert options == {name: old["config"][name] for name in options}
     assert list(new.config.sizes) == old["config"]["sizes"]
     assert (new.requested.C, new.requested.gamma) == ("auto", "scale")

@@ -69,7 +69,7 @@ def test_strip_and_guards_are_as_the_choice_has_them():
     document = document.but(selection=document.selection.but(strip=(cell,), guards=(check,)))
     gaps, guards = (tables(document)[name].iloc[0] for name in ("strip", "guards"))
     assert (gaps["column"], gaps["metric"], bool(gaps["is_claim"]), gaps["verdict"]) == ("age", METRIC, True, "fairer")
-    assert (gaps["model_1"], gaps["selected_low"], gaps["change_high"]) == (0.2, 0.06, -0.06)
+    assert (gaps["reference"], gaps["selected_low"], gaps["change_high"]) == (0.2, 0.06, -0.06)
     assert (guards["guard"], guards["low"], guards["holdout"], guards["status"]) == (check.guard, -0.1, 0.03, "holds")
     assert pd.isna(guards["high"])
 
@@ -196,7 +196,7 @@ def test_odd_names_of_columns_stay_apart():
     flips = SHEETS["flips"].frame(document.but(dataset=data.but(sensitive=columns)))
     assert flips.columns.is_unique
     header = next(csv.reader(io.StringIO(to_csv(flips), newline="")))
-    assert header == ["row", "label", "model_1", "selected", *(f"group_{name}" for name in odd)]
+    assert header == ["row", "label", "reference", "selected", *(f"group_{name}" for name in odd)]
 
 
 def test_a_folder_is_made_or_filled_file_by_file(tmp_path):

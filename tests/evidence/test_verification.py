@@ -10,6 +10,7 @@ from datetime import date
 
 import pytest
 from decided import decided_frame
+from in_use import audited, table
 from samples import audit, full, saved
 
 import fairenum
@@ -214,3 +215,15 @@ def test_a_measurement_needs_no_card_and_an_audit_does(files, place):
     assert f"- `tables/groups.csv`: {MEASURED['groups']}" in words
     del files["model-card.md"]
     assert check(place, relisted(files)).faults == (Fault("missing", "model-card.md"),)
+
+
+def test_the_model_in_use_is_in_it(place):
+    document = audited(table(), incumbent="hired", drop=["points", "rival"], guards="none").document
+    content = evidence(document, profile="ll144", day=date(2026, 2, 3))
+    assert check(place, content).is_verified
+    with zipfile.ZipFile(place) as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert found["tables/incumbent.csv"].splitlines()[1].startswith('"hired","decisions","1","0"')
+    assert found["tables/models.csv"].splitlines()[1].startswith('0,"in use"')
+    assert "compared with: the model in use (hired)" in found["model-card.md"]
+    assert "The lowest impact ratio of the model in use (hired) is" in found["report-ll144.html"]

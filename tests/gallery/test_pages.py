@@ -17,7 +17,7 @@ from fairenum.report.reproduction import rendered
 REPORTS = Path(__file__).parents[2] / "reports"
 STALE = "stale: run `make gallery-pages`"
 AUDITS = ("compas", "german", "adult")
-SHOWN = (*AUDITS, "injection", "defences", "mitigation", "bench")  # paper.json is shown by its own files
+SHOWN = (*AUDITS, "measured", "injection", "defences", "mitigation", "bench")  # paper.json is shown by its own files
 WRITTEN = ("injection", "defences", "mitigation")
 LARGEST_PICTURE = 300_000
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from fairenum import audit, load_dataset
+from fairenum import audit, load_dataset, measure
 from fairenum.attack import simulate
 from fairenum.bench.mitigation import CASES, summary
 from fairenum.bench.split_trial import run_trial
 from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.files import load_as
+from fairenum.document.measure import MeasureDocument
 from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.reproduction import ReproductionDocument
 from fairenum.reproduction.claims import claims
@@ -39,9 +40,19 @@ def test_audits(name):
         assert now.loss_ratio == pytest.approx(then.loss_ratio, rel=1e-9, abs=1e-12), STALE
         if then.objective_ratio is not None:  # a tilted model has none
             assert now.objective_ratio == pytest.approx(then.objective_ratio, rel=1e-9), STALE
-        for measure in ("accuracy", metric):
-            gone, found = (model.scores.holdout.measure(measure).value for model in (then, now))
+        for name in ("accuracy", metric):
+            gone, found = (model.scores.holdout.measure(name).value for model in (then, now))
             assert found == pytest.approx(gone, rel=1e-9), STALE
+
+
+def test_the_measurement():
+    saved = load_as(MeasureDocument, REPORTS / "measured.json")
+    sensitive, told = saved.dataset.sensitive_columns, {"label": saved.dataset.label, "favourable": "0"}
+    options = {"decision_favourable": "0", "data_source": saved.config.data_source}
+    again = measure("compas", "score_factor", sensitive, **told, **options).document
+    assert again.config == saved.config, STALE
+    assert again.dataset == saved.dataset, STALE
+    assert again.decisions == saved.decisions, STALE
 
 
 @pytest.mark.parametrize(("name", "trials"), [("injection", 3), ("defences", 1)])  # three attacks, eight defences each

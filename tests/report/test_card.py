@@ -1,12 +1,13 @@
 """The model card: what it says, and that all of it comes from the document."""
 
+from in_use import audited, table
 from samples import METRIC, audit, chosen, full, near, saved, strip, tilted
 
 from fairenum.document.choice import GapChange, GuardCheck
 from fairenum.document.consequences import strip_of
 from fairenum.document.terms import Verdict
 from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.numbers import estimate
+from fairenum.rendering.numbers import estimate, signed
 from fairenum.report.card import model_card
 
 
@@ -82,6 +83,28 @@ def test_model_1_stands_in_where_none_was_selected_and_has_no_change():
     assert page.headline == "No model can be selected."
     (gaps,) = next(one for one in page.sections if one.anchor == "gaps").blocks
     assert {row[4:] for row in gaps.rows} == {("–", "–")}
+
+
+def test_it_is_compared_with_the_model_in_use():
+    result = audited(table(), incumbent="hired", drop=["points", "rival"], guards="none", data_source="a | register")
+    document = result.document
+    told = document.incumbent.scores.holdout
+    facts = dict(section(document, "model").blocks[0].facts)
+    assert facts["compared with"] == "the model in use (hired)"
+    _, performance = section(document, "performance").blocks
+    assert performance.headings[-1] == "the model in use (hired)"
+    assert performance.rows[0][0::2] == ("accuracy", estimate(told.accuracy))
+    (gaps,) = section(document, "gaps").blocks
+    first = document.first.scores.holdout.demographic_parity_difference
+    assert document.selected is None  # so that the card is that of model 1, all models judged together
+    assert gaps.headings[3] == "the model in use (hired)"
+    assert gaps.rows[0][2:] == (
+        *(estimate(first), estimate(told.demographic_parity_difference)),
+        *(estimate(first.change, signed), first.verdict),
+    )
+    assert len(section(document, "groups").blocks) == 2
+    assert dict(section(document, "data").blocks[0].facts)["source of the data"] == "a | register"
+    assert dict(section(audit(), "data").blocks[0].facts)["source of the data"] == "not stated"
 
 
 def test_without_sensitive_columns_it_says_so():

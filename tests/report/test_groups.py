@@ -1,6 +1,7 @@
 """Group tables on a page: which groups are set aside, and what is shown of a column with many groups."""
 
 import json
+from functools import partial
 
 from samples import audit
 
@@ -8,9 +9,10 @@ from fairenum.document.anatomy import Flips, GroupFlips
 from fairenum.document.impact import GroupTable
 from fairenum.document.models import GroupDisagreement
 from fairenum.report import features
+from fairenum.report.bias_audit import impact_ratios, scoring_ratios
 from fairenum.report.comparison import compare
 from fairenum.report.embedded import copy_of
-from fairenum.report.groups import MOST_SHOWN, disagreement, impact, impact_ratios, selected_groups, whole_impact
+from fairenum.report.groups import MOST_SHOWN, disagreement, impact, selected_groups, whole_impact
 
 
 def many(groups: int) -> GroupTable:
@@ -34,7 +36,8 @@ def test_groups_that_are_set_aside_are_marked_and_the_mark_explained():
 
 
 def test_of_many_groups_the_largest_are_shown_and_the_others_counted():
-    for show in (impact, whole_impact, impact_ratios):
+    ratios = (partial(show, name="model 1") for show in (impact_ratios, scoring_ratios))
+    for show in (impact, whole_impact, *ratios):
         shown = show(many(MOST_SHOWN + 30))
         assert len(shown.rows) == MOST_SHOWN
         assert shown.rows[0][0].startswith("g30")

@@ -119,14 +119,37 @@ def test_a_bias_audit_names_the_lowest_ratio_and_counts_the_unknown():
         if "(missing)" not in group.group
     }
     (column, lowest), ratio = min(rates.items(), key=lambda one: one[1])
-    assert shown.headline.startswith(f"The lowest impact ratio is {ratio:.3f}, of {lowest} (by {column})")
+    assert shown.headline.startswith(f"The lowest impact ratio of hired is {ratio:.3f}, of {lowest} (by {column})")
     assert "10 rows of an unknown category" in shown.headline
     assert shown.notice.startswith("2026-01-02")
-    titles = [block.title for block in shown.sections[0].blocks[1:]]
-    assert titles == [
-        *(f"hired, by {name}" for name in ("sex", "race", "sex & race")),
-        *(f"Scoring rates, by {name}" for name in ("sex", "race", "sex & race")),
+    _, facts, *tables = shown.sections[0].blocks
+    assert [table.title for table in tables] == [
+        *(f"By {name}: hired" for name in ("sex", "race", "sex & race")),
+        *(f"Scoring rates by {name}: points" for name in ("sex", "race", "sex & race")),
     ]
+    assert facts.facts == (
+        ("source of the data", "not stated"),
+        ("dates of the data", "not stated"),
+        ("unknown category", "by sex: 0; by race: 10; by sex & race: 10"),
+    )
+    assert shown.sections[-1].title == "What this follows"
+
+
+def test_a_bias_audit_names_the_lowest_ratio_of_scores_and_says_where_data_come_from():
+    frame = decided_frame(1500).assign(hired=lambda frame: frame.index % 2, level=lambda frame: frame["points"])
+    frame.loc[3, "hired"] = None
+    document = measure(frame, "hired", "sex", score="level", data_source="<HR>", data_dates="2024 to 2025").document
+    shown = page(document, profile="ll144")
+    known = frame.drop(index=3)
+    above = (known["level"] > known["level"].median()).groupby(known["sex"]).mean()
+    ratio = above.min() / above.max()
+    assert shown.headline.startswith(f"The lowest ratio of scoring rates of level is {ratio:.3f}, of {above.idxmin()}")
+    assert shown.sections[0].blocks[1].facts[:3] == (
+        ("source of the data", "<HR>"),
+        ("dates of the data", "2024 to 2025"),
+        ("without a decision", "1 row, which took no part"),
+    )
+    assert "<HR>" not in to_html(shown)
 
 
 def test_a_profile_of_alternatives_is_refused(plain):

@@ -14,7 +14,7 @@ from fairenum.document.value import Estimate
 from fairenum.rendering.html import to_html
 from fairenum.report import page
 from fairenum.report.audit import PROFILES
-from fairenum.report.groups import impact_ratios
+from fairenum.report.bias_audit import impact_ratios
 from fairenum.report.rules import parse_rules
 
 DAY = date(2026, 3, 1)
@@ -39,12 +39,13 @@ def test_a_page_for_everybody_bears_no_date():
 
 
 def test_a_memo_goes_from_the_model_in_use_to_the_proposal():
-    assert titles("lda")[:6] == [
+    assert titles("lda")[:7] == [
         "The model in use",
         "Its disparities",
         "The search for alternatives",
         "The alternatives",
         "The proposed alternative: model 3",
+        "What model 3 costs",
         "Who the alternative selects",
     ]
     assert "No alternative is proposed" in titles("lda", selected=1)
@@ -53,7 +54,8 @@ def test_a_memo_goes_from_the_model_in_use_to_the_proposal():
 
 def test_a_bias_audit_begins_with_impact_ratios_and_keeps_everything_else():
     assert titles("ll144")[0] == "Impact ratios"
-    assert titles("ll144")[1:] == titles(None)
+    assert titles("ll144")[1:-1] == titles(None)
+    assert titles("ll144")[-1] == titles("lda")[-1] == "What this follows"
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -76,7 +78,7 @@ def group(name: str, n: int, selected: int):
 
 
 def ratios_of(groups):
-    return impact_ratios(GroupTable(1, "race", groups[0].group, None, tuple(groups)))
+    return impact_ratios(GroupTable(1, "race", groups[0].group, None, tuple(groups)), "model 1")
 
 
 def test_impact_ratios_are_against_the_most_selected_category_that_counts():
@@ -96,6 +98,8 @@ def test_impact_ratios_are_against_the_most_selected_category_that_counts():
         ("0.000", "0.000"),
     ]
     assert "unknown category: 200 rows, not used for ratios" in table.notes
+    assert any(note.startswith("not counted: a category of less than 2%") for note in table.notes)
+    assert not any(note.startswith("not counted") for note in ratios_of(groups[:2]).notes)
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), min_size=1, max_size=6))

@@ -38,16 +38,12 @@ RANK_CAPTION = (
     "their intervals."
 )
 FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
-BASELINE = (
-    "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
-)
 SIDE_BY_SIDE = (
     "objective: of the reduced problem, as a share of model 1's; training loss: on all training rows, above the best",
     "all else is measured on the holdout, one model at a time; the strip says what the changes of gaps show",
 )
 FLATTERED = "in use: flattered by these numbers if it was made with these rows"
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
-NO_CATEGORIES = "No sensitive column was named, so there are no categories."
 WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
 
 
@@ -188,17 +184,6 @@ def impact_caption(column: str, rank: int, run: str = "") -> str:
     return (
         f"{whose} {shortened(column, GROUP_WIDTH)}. Bars: share that gets the favourable outcome, with its interval; "
         f"dashed: four fifths of {highest}."
-    )
-
-
-def selected_from(document: AuditDocument) -> str:
-    """Say whose decisions impact ratios are about."""
-    data = document.dataset
-    table, label, favourable = (shortened(text, GROUP_WIDTH) for text in (data.name, data.label, data.favourable))
-    return (
-        f"Decisions of the models about {counted(data.splits.holdout, 'row')} of {table} that took no part in training "
-        f"or choice (the holdout). Selected means: gets the favourable outcome, {label} = {favourable}. This is test "
-        "data; whether it may stand for the tool's own history is for the auditor to say."
     )
 
 

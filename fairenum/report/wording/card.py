@@ -19,6 +19,7 @@ FILE = (
     "takes rows of the table as they are; skops.io.load reads it, and refuses types that it was not told to trust."
 )
 SCORES = "On the holdout, which had no part in training or choice; limits in brackets."
+TOGETHER = "change, verdict: all models judged together"
 SENSITIVE = "The sensitive columns are no features: groups are known to the audit, not to the model."
 SENSITIVE_USED = "The sensitive columns are features: the model is told the group of whom it decides about."
 

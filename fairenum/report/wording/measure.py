@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
-from fairenum.document.measure import FOUR_FIFTHS, ColumnMeasures, MeasuredDecisions, MeasureDocument
+from fairenum.document.measure import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.measured_score import MeasuredScore
 from fairenum.document.terms import Gap, Verdict
 from fairenum.phrases import quoted
-from fairenum.rendering.numbers import counted, estimate, share, signed
+from fairenum.rendering.numbers import counted, estimate, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
 from fairenum.report.wording import GAPS, GROUP_WIDTH, TABLE_WIDTH, short
 
@@ -163,24 +163,11 @@ def _scoring(score: MeasuredScore, primary: str) -> str:
     )
 
 
-def bias_headline(lowest: tuple[str, str, float] | None, unknown: int) -> str:
-    """Name the lowest impact ratio of all categories, as a bias audit does first."""
-    known = f"{counted(unknown, 'row')} of an unknown category." if unknown else "No category is unknown."
-    if lowest is None:
-        return f"No impact ratio is defined. {known}"
-    column, group, ratio = lowest
-    return (
-        f"The lowest impact ratio is {share(ratio)}, of {shortened(group, GROUP_WIDTH)} (by {short(column)}), "
-        f"{'below' if ratio < FOUR_FIFTHS else 'at least'} four fifths. {known}"
-    )
-
-
 def bias_source(document: MeasureDocument) -> str:
     """Say what impact ratios are about."""
     data, first = document.dataset, document.decisions[0]
-    left = f" {counted(data.undecided, 'row')} without a decision or a score took no part." if data.undecided else ""
     return (
-        f"Decisions about {counted(data.rows, 'row')} of {name(document)}, as {title(first, document)} says.{left} "
+        f"Decisions about {counted(data.rows, 'row')} of {name(document)}, as {title(first, document)} says. "
         "Whether they are the tool's own history or test data is for the auditor to say."
     )
 

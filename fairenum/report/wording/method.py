@@ -1,4 +1,4 @@
-"""How the result of an audit came about, why it leaves a rule open, whom it is arranged for, what its copy holds."""
+"""How the result of an audit came about, why it leaves a rule open, and what its copy holds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.text import capitalised
 from fairenum.report.wording import GAPS, STOPPED, incumbent, performance_of, reference_name, short
 
-NO_ADVICE = "It reports measurements and is no legal advice."
-MEMO = f"Arranged as a memo on the search for a less discriminatory alternative. {NO_ADVICE}"
-BIAS_AUDIT = f"Arranged as a bias audit under New York City Local Law 144 of 2021 (6 RCNY § 5-300 ff.). {NO_ADVICE}"
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "

@@ -9,14 +9,19 @@ from fairenum.document.kinds import JudgedDocument
 from fairenum.report.wording import IN_USE, reference_name
 
 TABLES: Mapping[str, str] = {
-    "models": "the listed models: what is proven about each, and its scores on selection split and holdout",
+    "models": "the listed models: what is proven about each, and its scores on selection split and holdout; rank 0 is "
+    "the model in use",
+    "incumbent": "the model in use: where its decisions come from; empty if there is none",
     "scores": "every measure of every model on both splits, with its limits, its change against {reference} and a "
     "verdict",
     "groups": "selection rates, impact ratios and differences by group on the holdout, {shown}",
+    "rankings": "how groups score, by what models rank people by: share above the median, means, AUC; empty without a "
+    "score",
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
     "disagreement": "how far the models disagree about the rows of each group",
     "baselines": "other mitigations on the holdout; empty if none was tried",
-    "strip": "every gap in every sensitive column on the holdout: {reference}, the selected model, and what changes",
+    "strip": "every gap in every sensitive column on the holdout: {reference} (the reference), the selected model, "
+    "and what changes",
     "guards": "what became of every guardrail; empty if there was none",
     "left_out": "the training examples that each model leaves out",
     "examples": "the values of training examples that some model leaves out; empty in a redacted run",
