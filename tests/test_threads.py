@@ -33,7 +33,7 @@ SEARCH = """
 from fairenum import load_dataset, search_fairest
 from fairenum.document.machine import Machine
 from fairenum.experiment import divide, pose
-division = divide(load_dataset("compas", use_sensitive=True), (300, 2000, 2000), 0)
+division = divide(load_dataset("compas", use_sensitive=True, incumbent="none"), (300, 2000, 2000), 0)
 problem = pose(division.train.X, division.train.y, Machine()).problem
 chosen, front = search_fairest(problem, division.selection, solves=150)
 print([sorted(one.model.left_out.items()) for one in (chosen, *front)])
