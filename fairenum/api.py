@@ -83,7 +83,7 @@ class AuditResult(Result):
     def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
         """Write the pipeline of a model to a skops file.
 
-        The selected model is written if it is proposed. Model 1 is what there is without a choice, and may always be
+        The selected model is written if it is proposed. Model 1 is what there is without a choice, and may be
         written. Every other model is a candidate, which nothing has confirmed. What a model is stays with it, as
         ``standing_`` of the pipeline: proposed, candidate or model 1.
 
@@ -106,8 +106,11 @@ class AuditResult(Result):
         write_atomically(path, dumps(pipeline))
 
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
-        """Say what may be made of a model: only the selected one can be proposed, and model 1 needs no proposal."""
-        if self.model(rank).rank == 1:
+        """Say what may be made of a model: only the selected one can be proposed.
+
+        Model 1 needs no proposal, unless it is to take the place of a model in use.
+        """
+        if self.model(rank).rank == self.document.reference.rank:
             return "model 1"
         selection = self.document.selection
         is_proposed = rank == selection.rank and selection.proposal == "proposed"

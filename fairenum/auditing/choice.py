@@ -42,7 +42,7 @@ def choose(field: Field, column: str | None, tolerances: Tolerances, rank: int |
     return Selection(
         rank=chosen,
         outcome=outcome,
-        reason="asked_for" if is_asked else reason_for(outcome, column, models, candidates),
+        reason="asked_for" if is_asked else reason_for(outcome, column, models, {*candidates} - {field.reference.rank}),
         column=column,
         tolerances=tolerances,
         candidates=candidates,

@@ -120,7 +120,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     metavar="QUANTITY[@COLUMN]<=LIMIT",
     show_default=False,
     help="What a fairer model must not make worse, such as equal_opportunity_difference<=+0.02, selection_rate=+-0.05 "
-    "or balanced_accuracy>=-0.01: against model 1 where signed. Repeatable; none first turns off the defaults, which "
+    "or balanced_accuracy>=-0.01: a change where signed. Repeatable; none first turns off the defaults, which "
     f"are {', '.join(DEFAULT_GUARDS)}.",
 )
 @statistic("--same-within", type=float, default=0.02, help="A gap that changes by no more than this is the same.")

@@ -52,7 +52,7 @@ class Delivery:
     export
         File for the selected model.
     flips_table
-        File for the rows that the selected model decides otherwise than model 1.
+        File for the rows that the selected model decides otherwise than what it is compared with.
     tables, xlsx, evidence
         Folder and files to hand on: every table as CSV or as sheets, and all of the run in one file.
     all_models

@@ -172,8 +172,8 @@ def proposal_of(selection: Selection) -> Proposal | None:
     return "proposed" if selection.is_fairer and is_kept else "candidate"
 
 
-def reason_for(outcome: Outcome, column: str | None, models: int, candidates: tuple[int, ...]) -> Reason:
-    """Say why a choice came out as it did."""
+def reason_for(outcome: Outcome, column: str | None, models: int, others: set[int]) -> Reason:
+    """Say why a choice came out as it did; others are the candidates but for what they are compared with."""
     if outcome == "none":
         return "all_constant"
     if outcome == "selected":
@@ -182,7 +182,7 @@ def reason_for(outcome: Outcome, column: str | None, models: int, candidates: tu
         return "no_sensitive_column"
     if models == 1:
         return "only_model"
-    return "no_smaller_gap" if set(candidates) - {1} else "no_other_candidate"
+    return "no_smaller_gap" if others else "no_other_candidate"
 
 
 class Cluster(Value, frozen=True):

@@ -88,8 +88,8 @@ def _selection(old: Json) -> Json:
     selection = _without(old["selection"], "reason", "is_fairer")
     tolerances = {**selection["tolerances"]}
     tolerances["max_performance_drop"] = tolerances.pop("max_accuracy_drop")
-    column, candidates = tolerances.pop("column"), tuple(selection["candidates"])
-    reason = reason_for(selection["outcome"], column, len(old["models"]), candidates)
+    column, candidates = tolerances.pop("column"), set(selection["candidates"])
+    reason = reason_for(selection["outcome"], column, len(old["models"]), candidates - {1})
     return {**selection, "reason": reason, "column": column, "tolerances": tolerances}
 
 
