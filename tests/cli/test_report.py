@@ -9,11 +9,12 @@ import pytest
 from loans import OPTIONS
 from saved import NAMES, OLD, REPORTS, RUNS
 
-from fairenum.document.audit import AuditDocument
 from fairenum.document.files import load, save, to_json
+from fairenum.document.kinds import JudgedDocument
 from fairenum.document.models import LeftOut
 
-OTHERS = tuple(path for path in RUNS if not isinstance(load(path), AuditDocument))
+# what nobody judges
+OTHERS = tuple(path for path in RUNS if not isinstance(load(path), JudgedDocument))
 KINDS = {
     "attack": "simulated attack",
     "bench": "benchmark",
@@ -44,7 +45,7 @@ def test_every_kind_of_run_is_shown_in_every_medium(fairenum, folder, path):
 
 
 def test_there_is_a_run_of_every_kind_to_show():
-    assert {json.loads(to_json(load(path)))["kind"] for path in RUNS} == {"audit", *KINDS}
+    assert {json.loads(to_json(load(path)))["kind"] for path in RUNS} == {"audit", "measure", *KINDS}
 
 
 @pytest.mark.parametrize("path", RUNS, ids=NAMES)

@@ -8,22 +8,20 @@ from fairenum.document.terms import Verdict
 
 
 @pytest.mark.parametrize(
-    ("outcome", "column", "models", "candidates", "reason"),
+    ("outcome", "column", "models", "others", "reason"),
     [
-        ("none", "sex", 3, (), "all_constant"),
-        ("none", None, 3, (), "all_constant"),
-        ("selected", "sex", 3, (1, 2), "smallest_gap"),
-        ("kept", None, 3, (1, 2), "no_sensitive_column"),
-        ("kept", None, 1, (), "no_sensitive_column"),
-        ("kept", "sex", 1, (1,), "only_model"),
-        ("kept", "sex", 3, (1,), "no_other_candidate"),
-        ("kept", "sex", 3, (), "no_other_candidate"),
-        ("kept", "sex", 3, (1, 3), "no_smaller_gap"),
-        ("kept", "sex", 3, (3,), "no_smaller_gap"),
+        ("none", "sex", 3, set(), "all_constant"),
+        ("none", None, 3, set(), "all_constant"),
+        ("selected", "sex", 3, {2}, "smallest_gap"),
+        ("kept", None, 3, {2}, "no_sensitive_column"),
+        ("kept", None, 1, set(), "no_sensitive_column"),
+        ("kept", "sex", 1, set(), "only_model"),
+        ("kept", "sex", 3, set(), "no_other_candidate"),
+        ("kept", "sex", 3, {3}, "no_smaller_gap"),
     ],
 )
-def test_every_outcome_has_its_reason(outcome, column, models, candidates, reason):
-    assert reason_for(outcome, column, models, candidates) == reason
+def test_every_outcome_has_its_reason(outcome, column, models, others, reason):
+    assert reason_for(outcome, column, models, others) == reason
 
 
 def test_the_shortlist_is_model_1_and_the_selected_one():

@@ -45,7 +45,7 @@ def test_every_table_has_words_and_a_file_and_the_index_names_them():
     for name, content in files.items():
         if name != "index.csv":
             assert index.loc[name, "rows"] == len(read(content)), name
-    assert read(files["models.csv"])["rank"].tolist() == [model.rank for model in saved("compas").models]
+    assert read(files["models.csv"])["rank"].tolist() == [*saved("compas").ranks]
 
 
 def test_the_gaps_follow_from_the_outcomes_of_the_groups():
@@ -53,7 +53,7 @@ def test_the_gaps_follow_from_the_outcomes_of_the_groups():
     document = saved("compas")
     found = tables(document)["outcomes"]
     for (rank, split, column), rows in found.groupby(["rank", "split", "column"]):
-        scores = document.models[rank - 1].scores.of(split).by_column[column]
+        scores = document.member(rank).scores.of(split).by_column[column]
         compared = {group.name for one in document.dataset.sensitive if one.column == column for group in one.compared}
         groups = rows[rows["group"].isin(compared)]
         rates = groups["selected"] / groups["rows"]
@@ -185,7 +185,7 @@ def test_a_sheet_that_is_too_long_is_cut_and_says_so(monkeypatch):
 def test_a_workbook_has_every_table_after_an_index():
     found = sheets(workbook(saved("compas")))
     assert list(found) == ["index", *TABLES]
-    assert len(found["models"]) == 1 + len(saved("compas").models)
+    assert len(found["models"]) == 1 + len(saved("compas").ranks)
 
 
 def test_odd_names_of_columns_stay_apart():
