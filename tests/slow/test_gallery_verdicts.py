@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairenum import audit
 from fairenum.api import AuditResult
+from fairenum.dataset.card import read_card
 from fairenum.document.terms import Verdict
 from fairenum.report import page
 
@@ -36,6 +38,12 @@ def rates(decided: np.ndarray, label: np.ndarray, weights: np.ndarray, metric: s
     }[metric]
 
 
+def in_use(result: AuditResult, rows: np.ndarray) -> np.ndarray:
+    """Read from the bundled file what its tool decides: 0 is favourable."""
+    cells = pd.read_csv(read_card(result.document.dataset.name).path)[result.document.incumbent.name]
+    return cells.to_numpy()[rows] == 0
+
+
 def bootstrapped(result: AuditResult, column: str, metric: str) -> tuple[float, float]:
     """Draw the holdout again, row by row, and return the change of a gap with its standard error."""
     live, rank = result.live, result.document.selection.rank
@@ -45,7 +53,8 @@ def bootstrapped(result: AuditResult, column: str, metric: str) -> tuple[float, 
         group.name for group in next(one for one in result.document.dataset.sensitive if one.column == column).compared
     ]
     label = live.division.part("holdout").labels.astype(bool)
-    decided = [live.listing.values["holdout"][place] >= 0.0 for place in (0, rank - 1)]
+    first = in_use(result, rows) if result.document.incumbent else live.listing.values["holdout"][0] >= 0.0
+    decided = [first, live.listing.values["holdout"][rank - 1] >= 0.0]
     codes = [groups.names.index(name) for name in names]
     rng = np.random.default_rng(1)
     drawn = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), DRAWS).astype(np.float64)
