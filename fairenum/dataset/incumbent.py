@@ -37,6 +37,8 @@ class InUse:
         Higher is favourable; None if it gives none.
     favourable, unfavourable
         What its decisions are called; None where scores are cut.
+    is_lower_better
+        Whether lower scores were favourable as its owner counts, so that they were turned round.
     undecided
         Rows about which it says nothing: they were left out.
     """
@@ -47,6 +49,7 @@ class InUse:
     scores: FloatArray | None = field(default=None, repr=False)
     favourable: str | None = None
     unfavourable: str | None = None
+    is_lower_better: bool = False
     undecided: int = 0
 
     def take(self, rows: IntArray) -> InUse:
@@ -101,21 +104,22 @@ class Told:
         decided: Decided | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
-        scores = None if self.values is None else self._direction(label, decided, reading) * self.values[rows]
-        found = InUse(self.name, self.source, scores=None if scores is None else read_only(scores))
+        found = InUse(self.name, self.source)
+        if self.values is not None:
+            is_lower = self._is_lower_better(label, decided, reading)
+            scores = (-1.0 if is_lower else 1.0) * self.values[rows]
+            found = replace(found, scores=read_only(scores), is_lower_better=is_lower)
         if decided is None:
             return found
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
 
-    def _direction(self, label: Label, decided: Decided | None, reading: Reading) -> float:
-        """Return what scores are multiplied by so that higher is favourable."""
-        if reading.incumbent_lower_is_better:
-            return -1.0
-        if self.scored is None:
-            return 1.0
+    def _is_lower_better(self, label: Label, decided: Decided | None, reading: Reading) -> bool:
+        """Tell whether lower scores are favourable: it was said, or higher ones speak for the other decision."""
+        if reading.incumbent_lower_is_better or self.scored is None:
+            return reading.incumbent_lower_is_better
         wanted = reading.incumbent_favourable if decided is None else decided.favourable
         favourable = label.favourable if wanted is None else wanted
-        return 1.0 if meant_value(favourable, [plain_text(self.scored)]) is not None else -1.0
+        return meant_value(favourable, [plain_text(self.scored)]) is None
 
 
 def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from fairlearn.metrics import demographic_parity_difference, equalized_odds_difference
 from in_use import PLAN, QUICK, audited, holdout, table
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from fairenum import AuditResult, audit, select
@@ -152,6 +153,30 @@ def test_a_score_is_cut_where_it_is_said(cutoff, is_lower_better):
         assert found.scores.holdout.selection_rate.value == pytest.approx((rows["points"] >= 50.0).mean(), abs=1e-12)
     area = roc_auc_score(rows["good"] == "yes", rows["points"])
     assert found.scores.holdout.auc.value == pytest.approx(area, abs=1e-12)
+
+
+@pytest.mark.parametrize("cutoff", ["rate=0.3", "base-rate"])
+def test_a_share_is_of_what_rows_count(cutoff):
+    frame = table().drop(columns="hired")
+    frame["counts"] = np.where(frame["points"] > frame["points"].median(), 5.0, 1.0)
+    result = audited(frame, incumbent_score="points", incumbent_cutoff=cutoff, weight="counts")
+    share = 0.3 if cutoff == "rate=0.3" else np.average(frame["good"] == "yes", weights=frame["counts"])
+    found = np.average(result.live.incumbent.bits, weights=frame["counts"])
+    assert found == pytest.approx(share, abs=frame.groupby("points")["counts"].sum().max() / frame["counts"].sum())
+
+
+@pytest.mark.parametrize("favourable", ["yes", "no"])
+def test_a_probability_is_cut_as_its_model_counts_whichever_decision_it_speaks_for(favourable):
+    frame = table().drop(columns="hired")
+    model = LogisticRegression().fit(frame[["points"]], frame["good"])
+    chances = model.predict_proba(frame[["points"]])[:, 1]
+    result = audited(frame, incumbent=model, incumbent_cutoff=0.6, favourable=favourable)
+    found, is_lower = result.document.incumbent, favourable == "no"
+    np.testing.assert_array_equal(result.live.incumbent.bits, chances <= 0.6 if is_lower else chances >= 0.6)
+    assert (found.cutoff, found.is_lower_better) == (0.6, is_lower)
+    rows = result.live.division.dataset.numbered(result.live.division.rows["holdout"])
+    shown = result.document.scores[0].score
+    assert (shown.least, shown.most) == pytest.approx((chances[rows].min(), chances[rows].max()), abs=1e-12)
 
 
 def test_without_a_score_it_ranks_nobody(run):
