@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 SPELLING = Spelling("incumbent-favourable", "incumbent-score")
 UNNAMED = "the model in use"
+# Options that say something about a model in use without naming it.
+ABOUT = {
+    "incumbent_favourable": "--incumbent-favourable",
+    "incumbent_cutoff": "--cutoff",
+    "incumbent_lower_is_better": "--lower-is-better",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +65,9 @@ class InUse:
 
     @property
     def content(self) -> bytes:
-        """What it says, for a fingerprint."""
+        """What the table holds of it, for a fingerprint: what a model was asked is no part of the table."""
+        if self.source == "model":
+            return b""
         parts = (b"" if part is None else part.tobytes() for part in (self.bits, self.scores))
         return repr((self.name, self.source)).encode() + b"".join(parts)
 
@@ -136,12 +144,22 @@ def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | 
     """
     if model is not None or reading.incumbent_model is not None:
         return _asked(frame, reading, model)
-    column, score = (None if name == NONE else name for name in (reading.incumbent, reading.incumbent_score))
+    column, score = None if reading.incumbent == NONE else reading.incumbent, reading.incumbent_score
     if column is None and score is None:
+        _refuse_about_nobody(reading)
         return None
     texts = None if column is None else read_texts(frame[column])
     values = None if score is None else read_scores(frame[score], reading.decimal)
     return Told(str(column or score), "decisions" if column else "score", texts, values)
+
+
+def _refuse_about_nobody(reading: Reading) -> None:
+    for name, flag in ABOUT.items():
+        if getattr(reading, name):
+            raise ConfigError(
+                f"option {name!r} ({flag}) is about a model in use, and none was given; name its decisions with "
+                "incumbent=... (--incumbent COLUMN) or its score with incumbent_score=... (--incumbent-score COLUMN)"
+            )
 
 
 def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> Told:
