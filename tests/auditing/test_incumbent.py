@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from fairenum import AuditResult, audit, select
 from fairenum.errors import ConfigError, FairenumError
+from fairenum.report.wording.standing import standing
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +90,18 @@ def test_what_is_in_use_stays_unless_a_model_looks_fairer():
     assert (document.selection.outcome, document.selection.rank, document.selected) == ("kept", None, None)
     assert document.selection.reason == "no_smaller_gap"
     assert document.explanation is document.flips is None
+
+
+@pytest.mark.parametrize(("sizes", "proposal"), [((0.6, 0.2, 0.2), "proposed"), ((0.6, 0.4, 0.0), "candidate")])
+def test_nothing_is_proposed_by_the_rows_that_it_was_chosen_by(sizes, proposal, tmp_path):
+    frame = table(900)
+    frame["hired"] = np.where(frame["points"] + np.where(frame["sex"] == "woman", -15, 15) > 50, "yes", "no")
+    result = audited(frame, incumbent="hired", sizes=sizes, max_performance_drop=0.5, guards="none")
+    assert result.document.selection.is_fairer
+    result.save(tmp_path / "run.json")
+    for one in (result, select(result), select(AuditResult.load(tmp_path / "run.json"))):
+        assert one.document.selection.proposal == proposal
+        assert ("no rows were kept apart" in standing(one.document)) == one.document.is_exploratory
 
 
 def test_a_choice_made_again_from_the_document_is_the_same(run, tmp_path):
