@@ -68,17 +68,15 @@ def test_against_the_best_machine_nothing_changes_but_for_one_more_row(run):
 
 
 def test_model_1_in_use_is_judged_as_model_1():
-    frame = table()
-    plain = audited(frame.drop(columns="hired"), k=8)
+    frame, options = table(900), {"max_performance_drop": 0.3, "guards": ["none", "selection_rate=+-0.5"]}
+    plain = audited(frame.drop(columns="hired"), **options)
     frame["hired"] = plain.estimator(1).predict(frame)
-    used = audited(frame, incumbent="hired", k=8).document
+    used, expected = audited(frame, incumbent="hired", **options).document, plain.document.selection
     assert used.incumbent.predictions_changed.holdout.rows == 0
-    if plain.document.selection.outcome == "selected":
-        assert used.selection.rank == plain.document.selection.rank
-        assert [one.change for one in used.selection.strip] == [one.change for one in plain.document.selection.strip]
-        assert used.selection.guards == plain.document.selection.guards
-    else:
-        assert (used.selection.outcome, used.selection.rank) == ("kept", None)
+    assert (used.selection.outcome, expected.outcome) == ("selected", "selected")
+    assert used.selection.rank == expected.rank
+    assert [one.change for one in used.selection.strip] == [one.change for one in expected.strip]
+    assert used.selection.guards == expected.guards
 
 
 def test_what_is_in_use_stays_unless_a_model_looks_fairer():
