@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
 from fairenum.dataset.decisions import BitArray, Decided, Spelling, read_decision, read_scores
 from fairenum.dataset.label import Label, meant_value
+from fairenum.document.cutoff import CutoffText
 from fairenum.document.incumbent import IncumbentSource
 from fairenum.document.reading import NONE, Reading
 from fairenum.errors import ConfigError, EmptyTable
@@ -41,6 +42,8 @@ class InUse:
         Its decisions, 1 favourable; None where its scores are to be cut.
     scores
         Higher is favourable; None if it gives none.
+    cutoff
+        Where its scores are to be cut, as its owner counts; None where decisions were given.
     favourable, unfavourable
         What its decisions are called; None where scores are cut.
     is_lower_better
@@ -53,6 +56,7 @@ class InUse:
     source: IncumbentSource
     bits: BitArray | None = field(default=None, repr=False)
     scores: FloatArray | None = field(default=None, repr=False)
+    cutoff: CutoffText | None = None
     favourable: str | None = None
     unfavourable: str | None = None
     is_lower_better: bool = False
@@ -112,7 +116,7 @@ class Told:
         decided: Decided | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
-        found = InUse(self.name, self.source)
+        found = InUse(self.name, self.source, cutoff=reading.incumbent_cutoff)
         if self.values is not None:
             is_lower = self._is_lower_better(label, decided, reading)
             scores = (-1.0 if is_lower else 1.0) * self.values[rows]

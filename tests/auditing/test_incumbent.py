@@ -9,7 +9,7 @@ from in_use import PLAN, QUICK, audited, holdout, table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from fairenum import AuditResult, audit, select
+from fairenum import AuditResult, Dataset, audit, select
 from fairenum.errors import ConfigError, FairenumError
 from fairenum.report.wording.standing import standing
 
@@ -188,6 +188,15 @@ def test_a_probability_is_cut_as_its_model_counts_whichever_decision_it_speaks_f
     rows = result.live.division.dataset.numbered(result.live.division.rows["holdout"])
     shown = result.document.scores[0].score
     assert (shown.least, shown.most) == pytest.approx((chances[rows].min(), chances[rows].max()), abs=1e-12)
+
+
+def test_a_table_that_was_read_before_has_its_score_cut_as_it_was_said():
+    frame = table().drop(columns="hired").assign(risk=lambda one: -one["points"])
+    said = {"incumbent_score": "risk", "incumbent_cutoff": -50.0, "incumbent_lower_is_better": True}
+    read = Dataset.from_frame(frame, *PLAN.values(), drop=["points", "rival"], **said)
+    document = audit(read, **QUICK).document
+    assert document.incumbent == audited(frame, **said).document.incumbent
+    assert document.incumbent.scores.holdout.selection_rate.value > 0.0
 
 
 def test_without_a_score_it_ranks_nobody(run):
