@@ -1,4 +1,4 @@
-"""What the models go by, and whom the selected one decides otherwise than model 1."""
+"""What the models go by, and whom the selected one decides otherwise than the reference."""
 
 from __future__ import annotations
 

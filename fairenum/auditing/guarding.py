@@ -176,7 +176,7 @@ class _Judge:
         return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
 
     def _change(self, subject: Subject) -> Estimate | None:
-        """Return limits of a change against model 1; None where they are not known."""
+        """Return limits of a change against the reference; None where they are not known."""
         if subject.measure in GAPS and subject.column is not None:
             own = self._chosen.by_column[subject.column].gap(subject.measure)
             return self._strip.get((subject.measure, subject.column), own.change)

@@ -95,7 +95,7 @@ class LiveRun:
         return chosen.redacted() if document.is_redacted else chosen
 
     def explained(self, document: AuditDocument) -> AuditDocument:
-        """Add what the models go by and, if another than model 1 was selected, why it is fairer and what it changes."""
+        """Add what the models go by and, of a model that was selected, why it is fairer and what it changes."""
         selection = document.selection
         parts = anatomy(self.division, self.listing, selection.shortlist, self.config)
         document = document.but(anatomy=parts, scores=model_scores(document, self.lineup))

@@ -46,7 +46,7 @@ UNDEFINED = GroupScores(*[GapEstimate()] * len(GAPS), *[Estimate()] * len(RATIOS
 def changed_performances(
     decisions: Decisions, values: FloatArray, place: tuple[int, ...], config: AuditConfig
 ) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
-    """Return accuracy, and performance by the measure that models are chosen by, with changes against model 1."""
+    """Return accuracy, and performance by the measure that models are chosen by, with changes against the reference."""
     accuracy, measure = _changed(decisions, values, ACCURACY, place, config), config.tolerances.measure
     return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, place, config)
 
@@ -149,7 +149,7 @@ def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
 
 
 def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[GapScores]:
-    """Measure the gaps of all models between the groups of one column, and compare them with those of model 1."""
+    """Measure the gaps of all models between the groups of one column, and compare them with those of the reference."""
     scores = score(decisions)
     columns: dict[Gap, list[GapEstimate]] = {}
     for number, gap in enumerate(GAPS):

@@ -113,14 +113,14 @@ class Anatomy(Value, frozen=True):
 
 
 class GroupFlips(Value, frozen=True):
-    """Rows of one group that the selected model decides otherwise than model 1.
+    """Rows of one group that the selected model decides otherwise than the reference.
 
     Attributes
     ----------
     rows
         All rows of the group in the holdout.
     gained, lost
-        Those that get the favourable outcome from the selected model alone, and from model 1 alone.
+        Those that get the favourable outcome from the selected model alone, and from the reference alone.
     """
 
     group: str
@@ -130,7 +130,7 @@ class GroupFlips(Value, frozen=True):
 
 
 class FlippedRow(Value, frozen=True):
-    """A row of the holdout that the selected model decides otherwise than model 1.
+    """A row of the holdout that the selected model decides otherwise than the reference.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class FlippedRow(Value, frozen=True):
 
 
 class Flips(Value, frozen=True):
-    """Which rows of the holdout the selected model decides otherwise than model 1.
+    """Which rows of the holdout the selected model decides otherwise than the reference: model 1, or the model in use.
 
     Attributes
     ----------

@@ -85,8 +85,8 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     anatomy
         What the models go by; null in runs of older versions.
     flips
-        Whom the selected model decides otherwise than model 1; null unless that is another, and in a choice that was
-        made again without the data.
+        Whom the selected model decides otherwise than the reference; null unless that is another, and in a choice that
+        was made again without the data.
     incumbent
         The model in use, row 0 of every table; null if none was given.
     scores

@@ -29,14 +29,14 @@ class Optimism(Value, frozen=True):
 
 
 class GapChange(Value, frozen=True):
-    """One gap in one sensitive column on the holdout: model 1, the selected model, and what the change shows.
+    """One gap in one sensitive column on the holdout: the reference, the selected model, and what the change shows.
 
     Attributes
     ----------
     is_claim
         Whether it is the gap, in the primary column, that the model was selected by.
     change
-        Gap of the selected model minus that of model 1.
+        Gap of the selected model minus that of the reference.
     confidence
         With which the limits of the change hold.
     verdict
@@ -69,7 +69,7 @@ class GuardCheck(Value, frozen=True):
     low, high
         Between which values it has to lie; null without such a limit.
     selection
-        The value on the selection split: a change against model 1, or the measure itself.
+        The value on the selection split: a change against the reference, or the measure itself.
     holdout
         The same on the holdout.
     status
@@ -99,9 +99,10 @@ class Selection(Value, frozen=True):
     Attributes
     ----------
     rank
-        The selected model; null if every model is constant.
+        The selected model; null if every model is constant, or the model in use is kept.
     outcome
-        Selected: another model than model 1; kept: model 1, as no other is fairer; none: no model can be selected.
+        Selected: another model than the reference; kept: the reference, as no other is fairer; none: every model is
+        constant. The reference is model 1, or the model in use.
     reason
         Why, as a word.
     column
@@ -111,7 +112,7 @@ class Selection(Value, frozen=True):
     pareto_front
         Ranks that no model beats in both performance and gap on the selection split.
     gap_change
-        Gap of the selected model minus that of model 1; null without another model.
+        Gap of the selected model minus that of the reference; null without another model.
     performance_change, accuracy_change
         The same for performance, and for accuracy.
     verdict
@@ -152,7 +153,7 @@ class Selection(Value, frozen=True):
 
     @property
     def is_fairer(self) -> bool:
-        """Whether the holdout shows the selected model to be fairer than model 1."""
+        """Whether the holdout shows the selected model to be fairer than the reference."""
         return self.verdict is Verdict.FAIRER
 
     @property
@@ -162,7 +163,7 @@ class Selection(Value, frozen=True):
 
 
 def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Proposal | None:
-    """Propose another model than model 1 if the holdout shows it to be fairer and keeps every guardrail there.
+    """Propose a model in the place of the reference if the holdout shows it to be fairer and every guardrail kept.
 
     A guardrail is kept if what was measured lies within its limits: that is more than not being shown broken. An
     exploratory run has no rows apart from those that it chose by, and proposes nothing.

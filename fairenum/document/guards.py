@@ -1,8 +1,8 @@
 """Guardrails: what a fairer model must not make worse, as one line of text each.
 
 ``QUANTITY[@COLUMN] OP LIMIT``, such as ``equal_opportunity_difference@race<=+0.02`` or ``selection_rate=+-0.05``. A
-limit with a sign is about the change against model 1, one without about the value itself. ``none`` in the first place
-turns off what would be guarded without being asked for.
+limit with a sign is about the change against the reference (model 1, or the model in use), one without about the value
+itself. ``none`` in the first place turns off what would be guarded without being asked for.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Guard:
     low, high
         Between which values it has to lie; None without such a limit.
     is_relative
-        Whether the limits are about the change against model 1.
+        Whether the limits are about the change against the reference.
     """
 
     quantity: Quantity

@@ -10,7 +10,7 @@ from fairenum.document.value import Estimate, Value
 
 
 class ChangedEstimate(Estimate, frozen=True):
-    """An estimate with its change against model 1.
+    """An estimate with its change against the reference.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ NOT_MEASURED = ChangedEstimate()
 
 
 class GapEstimate(ChangedEstimate, frozen=True):
-    """A gap between groups, its change against model 1, and what the change shows.
+    """A gap between groups, its change against the reference, and what the change shows.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ColumnScores(GroupScores, frozen=True):
     weights
         What these rows count; null where all count alike.
     shared
-        The selected rows that model 1 selects, too; empty in runs that did not count them.
+        The selected rows that the reference selects, too; empty in runs that did not count them.
     """
 
     selected: tuple[int, ...]

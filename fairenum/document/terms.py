@@ -134,7 +134,7 @@ Proposal = Literal["proposed", "candidate"]
 
 
 class Verdict(StrEnum):
-    """What rows say about a model's gap against that of model 1; "same" is within a declared margin."""
+    """What rows say about a model's gap against that of the reference; "same" is within a declared margin."""
 
     FAIRER = "fairer"
     LESS_FAIR = "less fair"
