@@ -14,12 +14,13 @@ from fairenum.dataset.decisions import BitArray, Decided, Spelling, read_decisio
 from fairenum.dataset.label import Label, meant_value
 from fairenum.document.incumbent import IncumbentSource
 from fairenum.document.reading import NONE, Reading
-from fairenum.errors import ConfigError, EmptyTable
+from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
+from fairenum.phrases import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SPELLING = Spelling("incumbent-favourable", "incumbent-score")
+SPELLING = Spelling("incumbent", "incumbent-favourable", "incumbent-score")
 UNNAMED = "the model in use"
 
 
@@ -101,6 +102,7 @@ class Told:
         decided: Decided | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
+            _refuse_other_favourable(decided, reading.incumbent_favourable)
         scores = None if self.values is None else self._direction(label, decided, reading) * self.values[rows]
         found = InUse(self.name, self.source, scores=None if scores is None else read_only(scores))
         if decided is None:
@@ -133,11 +135,41 @@ def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | 
     if model is not None or reading.incumbent_model is not None:
         return _asked(frame, reading, model)
     column, score = (None if name == NONE else name for name in (reading.incumbent, reading.incumbent_score))
+    _refuse_idle(reading, has_decisions=column is not None, has_score=score is not None)
     if column is None and score is None:
         return None
     texts = None if column is None else read_texts(frame[column])
-    values = None if score is None else read_scores(frame[score], reading.decimal)
+    values = None if score is None else read_scores(frame[score], reading.decimal, SPELLING)
     return Told(str(column or score), "decisions" if column else "score", texts, values)
+
+
+def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
+    """Refuse options about decisions or a score that nobody has named: they would change nothing."""
+    if reading.incumbent == NONE:  # a card may say more about the model in use that was turned off
+        return
+    if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):
+        given = "incumbent_lower_is_better (--lower-is-better)"
+        if reading.incumbent_cutoff is not None:
+            given = "incumbent_cutoff (--cutoff)"
+        raise ConfigError(
+            f"{given} is about a score of the model in use, and there is none; name its column with "
+            "incumbent_score=... (--incumbent-score COLUMN)"
+        )
+    if not has_decisions and reading.incumbent_favourable is not None:
+        raise ConfigError(
+            "incumbent_favourable (--incumbent-favourable) is about decisions of the model in use, and there are none; "
+            "name their column with incumbent=... (--incumbent COLUMN)"
+        )
+
+
+def _refuse_other_favourable(decided: Decided, wanted: object) -> None:
+    """Refuse a favourable value that no decision has, unless all decisions are unfavourable."""
+    values = [value for value in (decided.favourable, decided.unfavourable) if value is not None]
+    if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:
+        raise FavourableUnknown(
+            f"decision column {decided.column!r} has no value {str(wanted)!r}, named as incumbent_favourable "
+            f"(--incumbent-favourable); there are {quoted(values)}"
+        )
 
 
 def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> Told:

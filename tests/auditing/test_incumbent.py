@@ -171,6 +171,10 @@ def test_a_feature_that_tells_its_decisions_is_named():
     [
         ({"against": "incumbent"}, "none was given; name its decisions"),
         ({"decide": "like-incumbent"}, "none was given; name its decisions"),
+        ({"incumbent_cutoff": 1}, "incumbent_cutoff .--cutoff. is about a score of the model in use"),
+        ({"incumbent_favourable": "1"}, "--incumbent-favourable. is about decisions of the model"),
+        ({"incumbent": "hired", "incumbent_lower_is_better": True}, "--lower-is-better. is about a score of the model"),
+        ({"incumbent": "hired", "incumbent_favourable": "si"}, "no value 'si', named as .*'1', '0'"),
         ({"incumbent_score": "skill"}, "a score decides where it is cut; say where 'skill' is"),
         ({"incumbent": "hired", "incumbent_cutoff": 1}, "holds decisions .--incumbent., which are not cut"),
         ({"incumbent": "nobody"}, "no column 'nobody', named as incumbent .--incumbent."),
@@ -178,7 +182,7 @@ def test_a_feature_that_tells_its_decisions_is_named():
         ({"incumbent": "years"}, "holds .* values .* and a decision is favourable or not"),
         ({"incumbent": "empty"}, "decides none of the 600 rows"),
         ({"incumbent": "word"}, "it is not clear which is favourable; say it, such as with incumbent_favourable"),
-        ({"incumbent_score": "sex", "sensitive": "hired", "incumbent_cutoff": 1}, "holds texts, and a score"),
+        ({"incumbent_score": "sex", "sensitive": "hired", "incumbent_cutoff": 1}, "holds texts.* with incumbent="),
         ({"incumbent": "hired", "incumbent_model": "x.onnx"}, "given twice"),
     ],
 )
