@@ -166,9 +166,9 @@ class AuditResult(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return everything that is a table, by name.
 
-        These are models, incumbent, scores, groups, rankings, outcomes, disagreement, baselines, strip, guards,
-        left_out, examples, clusters, flips, flipped_groups, range, warnings, features, group_sizes, screening, weights,
-        effects, tuning and splits; `fairenum.report.wording.tables.TABLES` says what each shows.
+        These are models, incumbent, scores, groups, rankings, cutoffs, calibration, outcomes, disagreement, baselines,
+        strip, guards, left_out, examples, clusters, flips, flipped_groups, range, warnings, features, group_sizes,
+        screening, weights, effects, tuning and splits; `fairenum.report.wording.tables.TABLES` says what each shows.
         """
         from fairenum.frames import tables
 

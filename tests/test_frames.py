@@ -34,6 +34,8 @@ def test_everything_that_is_a_table_has_a_name(tables):
         "scores",
         "groups",
         "rankings",
+        "cutoffs",
+        "calibration",
         "outcomes",
         "disagreement",
         "baselines",
@@ -236,3 +238,18 @@ def test_rankings_are_scoring_rates_by_group(in_use, tables):
     assert found["scoring_rate"].to_dict() == pytest.approx(rates.to_dict())
     assert found["scoring_ratio"].min() == pytest.approx(rates.min() / rates.max())
     assert tables["rankings"].empty
+
+
+def test_cutoffs_and_calibration_are_those_of_the_holdout(in_use, tables):
+    rows, found = holdout(in_use, people()), in_use.tables()
+    is_good = rows["good"] == "yes"
+    assert set(found["cutoffs"]["rank"]) == {0}
+    for row in found["cutoffs"].itertuples():
+        is_selected = rows["points"] >= row.cutoff
+        assert row.rate == pytest.approx(is_selected[rows["sex"] == row.group].mean())
+        assert row.accuracy == pytest.approx((is_selected == is_good).mean())
+    assert found["calibration"]["n"].sum() == len(rows)
+    assert (found["calibration"]["n"] * found["calibration"]["rate"]).sum() == pytest.approx(is_good.sum())
+    for name in ("cutoffs", "calibration"):
+        assert tables[name].empty
+        assert tables[name].columns.tolist() == found[name].columns.tolist()

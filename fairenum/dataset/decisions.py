@@ -26,6 +26,7 @@ FAVOURABLE, UNFAVOURABLE = ("1", "yes", "true"), ("0", "no", "false")
 class Spelling(NamedTuple):
     """How the options are called by which somebody says what decisions mean."""
 
+    decision: str = "decision"
     favourable: str = "decision-favourable"
     score: str = "score"
 
@@ -51,7 +52,7 @@ class Scored:
     values: FloatArray = field(repr=False)
 
 
-def read_scores(series: Series, decimal: DecimalSign | None) -> FloatArray:
+def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling = DECISION) -> FloatArray:
     """Read a column of scores, NaN where a row has none; refuse what is no finite number."""
     found = interpret(series, decimal)
     if isinstance(found, Unclear):
@@ -60,8 +61,8 @@ def read_scores(series: Series, decimal: DecimalSign | None) -> FloatArray:
     column, _ = found
     if not column.is_numeric:
         raise ColumnUnusable(
-            f"score column {series.name!r} holds texts, and a score is a number; name decisions with decision=... "
-            "(--decision COLUMN), or choose another column"
+            f"score column {series.name!r} holds texts, and a score is a number; name decisions with "
+            f"{options.decision}=... (--{options.decision} COLUMN), or choose another column"
         )
     values = column.values.astype(np.float64)
     infinite = np.flatnonzero(np.isinf(values))

@@ -15,19 +15,14 @@ from fairenum.dataset.label import Label, meant_value
 from fairenum.document.cutoff import CutoffText
 from fairenum.document.incumbent import IncumbentSource
 from fairenum.document.reading import NONE, Reading
-from fairenum.errors import ConfigError, EmptyTable
+from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
+from fairenum.phrases import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SPELLING = Spelling("incumbent-favourable", "incumbent-score")
+SPELLING = Spelling("incumbent", "incumbent-favourable", "incumbent-score")
 UNNAMED = "the model in use"
-# Options that say something about a model in use without naming it.
-ABOUT = {
-    "incumbent_favourable": "--incumbent-favourable",
-    "incumbent_cutoff": "--cutoff",
-    "incumbent_lower_is_better": "--lower-is-better",
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +111,7 @@ class Told:
         decided: Decided | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
+            _refuse_other_favourable(decided, reading.incumbent_favourable)
         found = InUse(self.name, self.source, cutoff=reading.incumbent_cutoff)
         if self.values is not None:
             is_lower = self._is_lower_better(label, decided, reading)
@@ -149,21 +145,41 @@ def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | 
     if model is not None or reading.incumbent_model is not None:
         return _asked(frame, reading, model)
     column, score = None if reading.incumbent == NONE else reading.incumbent, reading.incumbent_score
+    _refuse_idle(reading, has_decisions=column is not None, has_score=score is not None)
     if column is None and score is None:
-        _refuse_about_nobody(reading)
         return None
     texts = None if column is None else read_texts(frame[column])
-    values = None if score is None else read_scores(frame[score], reading.decimal)
+    values = None if score is None else read_scores(frame[score], reading.decimal, SPELLING)
     return Told(str(column or score), "decisions" if column else "score", texts, values)
 
 
-def _refuse_about_nobody(reading: Reading) -> None:
-    for name, flag in ABOUT.items():
-        if getattr(reading, name):
-            raise ConfigError(
-                f"option {name!r} ({flag}) is about a model in use, and none was given; name its decisions with "
-                "incumbent=... (--incumbent COLUMN) or its score with incumbent_score=... (--incumbent-score COLUMN)"
-            )
+def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
+    """Refuse options about decisions or a score that nobody has named: they would change nothing."""
+    if reading.incumbent == NONE:  # a card may say more about the model in use that was turned off
+        return
+    if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):
+        given = "incumbent_lower_is_better (--lower-is-better)"
+        if reading.incumbent_cutoff is not None:
+            given = "incumbent_cutoff (--cutoff)"
+        raise ConfigError(
+            f"{given} is about a score of the model in use, and there is none; name its column with "
+            "incumbent_score=... (--incumbent-score COLUMN)"
+        )
+    if not has_decisions and reading.incumbent_favourable is not None:
+        raise ConfigError(
+            "incumbent_favourable (--incumbent-favourable) is about decisions of the model in use, and there are none; "
+            "name their column with incumbent=... (--incumbent COLUMN)"
+        )
+
+
+def _refuse_other_favourable(decided: Decided, wanted: object) -> None:
+    """Refuse a favourable value that no decision has, unless all decisions are unfavourable."""
+    values = [value for value in (decided.favourable, decided.unfavourable) if value is not None]
+    if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:
+        raise FavourableUnknown(
+            f"decision column {decided.column!r} has no value {str(wanted)!r}, named as incumbent_favourable "
+            f"(--incumbent-favourable); there are {quoted(values)}"
+        )
 
 
 def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> Told:

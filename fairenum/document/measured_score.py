@@ -115,6 +115,9 @@ class MeasuredScore(Value, frozen=True):
         Over all rows; null without a label.
     columns
         In the order of the table's sensitive columns.
+    is_lower_better
+        Lower scores are favourable: whoever is said to score above the median scores below it, and a positive
+        difference of means is one towards lower scores.
     """
 
     name: str
@@ -124,6 +127,7 @@ class MeasuredScore(Value, frozen=True):
     at_median: int
     columns: tuple[ColumnRanking, ...]
     auc: Estimate = Estimate()
+    is_lower_better: bool = False
 
     def of_column(self, column: str) -> ColumnRanking:
         """Return what is measured in one sensitive column."""

@@ -9,7 +9,7 @@ import pandas as pd
 from msgspec.structs import asdict
 
 from fairenum.document.measure import MeasureCaution, MeasureDocument
-from fairenum.document.measured_score import GroupRanking
+from fairenum.document.measured_score import GroupRanking, MeasuredScore
 from fairenum.document.terms import Gap
 from fairenum.document.value import Estimate
 from fairenum.frames.sheet import Row, limits, three
@@ -30,8 +30,8 @@ MAY_BE_EMPTY = {
 def tables(document: MeasureDocument) -> dict[str, pd.DataFrame]:
     """Return everything that is a table, by name."""
     found = {"decisions": _decisions(document), "groups": _groups(document)}
-    if document.score:
-        found |= {"scores": _scores(document), "cutoffs": _cutoffs(document), "calibration": _calibration(document)}
+    if score := document.score:
+        found |= {"scores": _scores(score), "cutoffs": cutoffs(score), "calibration": calibration(score)}
     found["warnings"] = map(asdict, document.warnings)
     return {name: pd.DataFrame(list(rows), columns=MAY_BE_EMPTY.get(name)) for name, rows in found.items()}
 
@@ -65,8 +65,8 @@ def _groups(document: MeasureDocument) -> Iterator[Row]:
                 yield row | limits(own.ratio, "ratio") | limits(own.accuracy, "accuracy")
 
 
-def _scores(document: MeasureDocument) -> Iterator[Row]:
-    for column in document.score.columns if document.score else ():
+def _scores(score: MeasuredScore) -> Iterator[Row]:
+    for column in score.columns:
         for group, own in zip(column.scoring.groups, column.groups, strict=True):
             yield {"column": column.column, "n": group.n} | limits(group.rate, "scoring_rate") | ranking(own)
 
@@ -79,8 +79,9 @@ def ranking(own: GroupRanking) -> Row:
     return row
 
 
-def _cutoffs(document: MeasureDocument) -> Iterator[Row]:
-    for column in document.score.columns if document.score else ():
+def cutoffs(score: MeasuredScore) -> Iterator[Row]:
+    """Yield whom a score selects of each group at every cutoff of the sweep."""
+    for column in score.columns:
         for point in column.sweep:
             for group, rate in zip(column.groups, point.rates, strict=True):
                 row: Row = {"column": column.column, "cutoff": point.cutoff, "group": group.group}
@@ -90,8 +91,9 @@ def _cutoffs(document: MeasureDocument) -> Iterator[Row]:
                 )
 
 
-def _calibration(document: MeasureDocument) -> Iterator[Row]:
-    for column in document.score.columns if document.score else ():
+def calibration(score: MeasuredScore) -> Iterator[Row]:
+    """Yield how often rows of about the same score have the favourable label, by group."""
+    for column in score.columns:
         for one in column.calibration:
             for group, rows, rate in zip(column.groups, one.rows, one.rates, strict=True):
                 row: Row = {"column": column.column, "low": one.low, "high": one.high, "group": group.group}

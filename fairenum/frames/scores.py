@@ -14,7 +14,7 @@ from fairenum.document.scores import ChangedEstimate, GapEstimate
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
-from fairenum.frames.measured import RANKING, ranking
+from fairenum.frames.measured import MAY_BE_EMPTY, RANKING, calibration, cutoffs, ranking
 from fairenum.frames.sheet import LIMITS, Row, Sheet, limits, three
 
 MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
@@ -125,6 +125,16 @@ def _rankings(document: AuditDocument) -> Iterator[Row]:
                 yield row | limits(group.rate, "scoring_rate") | ranking(own)
 
 
+def _cutoffs(document: AuditDocument) -> Iterator[Row]:
+    for one in document.scores:
+        yield from ({"rank": one.rank, **row} for row in cutoffs(one.score))
+
+
+def _calibration(document: AuditDocument) -> Iterator[Row]:
+    for one in document.scores:
+        yield from ({"rank": one.rank, **row} for row in calibration(one.score))
+
+
 SHEETS = {
     "incumbent": Sheet((*TOLD, "copies", "is_compared_with", *(f"{part}_flips" for part in PARTS)), _incumbent),
     "scores": Sheet(
@@ -133,6 +143,8 @@ SHEETS = {
     ),
     "groups": Sheet(("rank", "column", *GROUP, *RATES), _groups),
     "rankings": Sheet(("rank", "column", "group", "n", "above_median", *three("scoring_rate"), *RANKING), _rankings),
+    "cutoffs": Sheet(("rank", *MAY_BE_EMPTY["cutoffs"]), _cutoffs),
+    "calibration": Sheet(("rank", *MAY_BE_EMPTY["calibration"]), _calibration),
     "outcomes": Sheet(("rank", "split", "column", "group", *COUNTS), _outcomes),
     "disagreement": Sheet(("column", *GroupDisagreement.__struct_fields__), _disagreement),
     "baselines": Sheet((*BASELINE, "performance", "accuracy", "gap", "verdict"), _baselines),

@@ -42,6 +42,7 @@ def measured_score(
         at_median=int(np.count_nonzero(values == np.median(values))),
         columns=tuple(ranked_column(Graded(values, one.groups.take(order), labels), one) for one in settings),
         auc=auc,
+        is_lower_better=config.lower_is_better,
     )
 
 

@@ -174,6 +174,7 @@ def _tools(document: AuditDocument) -> list[bias_audit.Tool]:
             model_title(document, rank),
             tuple(table for table in document.group_tables if table.rank == rank),
             scored.get(rank, ()),
+            is_lower_better=rank == 0 and document.incumbent is not None and document.incumbent.is_lower_better,
         )
         for rank in document.shortlist
     ]

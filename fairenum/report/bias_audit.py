@@ -14,7 +14,7 @@ from fairenum.rendering.text import shortened
 from fairenum.report.groups import hidden_groups, with_largest
 from fairenum.report.wording import GROUP_WIDTH
 from fairenum.report.wording import profiles as wording
-from fairenum.report.wording.measure import SCORING_NOTE
+from fairenum.report.wording.measure import median_side, scoring_rate
 
 KICKER = "Bias audit in the form of Local Law 144"
 MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
@@ -35,12 +35,15 @@ class Tool:
         Whom it scores above the median, by sensitive column; empty without a score.
     score
         What the score is called, if not as the tool.
+    is_lower_better
+        Lower scores are favourable.
     """
 
     name: str
     selecting: tuple[GroupTable, ...]
     scoring: tuple[GroupTable, ...] = ()
     score: str = ""
+    is_lower_better: bool = False
 
     @property
     def unknown(self) -> dict[str, int]:
@@ -64,7 +67,7 @@ def ratios_section(lead: str, facts: Sequence[tuple[str, str]], tools: Sequence[
         blocks.append(Paragraph(wording.NO_CATEGORIES))
     for tool in tools:
         blocks += [impact_ratios(table, tool.name) for table in tool.selecting]
-        blocks += [scoring_ratios(table, tool.score or tool.name) for table in tool.scoring]
+        blocks += [scoring_ratios(table, tool) for table in tool.scoring]
     return Section("impact", "Impact ratios", tuple(blocks))
 
 
@@ -93,10 +96,11 @@ def impact_ratios(table: GroupTable, name: str) -> Table:
     return _ratios(table, f"By {shortened(table.column, GROUP_WIDTH)}: {name}", ("selected", "selection rate"), note)
 
 
-def scoring_ratios(table: GroupTable, name: str) -> Table:
-    """Show the same for whom a tool scores above the median."""
-    title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {name}"
-    return _ratios(table, title, ("above the median", "scoring rate"), SCORING_NOTE)
+def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
+    """Show the same for whom a tool scores above the median, or below it where that is favourable."""
+    title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}"
+    side, note = (said(is_lower_better=tool.is_lower_better) for said in (median_side, scoring_rate))
+    return _ratios(table, title, (side, "scoring rate"), note)
 
 
 def _ratios(table: GroupTable, title: str, headings: tuple[str, str], note: str) -> Table:

@@ -213,6 +213,7 @@ def _tools(document: MeasureDocument) -> list[bias_audit.Tool]:
             tuple(column.impact for column in decisions.columns),
             () if place else scored,
             short(document.score.name) if document.score else "",
+            document.config.lower_is_better,
         )
         for place, decisions in enumerate(document.decisions)
     ]

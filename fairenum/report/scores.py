@@ -65,9 +65,10 @@ def scoring(score: MeasuredScore, place: int) -> Table:
 
 def _scoring_notes(score: MeasuredScore, place: int) -> Iterator[str]:
     column = score.columns[place]
-    yield f"{wording.SCORING_NOTE}, {score.median:.6g} ({score.at_median} have exactly this score)"
+    rate = wording.scoring_rate(is_lower_better=score.is_lower_better)
+    yield f"{rate}, {score.median:.6g} ({score.at_median} have exactly this score)"
     yield f"lowest ratio of two scoring rates, all groups together: {estimate(column.lowest)}"
-    yield f"standardised: mean against {shortened(column.scoring.reference, GROUP_WIDTH)}, in standard deviations"
+    yield wording.standardised(score, column.scoring.reference)
     yield from hidden_groups(column.groups)
 
 

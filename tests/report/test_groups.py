@@ -9,7 +9,7 @@ from fairenum.document.anatomy import Flips, GroupFlips
 from fairenum.document.impact import GroupTable
 from fairenum.document.models import GroupDisagreement
 from fairenum.report import features
-from fairenum.report.bias_audit import impact_ratios, scoring_ratios
+from fairenum.report.bias_audit import Tool, impact_ratios, scoring_ratios
 from fairenum.report.comparison import compare
 from fairenum.report.embedded import copy_of
 from fairenum.report.groups import MOST_SHOWN, disagreement, impact, selected_groups, whole_impact
@@ -36,7 +36,7 @@ def test_groups_that_are_set_aside_are_marked_and_the_mark_explained():
 
 
 def test_of_many_groups_the_largest_are_shown_and_the_others_counted():
-    ratios = (partial(show, name="model 1") for show in (impact_ratios, scoring_ratios))
+    ratios = (partial(impact_ratios, name="model 1"), partial(scoring_ratios, tool=Tool("model 1", ())))
     for show in (impact, whole_impact, *ratios):
         shown = show(many(MOST_SHOWN + 30))
         assert len(shown.rows) == MOST_SHOWN

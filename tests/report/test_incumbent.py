@@ -224,6 +224,18 @@ def test_the_method_tells_scores_and_models_from_decisions(told, words):
     assert any(words in step for step in method.steps(in_use(audit(), **told)))
 
 
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({}, "in use: tool"),
+        ({"source": "score", "cutoff": 0.5, "favourable": None}, "in use: tool from 0.5"),
+        ({"source": "score", "cutoff": 4.0, "is_lower_better": True}, "in use: tool up to 4"),
+    ],
+)
+def test_the_subject_says_which_scores_are_selected(told, words):
+    assert words in page(in_use(audit(), **told)).subject.split("; ")
+
+
 def test_models_cut_like_it_are_said_to_be():
     document = in_use(audit())
     document = document.but(

@@ -214,3 +214,17 @@ def test_junit_calls_it_what_it_is(plain):
     suite = ElementTree.fromstring(text)
     assert suite.attrib == {"name": "fairenum measurement table", "tests": "2", "failures": "1", "errors": "0"}
     assert suite[0].get("name") == "measurement"
+
+
+@pytest.mark.parametrize("is_lower_better", [False, True])
+@pytest.mark.parametrize("profile", [None, "ll144"])
+def test_scoring_rates_are_on_the_favourable_side_of_the_median(is_lower_better, profile):
+    frame = decided_frame(500)
+    options = {"score": "points", "cutoff": 50, "lower_is_better": is_lower_better, "replications": 50}
+    shown = to_html(page(measure(frame, (), "sex", **options).document, profile=profile, day=date(2026, 3, 1)))
+    side, other = ("below", "above") if is_lower_better else ("above", "below")
+    assert f"share of the group whose score is {side} the median" in shown
+    assert f"(scores {side} the median)" in shown
+    assert (f"<th>{side} the median" in re.sub("<th[^>]*>", "<th>", shown)) == (profile is not None)
+    assert f"score is {other} the median" not in shown
+    assert ("above 0 where scores are lower" in shown) == is_lower_better

@@ -65,7 +65,12 @@ def subject(document: AuditDocument) -> str:
 
 
 def _in_use(incumbent: Incumbent | None) -> str:
-    return f"in use: {short(incumbent.name)}" if incumbent else ""
+    """Name the model in use, and where a score is known alone, which scores it selects."""
+    if incumbent is None:
+        return ""
+    side = "up to" if incumbent.is_lower_better else "from"
+    cut = "" if incumbent.cutoff is None else f" {side} {incumbent.cutoff:.6g}"
+    return f"in use: {short(incumbent.name)}{cut}"
 
 
 def _weighted_by(data: TableFacts) -> str:

@@ -28,7 +28,6 @@ CALIBRATION_CAPTION = (
     "lie apart, one score means different things."
 )
 NAMED = 3  # groups that a sentence names
-SCORING_NOTE = "scoring rate: share of the group whose score is above the median of all measured rows"
 
 
 def name(document: MeasureDocument) -> str:
@@ -156,11 +155,30 @@ def _rightness(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
 def _scoring(score: MeasuredScore, primary: str) -> str:
     column = score.of_column(primary)
     widest = max(column.groups, key=lambda group: abs(group.difference.value or 0.0))
+    side = median_side(is_lower_better=score.is_lower_better)
+    sign = ", above 0 where it is lower" if score.is_lower_better else ""
     return (
-        f"By {short(primary)} the lowest ratio of scoring rates (scores above the median) is {estimate(column.lowest)};"
+        f"By {short(primary)} the lowest ratio of scoring rates (scores {side}) is {estimate(column.lowest)};"
         f" the mean score of {short(widest.group)} is {estimate(widest.difference, signed)} standard deviations from "
-        f"that of {short(column.scoring.reference)}."
+        f"that of {short(column.scoring.reference)}{sign}."
     )
+
+
+def median_side(*, is_lower_better: bool) -> str:
+    """Say on which side of the median scores are favourable."""
+    return "below the median" if is_lower_better else "above the median"
+
+
+def scoring_rate(*, is_lower_better: bool) -> str:
+    """Say what a scoring rate is."""
+    side = median_side(is_lower_better=is_lower_better)
+    return f"scoring rate: share of the group whose score is {side} of all measured rows"
+
+
+def standardised(score: MeasuredScore, reference: str) -> str:
+    """Say what a standardised difference of means is, and which sign is favourable."""
+    sign = "; above 0 where scores are lower, which is favourable" if score.is_lower_better else ""
+    return f"standardised: mean against {short(reference)}, in standard deviations{sign}"
 
 
 def bias_source(document: MeasureDocument) -> str:
@@ -189,9 +207,10 @@ def steps(document: MeasureDocument) -> Iterator[str]:
             "changes hold for all of them together."
         )
     if document.score:
+        side = median_side(is_lower_better=document.score.is_lower_better)
         yield (
-            "A scoring rate is the share above the median of all measured rows; standardised differences are in "
-            "standard deviations of the two groups together; cutoffs are those that the highest scores of 5, 10, ... "
+            f"A scoring rate is the share {side} of all measured rows; standardised differences are in standard "
+            "deviations of the two groups together; cutoffs are those that the most favourable scores of 5, 10, ... "
             "95 % of the rows reach."
         )
 

@@ -17,6 +17,8 @@ TABLES: Mapping[str, str] = {
     "groups": "selection rates, impact ratios and differences by group on the holdout, {shown}",
     "rankings": "how groups score, by what models rank people by: share above the median, means, AUC; empty without a "
     "score",
+    "cutoffs": "selection rates by group, gap, lowest ratio and accuracy at every cutoff of these scores",
+    "calibration": "the share of favourable labels by group and range of these scores",
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
     "disagreement": "how far the models disagree about the rows of each group",
     "baselines": "other mitigations on the holdout; empty if none was tried",
