@@ -101,7 +101,7 @@ class Standing:
         """Find the candidate of least gap, of equals model 1 or the best performing; -1 where there is none."""
         candidates = self.candidates(tolerances)
         if self.mark is not None:  # what is in use stays unless another looks fairer
-            candidates = candidates & ~_at_least(self.gap, np.float64(self.mark.gap))
+            candidates = candidates & (np.round(self.gap - self.mark.gap, ROUNDING_DIGITS) < 0.0)
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
         place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)

@@ -153,6 +153,7 @@ def test_a_model_has_to_undercut_what_is_in_use_and_to_reach_its_performance():
     assert replace(field, mark=Mark(0.8, 0.2)).fairest(Tolerances()) == -1
     assert replace(field, mark=Mark(0.7, 0.2)).fairest(Tolerances()) == 2
     assert replace(field, mark=Mark(0.9, 0.5)).fairest(Tolerances()) == -1
+    assert replace(field, mark=Mark(0.8, NAN)).fairest(Tolerances()) == -1  # nothing is fairer than what is undefined
     alone = replace(models([0.3]), mark=Mark(0.8, 0.31), excess=np.array([0.1]))
     assert alone.fairest(Tolerances()) == -1
     assert replace(alone, excess=None).fairest(Tolerances()) == 0

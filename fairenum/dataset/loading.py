@@ -11,7 +11,7 @@ from fairenum.dataset.card import Card, list_datasets
 from fairenum.dataset.files import read_file, read_table
 from fairenum.dataset.naming import Names, listed
 from fairenum.dataset.table import Dataset
-from fairenum.document.reading import Reading, ReadingOptions, reading_of
+from fairenum.document.reading import NONE, Reading, ReadingOptions, reading_of
 from fairenum.errors import DatasetChanged
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def _from_card(
     taken, models = (label, *sensitive, *drop), (reading.incumbent, reading.incumbent_score, reading.incumbent_model)
     # the table's own model in use, unless another one is named, or its column plays another part
     is_own = in_use is None and not any(models) and card.incumbent not in taken
+    if card.incumbent and not is_own and card.incumbent not in (*taken, *models) and reading.incumbent != NONE:
+        card_drop.append(card.incumbent)  # no machine learns from what a tool decided, whichever is in use
     card_bands = {column: ends for column, ends in card.bands.items() if column in sensitive}
     return Dataset.from_frame(
         read_bundled(card),

@@ -191,7 +191,12 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
             core = explanation.core.but(left_out=tuple(entry.counted for entry in explanation.core.left_out))
             explanation = explanation.but(clusters=(), core=core)
         flips = self.flips and self.flips.but(flipped=())
-        table = self.dataset.but(split_rows=None)
         return self.but(
-            is_redacted=True, dataset=table, models=models, examples=(), explanation=explanation, flips=flips
+            is_redacted=True,
+            dataset=self.dataset.but(split_rows=None),
+            models=models,
+            examples=(),
+            explanation=explanation,
+            flips=flips,
+            scores=(),  # the least score and the curve of a small group are those of persons
         )

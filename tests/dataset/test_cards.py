@@ -153,3 +153,13 @@ def test_a_wheel_installed_anywhere_finds_its_datasets(tmp_path):
         text=True,
     )
     assert run.stdout.split() == [str(tmp_path / "anywhere" / "fairenum" / "bundled"), "5", "208"]
+
+
+def test_no_machine_learns_from_the_verdict_of_a_tool_unless_that_is_asked_for():
+    def features(**options):
+        return {column.name for column in load_dataset("compas", **options).features}
+
+    assert "score_factor" not in features()
+    assert "score_factor" not in features(in_use=lambda frame: frame["Misdemeanor"])
+    assert "score_factor" not in features(incumbent_score="Number_of_Priors", incumbent_cutoff=1)
+    assert "score_factor" in features(incumbent="none")
