@@ -23,7 +23,7 @@ def table(rows: int = 600, seed: int = 1) -> pd.DataFrame:
 
 
 def audited(frame: pd.DataFrame, **options: object) -> AuditResult:
-    return audit(frame, **PLAN, **{**QUICK, "drop": ["points", "rival"], **options})
+    return audit(frame, **{**PLAN, **QUICK, "drop": ["points", "rival"], **options})
 
 
 def holdout(result: AuditResult, frame: pd.DataFrame) -> pd.DataFrame:

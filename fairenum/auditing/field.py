@@ -22,11 +22,14 @@ class Field:
         Without them, nothing is guarded about single groups.
     incumbent
         The model in use, where models are to take its place; None where model 1 is what they are compared with.
+    is_exploratory
+        Whether models are chosen and judged by rows that are not separate, so that nothing confirms a choice.
     """
 
     models: tuple[AuditedModel, ...]
     sensitive: tuple[SensitiveColumn, ...] = ()
     incumbent: Incumbent | None = None
+    is_exploratory: bool = False
 
     @property
     def reference(self) -> AuditedModel | Incumbent:
@@ -41,4 +44,4 @@ class Field:
 def field_of(document: AuditDocument) -> Field:
     """Take from a document what a choice needs."""
     incumbent = document.incumbent if document.is_against_incumbent else None
-    return Field(document.models, document.dataset.sensitive, incumbent)
+    return Field(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)

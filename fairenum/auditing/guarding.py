@@ -99,7 +99,7 @@ def _rate(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> flo
 def guarded(selection: Selection, field: Field, confidence: float) -> Selection:
     """Add to a choice that was judged what became of every guardrail, and whether the model is proposed."""
     checked = selection.but(guards=guard_checks(field, selection, confidence))
-    return checked.but(proposal=proposal_of(checked))
+    return checked.but(proposal=proposal_of(checked, is_exploratory=field.is_exploratory))
 
 
 def guard_checks(field: Field, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:

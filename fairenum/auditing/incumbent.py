@@ -48,14 +48,16 @@ def in_place(dataset: Dataset, config: AuditConfig) -> InPlace | None:
     if config.performance == "auc" and told.scores is None:
         raise ConfigError(
             f"the model in use, {told.name!r}, has decisions alone, and performance 'auc' (--performance) is about "
-            "scores; name its score with incumbent_score=... (--incumbent-score), or choose another measure"
+            "scores; name its score with incumbent_score=... (--incumbent-score), choose another measure, or leave it "
+            "out with incumbent='none' (--incumbent none)"
         )
     if told.bits is not None:
         return InPlace(told, told.bits)
-    reading, cutoff = config.reading, Cutoff.of(config.reading.incumbent_cutoff)
+    cutoff = Cutoff.of(told.cutoff)
+    weights = dataset.weights.values if dataset.weights else None
     if cutoff.rule == "base-rate":
-        cutoff = Cutoff("rate", float(dataset.y.mean()))
-    cut = cut_score(np.asarray(told.scores), cutoff, -1.0 if reading.incumbent_lower_is_better else 1.0)
+        cutoff = Cutoff("rate", float(np.average(dataset.y, weights=weights)))
+    cut = cut_score(np.asarray(told.scores), cutoff, -1.0 if told.is_lower_better else 1.0, weights)
     return InPlace(told, cut.bits, cut.value)
 
 

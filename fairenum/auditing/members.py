@@ -78,7 +78,7 @@ def incumbent(found: InPlace, lineup: Lineup, scores: Parts[SplitScores], config
         favourable=told.favourable,
         unfavourable=told.unfavourable,
         cutoff=found.cutoff,
-        is_lower_better=config.reading.incumbent_lower_is_better,
+        is_lower_better=told.is_lower_better,
         undecided=told.undecided,
         copies=copies_of(found, lineup.division, config),
     )

@@ -155,13 +155,7 @@ def run_audit(
     with clock.stage("tune"):
         training, tuning = train_machine(division, config, progress)
     config = facts.resolved(config, division, training)
-    with clock.stage("enumerate"):
-        listing = enumerate_models(division, training, config, progress)
-    with clock.stage("guide"):
-        watched = watched_rows(division, listing.point, config, incumbent)
-        listing, guided = join_guided(listing, division, training, watched, config, progress)
-    with clock.stage("tilt"):
-        listing, tilted = join_tilted(listing, guided, division, training, watched, config, progress)
+    listing, guided, tilted = _searched(division, training, config, incumbent, clock)
     with clock.stage("baselines"):
         others = baselines(division, training, listing, config, progress)
     with clock.stage("screen"):
@@ -174,10 +168,7 @@ def run_audit(
     with clock.stage("range"):
         reachable = possible_range(division, training, listing, config)
     with clock.stage("choose"):
-        rival = row_0 if config.against == "incumbent" else None
-        field = Field(models, facts.sensitive_columns(config, division), rival)
-        chosen = choose(field, division.column, config.tolerances)
-        selection = guarded(judge_first(chosen, field, live.lineup, config), field, config.confidence)
+        selection = _chosen(live, models, row_0)
     found = _Findings(tuning, guided, tilted, others, screening, models, row_0, multiplicity, reachable, selection)
     document = _stated(live, found)
     with clock.stage("explain"):
@@ -185,6 +176,21 @@ def run_audit(
     with clock.stage("weigh"):
         document = live.weighed(document)
     return document.but(timings=clock.timings()), live
+
+
+def _searched(
+    division: Division, training: Training, config: AuditConfig, incumbent: InPlace | None, clock: _Clock
+) -> tuple[Listing, GuidedRun | None, TiltedRun | None]:
+    """List the models best first, and those that are searched for among them."""
+    progress = clock.progress
+    with clock.stage("enumerate"):
+        listing = enumerate_models(division, training, config, progress)
+    with clock.stage("guide"):
+        watched = watched_rows(division, listing.point, config, incumbent)
+        listing, guided = join_guided(listing, division, training, watched, config, progress)
+    with clock.stage("tilt"):
+        listing, tilted = join_tilted(listing, guided, division, training, watched, config, progress)
+    return listing, guided, tilted
 
 
 def _scored(live: LiveRun) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
@@ -199,6 +205,16 @@ def _scored(live: LiveRun) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
         own = Parts(*(scores[part].pop(place) for part in PARTS))
         row_0 = members.incumbent(live.incumbent, lineup, own, live.config)
     return members.audited_models(live.division, live.training, live.listing, scores), row_0
+
+
+def _chosen(live: LiveRun, models: tuple[AuditedModel, ...], row_0: Incumbent | None) -> Selection:
+    """Choose by the selection split, and judge the choice by the holdout."""
+    config, column = live.config, live.division.column
+    rival = row_0 if config.against == "incumbent" else None
+    sensitive = facts.sensitive_columns(config, live.division)
+    field = Field(models, sensitive, rival, live.division.is_exploratory)
+    judged = judge_first(choose(field, column, config.tolerances), field, live.lineup, config)
+    return guarded(judged, field, config.confidence)
 
 
 @dataclass(frozen=True, slots=True)

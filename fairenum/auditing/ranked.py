@@ -29,16 +29,15 @@ def _wanted(document: AuditDocument) -> Iterable[int]:
 
 
 def _measured(rank: int, document: AuditDocument, lineup: Lineup) -> ModelScore:
-    config, rows = document.config, lineup.division.rows["holdout"]
-    is_lower_better = rank == 0 and config.reading.incumbent_lower_is_better
-    place, measuring = lineup.ranks.index(rank), _config(config, is_lower_better=is_lower_better)
-    values = lineup.values("holdout")[place] if rank == 0 else lineup.uncut("holdout")[place]
+    told, place = document.incumbent if rank == 0 else None, lineup.ranks.index(rank)
+    rows, labels = lineup.division.rows["holdout"], lineup.division.holdout.labels
+    measuring = _config(document.config, is_lower_better=told is not None and told.is_lower_better)
+    values = lineup.values("holdout")[place] if told else lineup.uncut("holdout")[place]
     settings = [
         Setting(groups.take(rows), number, column.reference, True, measuring)
         for number, (groups, column) in enumerate(zip(lineup.division.columns, document.dataset.sensitive, strict=True))
     ]
-    name = document.incumbent.name if rank == 0 and document.incumbent else f"decision value of model {rank}"
-    labels = lineup.division.holdout.labels
+    name = told.name if told else f"decision value of model {rank}"
     return ModelScore(rank, measured_score(name, np.asarray(values), labels, settings))
 
 

@@ -50,8 +50,7 @@ class _Rows:
 
 def screen(division: Division, listing: Listing, config: AuditConfig) -> Screening:
     """Look at what each feature alone tells of the label, of model 1's decisions, and of the groups."""
-    rows = _Rows.drawn(division, config)
-    columns = [column for column in division.dataset.features if column.name not in division.encoding.dropped]
+    rows, columns = _Rows.drawn(division, config), _learned_from(division)
     several = columns if len(columns) > 1 else []  # nothing could be left out of a single one
     decided = _decided(rows, division, listing)
     labels = division.train.labels[rows.train].astype(np.intp), division.selection.labels[rows.measured].astype(np.intp)
@@ -73,9 +72,12 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
 def copies_of(incumbent: InPlace, division: Division, config: AuditConfig) -> tuple[str, ...]:
     """Name the features by one threshold of which, or by whose texts, the model in use decides."""
     rows, bits = _Rows.drawn(division, config), incumbent.bits.astype(np.intp)
-    columns = [column for column in division.dataset.features if column.name not in division.encoding.dropped]
-    found = _lookalikes(columns, rows, bits[rows.train_rows], bits[rows.measured_rows])
+    found = _lookalikes(_learned_from(division), rows, bits[rows.train_rows], bits[rows.measured_rows])
     return tuple(one.feature for one in found)
+
+
+def _learned_from(division: Division) -> list[Column]:
+    return [column for column in division.dataset.features if column.name not in division.encoding.dropped]
 
 
 def _is_mixed(parts: tuple[Codes, ...]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 
 import rich_click as click
@@ -107,10 +106,9 @@ def attack(
     from fairenum.attack.simulate import check_names, simulate
     from fairenum.dataset import load_dataset
     from fairenum.document.attack_config import AttackConfig
-    from fairenum.document.reading import NONE
 
     # flips are simulated on all columns, those that a card knows as decisions of a model in use among them
-    reading = replace(taken_reading(options, bands), incumbent=NONE)
+    reading = taken_reading(options, bands).without_incumbent()
     config = AttackConfig().but(**options)
     check_names(config)
     dataset = load_dataset(data, label, favourable, sensitive or None, reading=reading)

@@ -81,6 +81,13 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
     table = saved.dataset
     # a run that names no guardrail was made before there were any
     config = saved.config.but(guards=saved.config.guards or ("none",))
+    if saved.incumbent is None:  # the card of a bundled table may have come to name one since
+        config = config.but(reading=config.reading.without_incumbent())
+    elif saved.incumbent.source == "model" and config.reading.incumbent_model is None:
+        raise ResultError(
+            "the model in use was given to this run in Python, and a saved run does not hold it; make a new run with "
+            "export() there"
+        )
     with shown_progress(quiet) as progress:
         fresh = audit(data, table.label, table.favourable, table.sensitive_columns, config=config, progress=progress)
     if fresh.is_partial:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fairenum.dataset.columns import Texts, is_missing, read_only, read_texts
 from fairenum.dataset.decisions import Decided, Scored, read_decision, read_scores
-from fairenum.dataset.groups import Groups, intersect, read_groups
+from fairenum.dataset.groups import Groups, intersect
 from fairenum.dataset.label import Label, meant_value, read_label
-from fairenum.dataset.regrouping import regroup
+from fairenum.dataset.regrouping import read_regrouped
 from fairenum.dataset.table import refuse_unknown_columns, with_plain_names
 from fairenum.document.reading import Reading
 from fairenum.document.remark import Remark
@@ -130,11 +130,7 @@ def read_decided(
     is_lacking = np.any([*lacking.values()], axis=0)
     _refuse_nothing(lacking, is_lacking)
     rows = np.flatnonzero(~is_lacking)
-    groups = [
-        read_groups(frame[column].iloc[rows], reading.bands.get(column, ()), (meanings or {}).get(column))
-        for column in roles.sensitive
-    ]
-    regrouping = regroup(groups, reading)
+    regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
     rows = rows if regrouping.rows is None else rows[regrouping.rows]
     label = None if roles.label is None else read_label(frame[roles.label].iloc[rows], roles.favourable)
     return DecidedTable(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fairenum.dataset.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
 from fairenum.dataset.decisions import BitArray, Decided, Spelling, read_decision, read_scores
 from fairenum.dataset.label import Label, meant_value
+from fairenum.document.cutoff import CutoffText
 from fairenum.document.incumbent import IncumbentSource
 from fairenum.document.reading import NONE, Reading
 from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 SPELLING = Spelling("incumbent", "incumbent-favourable", "incumbent-score")
 UNNAMED = "the model in use"
+# Options that say something about a model in use without naming it.
+ABOUT = {
+    "incumbent_favourable": "--incumbent-favourable",
+    "incumbent_cutoff": "--cutoff",
+    "incumbent_lower_is_better": "--lower-is-better",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,8 +43,12 @@ class InUse:
         Its decisions, 1 favourable; None where its scores are to be cut.
     scores
         Higher is favourable; None if it gives none.
+    cutoff
+        Where its scores are to be cut, as its owner counts; None where decisions were given.
     favourable, unfavourable
         What its decisions are called; None where scores are cut.
+    is_lower_better
+        Whether lower scores were favourable as its owner counts, so that they were turned round.
     undecided
         Rows about which it says nothing: they were left out.
     """
@@ -46,8 +57,10 @@ class InUse:
     source: IncumbentSource
     bits: BitArray | None = field(default=None, repr=False)
     scores: FloatArray | None = field(default=None, repr=False)
+    cutoff: CutoffText | None = None
     favourable: str | None = None
     unfavourable: str | None = None
+    is_lower_better: bool = False
     undecided: int = 0
 
     def take(self, rows: IntArray) -> InUse:
@@ -57,7 +70,9 @@ class InUse:
 
     @property
     def content(self) -> bytes:
-        """What it says, for a fingerprint."""
+        """What the table holds of it, for a fingerprint: what a model was asked is no part of the table."""
+        if self.source == "model":
+            return b""
         parts = (b"" if part is None else part.tobytes() for part in (self.bits, self.scores))
         return repr((self.name, self.source)).encode() + b"".join(parts)
 
@@ -103,21 +118,22 @@ class Told:
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
             _refuse_other_favourable(decided, reading.incumbent_favourable)
-        scores = None if self.values is None else self._direction(label, decided, reading) * self.values[rows]
-        found = InUse(self.name, self.source, scores=None if scores is None else read_only(scores))
+        found = InUse(self.name, self.source, cutoff=reading.incumbent_cutoff)
+        if self.values is not None:
+            is_lower = self._is_lower_better(label, decided, reading)
+            scores = (-1.0 if is_lower else 1.0) * self.values[rows]
+            found = replace(found, scores=read_only(scores), is_lower_better=is_lower)
         if decided is None:
             return found
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
 
-    def _direction(self, label: Label, decided: Decided | None, reading: Reading) -> float:
-        """Return what scores are multiplied by so that higher is favourable."""
-        if reading.incumbent_lower_is_better:
-            return -1.0
-        if self.scored is None:
-            return 1.0
+    def _is_lower_better(self, label: Label, decided: Decided | None, reading: Reading) -> bool:
+        """Tell whether lower scores are favourable: it was said, or higher ones speak for the other decision."""
+        if reading.incumbent_lower_is_better or self.scored is None:
+            return reading.incumbent_lower_is_better
         wanted = reading.incumbent_favourable if decided is None else decided.favourable
         favourable = label.favourable if wanted is None else wanted
-        return 1.0 if meant_value(favourable, [plain_text(self.scored)]) is not None else -1.0
+        return meant_value(favourable, [plain_text(self.scored)]) is None
 
 
 def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | None:
@@ -134,28 +150,33 @@ def told(frame: pd.DataFrame, reading: Reading, model: object = None) -> Told | 
     """
     if model is not None or reading.incumbent_model is not None:
         return _asked(frame, reading, model)
-    column, score = (None if name == NONE else name for name in (reading.incumbent, reading.incumbent_score))
-    _refuse_idle(reading, has_decisions=column is not None, has_score=score is not None)
+    column, score = None if reading.incumbent == NONE else reading.incumbent, reading.incumbent_score
     if column is None and score is None:
+        _refuse_about_nobody(reading)
         return None
+    _refuse_idle(reading)
     texts = None if column is None else read_texts(frame[column])
     values = None if score is None else read_scores(frame[score], reading.decimal, SPELLING)
     return Told(str(column or score), "decisions" if column else "score", texts, values)
 
 
-def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
-    """Refuse options about decisions or a score that nobody has named: they would change nothing."""
-    if reading.incumbent == NONE:  # a card may say more about the model in use that was turned off
-        return
-    if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):
-        given = "incumbent_lower_is_better (--lower-is-better)"
-        if reading.incumbent_cutoff is not None:
-            given = "incumbent_cutoff (--cutoff)"
+def _refuse_about_nobody(reading: Reading) -> None:
+    for name, flag in ABOUT.items():
+        if getattr(reading, name):
+            raise ConfigError(
+                f"option {name!r} ({flag}) is about a model in use, and none was given; name its decisions with "
+                "incumbent=... (--incumbent COLUMN) or its score with incumbent_score=... (--incumbent-score COLUMN)"
+            )
+
+
+def _refuse_idle(reading: Reading) -> None:
+    """Refuse what is said about a score or about decisions where a column holds the other alone."""
+    if reading.incumbent_score is None and reading.incumbent_lower_is_better:
         raise ConfigError(
-            f"{given} is about a score of the model in use, and there is none; name its column with "
-            "incumbent_score=... (--incumbent-score COLUMN)"
+            "incumbent_lower_is_better (--lower-is-better) is about a score of the model in use, and there is none; "
+            "name its column with incumbent_score=... (--incumbent-score COLUMN)"
         )
-    if not has_decisions and reading.incumbent_favourable is not None:
+    if reading.incumbent is None and reading.incumbent_favourable is not None:
         raise ConfigError(
             "incumbent_favourable (--incumbent-favourable) is about decisions of the model in use, and there are none; "
             "name their column with incumbent=... (--incumbent COLUMN)"

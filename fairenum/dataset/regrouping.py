@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.dataset.columns import IntArray
-from fairenum.dataset.groups import Groups
+from fairenum.dataset.groups import Groups, read_groups
 from fairenum.document.reading import Reading
 from fairenum.document.table import Regrouped
 from fairenum.errors import ColumnConstant, DataError
 from fairenum.phrases import did_you_mean, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +37,14 @@ class Regrouping:
     columns: tuple[Groups, ...]
     made: Mapping[str, Regrouped]
     rows: IntArray | None
+
+
+def read_regrouped(
+    frame: pd.DataFrame, columns: Sequence[str], meanings: Mapping[str, Mapping[str, str]] | None, reading: Reading
+) -> Regrouping:
+    """Read the groups of some columns, with names for values that are codes, and make of them what was asked for."""
+    groups = [read_groups(frame[name], reading.bands.get(name, ()), (meanings or {}).get(name)) for name in columns]
+    return regroup(groups, reading)
 
 
 def regroup(columns: Sequence[Groups], reading: Reading) -> Regrouping:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from fairenum.dataset.columns import Column, FloatArray, IntArray, read_only
 from fairenum.dataset.features import read_features
-from fairenum.dataset.groups import Groups, intersect, read_groups
+from fairenum.dataset.groups import Groups, intersect
 from fairenum.dataset.incumbent import InUse, told
 from fairenum.dataset.label import Label, read_label
 from fairenum.dataset.naming import Names, listed, refuse_repeated
 from fairenum.dataset.partition import Partition, read_partition
-from fairenum.dataset.regrouping import regroup
+from fairenum.dataset.regrouping import read_regrouped
 from fairenum.dataset.weights import Weights, read_weights
 from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
 from fairenum.document.remark import Remark
@@ -195,26 +195,19 @@ class Dataset:
         **options
             Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
         """
-        reading = reading_of(reading, options)
-        frame = with_plain_names(frame)
+        reading, frame = reading_of(reading, options), with_plain_names(frame)
         if label is None:
-            raise LabelError(
-                "the table has no label yet; name the column to predict with label=... (--label COLUMN) and its "
-                f"favourable value with favourable=... (--favourable VALUE); its columns are {quoted(frame.columns)}"
-            )
+            raise _no_label(frame)
         sensitive, withhold = listed(sensitive), listed(withhold)
         _refuse_parts(frame, label, sensitive, withhold, reading)
         said = told(frame, reading, in_use)
         kept = np.arange(len(frame)) if said is None else said.rows
-        decided = frame.iloc[kept]
-        groups = [read_groups(decided[c], reading.bands.get(c, ()), (meanings or {}).get(c)) for c in sensitive]
-        regrouping = regroup(groups, reading)
+        regrouping = read_regrouped(frame.iloc[kept], sensitive, meanings, reading)
         undecided, kept = len(frame) - len(kept), kept if regrouping.rows is None else kept[regrouping.rows]
         frame, is_whole = frame.iloc[kept], len(kept) == len(frame)
         outcome = read_label(frame[label], favourable)
-        hidden = {label, *reading.drop, *reading.aside.values()}
-        hidden |= set() if reading.use_sensitive else {*sensitive, *withhold}
-        features, remarks = _features(frame, hidden, reading)
+        withheld = () if reading.use_sensitive else (*sensitive, *withhold)
+        features, remarks = _features(frame, {label, *reading.drop, *reading.aside.values(), *withheld}, reading)
         return cls(
             name=name,
             features=features,
@@ -237,6 +230,13 @@ def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
     names = [str(name).strip() for name in frame.columns]
     refuse_repeated(names)
     return frame.set_axis(names, axis="columns")
+
+
+def _no_label(frame: pd.DataFrame) -> LabelError:
+    return LabelError(
+        "the table has no label yet; name the column to predict with label=... (--label COLUMN) and its favourable "
+        f"value with favourable=... (--favourable VALUE); its columns are {quoted(frame.columns)}"
+    )
 
 
 def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:

@@ -160,6 +160,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         return range(0 if self.incumbent else 1, len(self.models) + 1)
 
     @property
+    def members(self) -> Sequence[AuditedModel | Incumbent]:
+        """All rows of a table of models, the model in use first."""
+        return (self.incumbent, *self.models) if self.incumbent else self.models
+
+    @property
     def shortlist(self) -> list[int]:
         """Ranks to be shown side by side: the model in use, which has rank 0, model 1, and the selected one."""
         return [*([0] if self.incumbent else []), *self.selection.shortlist]

@@ -161,15 +161,16 @@ class Selection(Value, frozen=True):
         return sorted({1, self.rank or 1})
 
 
-def proposal_of(selection: Selection) -> Proposal | None:
+def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Proposal | None:
     """Propose another model than model 1 if the holdout shows it to be fairer and keeps every guardrail there.
 
-    A guardrail is kept if what was measured lies within its limits: that is more than not being shown broken.
+    A guardrail is kept if what was measured lies within its limits: that is more than not being shown broken. An
+    exploratory run has no rows apart from those that it chose by, and proposes nothing.
     """
     if selection.outcome != "selected":
         return None
     is_kept = all(guard.is_kept for guard in selection.guards)
-    return "proposed" if selection.is_fairer and is_kept else "candidate"
+    return "proposed" if selection.is_fairer and is_kept and not is_exploratory else "candidate"
 
 
 def reason_for(outcome: Outcome, column: str | None, models: int, others: set[int]) -> Reason:

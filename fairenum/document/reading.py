@@ -112,7 +112,21 @@ class Reading:
     def aside(self) -> dict[str, str]:
         """The columns that say something about rows and are no features, by the options that name them."""
         named = {name: getattr(self, name) for name in ASIDE}
-        return {name: column for name, column in named.items() if column not in (None, NONE)}
+        if self.incumbent == NONE:
+            del named["incumbent"]
+        return {name: column for name, column in named.items() if column is not None}
+
+    def without_incumbent(self) -> Reading:
+        """Return the same without a model in use, whatever the card of a bundled table says."""
+        return replace(
+            self,
+            incumbent=NONE,
+            incumbent_favourable=None,
+            incumbent_score=None,
+            incumbent_model=None,
+            incumbent_cutoff=None,
+            incumbent_lower_is_better=False,
+        )
 
 
 # Options that name a column which is no feature, and what they are called on the command line.
@@ -157,7 +171,7 @@ def _check_incumbent(reading: Reading) -> None:
             f"column {reading.incumbent!r} holds decisions (--incumbent), which are not cut; leave out the cutoff "
             "(incumbent_cutoff, --cutoff), or name the score alone (--incumbent-score)"
         )
-    if reading.incumbent_score is not None and reading.incumbent is None and cutoff is None:
+    if reading.incumbent_score is not None and reading.incumbent in (None, NONE) and cutoff is None:
         raise ConfigError(
             f"a score decides where it is cut; say where {reading.incumbent_score!r} is with incumbent_cutoff=... "
             "(--cutoff), such as 0.5, rate=0.3 or base-rate"

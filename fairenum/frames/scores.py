@@ -33,16 +33,9 @@ COUNTED = ("support_size", "supports", "records_left_out")  # which the model in
 COUNTS = ("rows", "favourable", "selected", "true_positives")
 
 
-def members(document: AuditDocument) -> Iterator[AuditedModel | Incumbent]:
-    """Yield the model in use, which has rank 0, if there is one, and the listed models."""
-    if document.incumbent:
-        yield document.incumbent
-    yield from document.models
-
-
 def model_rows(document: AuditDocument) -> Iterator[Row]:
     """Yield what is proven about each model, and its scores on both splits; of the one in use its scores alone."""
-    return (_model(model, document) for model in members(document))
+    return (_model(model, document) for model in document.members)
 
 
 def _model(model: AuditedModel | Incumbent, document: AuditDocument) -> Row:
@@ -65,7 +58,7 @@ def _model(model: AuditedModel | Incumbent, document: AuditDocument) -> Row:
 
 def _scores(document: AuditDocument) -> Iterator[Row]:
     """Yield every measure of every model on both splits, with its limits and its change against the reference."""
-    for model in members(document):
+    for model in document.members:
         for part in PARTS:
             for name in MEASURES:
                 found = model.scores.of(part).measure(name)
@@ -90,7 +83,7 @@ def _groups(document: AuditDocument) -> Iterator[Row]:
 def _outcomes(document: AuditDocument) -> Iterator[Row]:
     """Yield what every model decides about every group of every sensitive column, in rows."""
     columns = {column.column: column.groups for column in document.dataset.sensitive}
-    for model in members(document):
+    for model in document.members:
         for part in PARTS:
             for column, found in model.scores.of(part).by_column.items():
                 place: Row = {"rank": model.rank, "split": part, "column": column}

@@ -92,24 +92,24 @@ def headline(tool: Tool) -> str:
 
 def impact_ratios(table: GroupTable, name: str) -> Table:
     """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
-    known, best = _counted(table)
-    return Table(
-        title=f"By {shortened(table.column, GROUP_WIDTH)}: {name}",
-        headings=("category", "applicants", "selected", "selection rate", "impact ratio"),
-        rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
-        notes=("impact ratio: selection rate as a share of that of the most selected category", *_notes(table)),
-    )
+    note = "impact ratio: selection rate as a share of that of the most selected category"
+    return _ratios(table, f"By {shortened(table.column, GROUP_WIDTH)}: {name}", ("selected", "selection rate"), note)
 
 
 def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
     """Show the same for whom a tool scores above the median, or below it where that is favourable."""
-    known, best = _counted(table)
+    title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}"
     side = median_side(is_lower_better=tool.is_lower_better)
+    return _ratios(table, title, (side, "scoring rate"), scoring_rate(is_lower_better=tool.is_lower_better))
+
+
+def _ratios(table: GroupTable, title: str, headings: tuple[str, str], note: str) -> Table:
+    known, best = _counted(table)
     return Table(
-        title=f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}",
-        headings=("category", "applicants", side, "scoring rate", "impact ratio"),
+        title=title,
+        headings=("category", "applicants", *headings, "impact ratio"),
         rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
-        notes=(scoring_rate(is_lower_better=tool.is_lower_better), *_notes(table)),
+        notes=(note, *_notes(table)),
     )
 
 

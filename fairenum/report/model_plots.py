@@ -139,7 +139,7 @@ def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
     """Make one mark for all models at the same place; the telling ones lie on top."""
     metric = document.selection.tolerances.metric
     places: dict[tuple[float, float], list[AuditedModel | Incumbent]] = {}
-    for model in map(document.member, document.ranks):
+    for model in document.members:
         scores = model.scores.of(part)
         performance, gap = scores.performance.value, scores.gap(metric).value
         if performance is not None and gap is not None:

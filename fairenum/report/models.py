@@ -108,7 +108,7 @@ def _notes(document: AuditDocument) -> Iterator[str]:
         f"gap: {GAPS[metric]} difference [{level:g} %]; change, verdict: against {reference_name(document)}, all "
         "models judged together; flips: rows that model 1 decides otherwise"
     )
-    others = (document.member(rank) for rank in document.ranks if rank != document.reference.rank)
+    others = (model for model in document.members if model is not document.reference)
     if any(gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in others):
         yield f"open: these rows do not tell its gap from that of {reference_name(document)}"
     if document.incumbent:
@@ -127,7 +127,7 @@ def explored(document: AuditDocument) -> Section:
     explorer = Explorer(
         figure=Figure(model_plots.scatters(document), wording.SELECTED_BY),
         table=all_models(document),
-        candidates=tuple(_candidate(document, document.member(rank)) for rank in document.ranks),
+        candidates=tuple(_candidate(document, model) for model in document.members),
         rule=allowance(document),
         performance=performance_of(document) + (f" against {IN_USE}" if document.is_against_incumbent else ""),
         least=_exact(_selection_gap(document, document.reference)) if document.is_against_incumbent else "",
@@ -137,7 +137,7 @@ def explored(document: AuditDocument) -> Section:
 
 def all_models(document: AuditDocument) -> Table:
     """Show every model on both splits: on the one it is chosen by, and on the one it is judged by."""
-    ended, ranks = ended_with(document), document.ranks
+    ended = ended_with(document)
     return Table(
         title="All models, best objective first",
         headings=(
@@ -145,9 +145,9 @@ def all_models(document: AuditDocument) -> Table:
             *(performance_of(document), "gap"),
             *(performance_of(document), "gap", "change of gap", "verdict", "flips"),
         ),
-        rows=tuple(_whole_row(document, document.member(rank)) for rank in ranks),
+        rows=tuple(_whole_row(document, model) for model in document.members),
         names=0,
-        marked=None if ended is None else ranks.index(ended),
+        marked=None if ended is None else document.ranks.index(ended),
         notes=tuple(_notes(document)),
         over=(Over("", "", 5), Over(PARTS["selection"], "chosen by", 2), Over(PARTS["holdout"], "judged by", 5)),
     )

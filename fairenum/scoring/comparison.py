@@ -105,27 +105,20 @@ def compare(
     groups, rates, scores = decisions.groups, GAP_RATES[gap], score(decisions)
     present = groups.sizes > 0
     single = is_single(rates, present)
-    noise = deviations(decisions, rates, replications, rng)
-    criticals = _criticals(noise, present, confidence, single=single)
+    criticals = _criticals(deviations(decisions, rates, replications, rng), present, confidence, single=single)
     moved = movement(decisions, rates, present, criticals)
-    lower, upper = change_limits(moved, present, single=single)
-    if not single:
-        apart = one_by_one(confidence, int(present.sum()), len(rates), max(len(decisions.predictions) - 1, 1))
-        low, high = change_limits(movement(decisions, rates, present, apart), present, single=single)
-        # either may serve, on each side: which one does is known from the errors, before any estimate
-        lower = low if apart.of_lower < criticals.of_lower else lower
-        upper = high if apart.of_upper < criticals.of_upper else upper
+    limits = change_limits(moved, present, single=single)
+    lower, upper = limits if single else _narrower(limits, criticals, decisions, rates, present, confidence)
     gaps = getattr(scores.gaps, gap)
     is_other = np.arange(len(gaps)) > 0
     changes = Interval(gaps - gaps[0], lower, upper).where(is_other | np.isnan(gaps))
     is_comparable = ~np.isnan(gaps - gaps[0]) & (int(present.sum()) > 1)
+    is_told = is_comparable & ~decisions.is_constant
     return Comparison(
         gap=gap,
         verdicts=tuple(
-            change_verdict(low, high, margin) if is_told else None
-            for low, high, is_told in zip(
-                changes.lower, changes.upper, is_comparable & ~decisions.is_constant, strict=True
-            )
+            change_verdict(low, high, margin) if told else None
+            for low, high, told in zip(changes.lower, changes.upper, is_told, strict=True)
         ),
         gap_change=changes,
         difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference(reference)],
@@ -240,6 +233,26 @@ def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, sing
             peaks[place] = np.maximum(peaks[place], peak(contrasts))
     change, total, level = balanced(peaks, confidence)
     return Criticals(change, total, level, level, level)
+
+
+def _narrower(
+    limits: tuple[FloatArray, FloatArray],
+    criticals: Criticals,
+    decisions: Decisions,
+    rates: Sequence[Rate],
+    present: BoolArray,
+    confidence: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Take the limits that share the error between the models, not between the pairs, where they are narrower.
+
+    Either may serve, on each side: which one does is known from the errors, before any estimate.
+    """
+    apart = one_by_one(confidence, int(present.sum()), len(rates), max(len(decisions.predictions) - 1, 1))
+    lower, upper = change_limits(movement(decisions, rates, present, apart), present, single=False)
+    return (
+        lower if apart.of_lower < criticals.of_lower else limits[0],
+        upper if apart.of_upper < criticals.of_upper else limits[1],
+    )
 
 
 def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:

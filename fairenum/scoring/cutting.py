@@ -27,7 +27,7 @@ class ScoreCut(NamedTuple):
     tied: int = 0
 
 
-def cut_score(values: FloatArray, cutoff: Cutoff, direction: float) -> ScoreCut:
+def cut_score(values: FloatArray, cutoff: Cutoff, direction: float, weights: FloatArray | None = None) -> ScoreCut:
     """Cut scores, of which higher is favourable.
 
     Parameters
@@ -38,6 +38,8 @@ def cut_score(values: FloatArray, cutoff: Cutoff, direction: float) -> ScoreCut:
         A value, a share or the median; a base rate was resolved to a share before.
     direction
         What its owner's scores were multiplied by so that higher is favourable.
+    weights
+        What each row counts of a share; None where they count alike.
     """
     if cutoff.rule == "median":
         median = float(np.median(values))
@@ -46,7 +48,7 @@ def cut_score(values: FloatArray, cutoff: Cutoff, direction: float) -> ScoreCut:
         # what is equal but for rounding is told by the spread of the scores, whatever their unit
         least, spread = values.min(), np.ptp(values) or 1.0
         unit = (values - least) / spread
-        cut = OperatingPoint(share=cutoff.number).cut(unit)
+        cut = OperatingPoint(share=cutoff.number, weights=weights).cut(unit)
         return ScoreCut((unit >= cut.value).astype(np.uint8), direction * float(least + cut.value * spread), cut.tied)
     value = float(cutoff.number or 0.0)
     return ScoreCut((values >= direction * value).astype(np.uint8), value)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from fairlearn.metrics import demographic_parity_difference, equalized_odds_difference
 from in_use import PLAN, QUICK, audited, holdout, table
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from fairenum import AuditResult, audit, select
+from fairenum import AuditResult, Dataset, audit, select
 from fairenum.errors import ConfigError, FairenumError
+from fairenum.report.wording.standing import standing
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +68,15 @@ def test_against_the_best_machine_nothing_changes_but_for_one_more_row(run):
 
 
 def test_model_1_in_use_is_judged_as_model_1():
-    frame = table()
-    plain = audited(frame.drop(columns="hired"), k=8)
+    frame, options = table(900), {"max_performance_drop": 0.3, "guards": ["none", "selection_rate=+-0.5"]}
+    plain = audited(frame.drop(columns="hired"), **options)
     frame["hired"] = plain.estimator(1).predict(frame)
-    used = audited(frame, incumbent="hired", k=8).document
+    used, expected = audited(frame, incumbent="hired", **options).document, plain.document.selection
     assert used.incumbent.predictions_changed.holdout.rows == 0
-    if plain.document.selection.outcome == "selected":
-        assert used.selection.rank == plain.document.selection.rank
-        assert [one.change for one in used.selection.strip] == [one.change for one in plain.document.selection.strip]
-        assert used.selection.guards == plain.document.selection.guards
-    else:
-        assert (used.selection.outcome, used.selection.rank) == ("kept", None)
+    assert (used.selection.outcome, expected.outcome) == ("selected", "selected")
+    assert used.selection.rank == expected.rank
+    assert [one.change for one in used.selection.strip] == [one.change for one in expected.strip]
+    assert used.selection.guards == expected.guards
 
 
 def test_what_is_in_use_stays_unless_a_model_looks_fairer():
@@ -88,6 +88,18 @@ def test_what_is_in_use_stays_unless_a_model_looks_fairer():
     assert (document.selection.outcome, document.selection.rank, document.selected) == ("kept", None, None)
     assert document.selection.reason == "no_smaller_gap"
     assert document.explanation is document.flips is None
+
+
+@pytest.mark.parametrize(("sizes", "proposal"), [((0.6, 0.2, 0.2), "proposed"), ((0.6, 0.4, 0.0), "candidate")])
+def test_nothing_is_proposed_by_the_rows_that_it_was_chosen_by(sizes, proposal, tmp_path):
+    frame = table(900)
+    frame["hired"] = np.where(frame["points"] + np.where(frame["sex"] == "woman", -15, 15) > 50, "yes", "no")
+    result = audited(frame, incumbent="hired", sizes=sizes, max_performance_drop=0.5, guards="none")
+    assert result.document.selection.is_fairer
+    result.save(tmp_path / "run.json")
+    for one in (result, select(result), select(AuditResult.load(tmp_path / "run.json"))):
+        assert one.document.selection.proposal == proposal
+        assert ("no rows were kept apart" in standing(one.document)) == one.document.is_exploratory
 
 
 def test_a_choice_made_again_from_the_document_is_the_same(run, tmp_path):
@@ -154,6 +166,39 @@ def test_a_score_is_cut_where_it_is_said(cutoff, is_lower_better):
     assert found.scores.holdout.auc.value == pytest.approx(area, abs=1e-12)
 
 
+@pytest.mark.parametrize("cutoff", ["rate=0.3", "base-rate"])
+def test_a_share_is_of_what_rows_count(cutoff):
+    frame = table().drop(columns="hired")
+    frame["counts"] = np.where(frame["points"] > frame["points"].median(), 5.0, 1.0)
+    result = audited(frame, incumbent_score="points", incumbent_cutoff=cutoff, weight="counts")
+    share = 0.3 if cutoff == "rate=0.3" else np.average(frame["good"] == "yes", weights=frame["counts"])
+    found = np.average(result.live.incumbent.bits, weights=frame["counts"])
+    assert found == pytest.approx(share, abs=frame.groupby("points")["counts"].sum().max() / frame["counts"].sum())
+
+
+@pytest.mark.parametrize("favourable", ["yes", "no"])
+def test_a_probability_is_cut_as_its_model_counts_whichever_decision_it_speaks_for(favourable):
+    frame = table().drop(columns="hired")
+    model = LogisticRegression().fit(frame[["points"]], frame["good"])
+    chances = model.predict_proba(frame[["points"]])[:, 1]
+    result = audited(frame, incumbent=model, incumbent_cutoff=0.6, favourable=favourable)
+    found, is_lower = result.document.incumbent, favourable == "no"
+    np.testing.assert_array_equal(result.live.incumbent.bits, chances <= 0.6 if is_lower else chances >= 0.6)
+    assert (found.cutoff, found.is_lower_better) == (0.6, is_lower)
+    rows = result.live.division.dataset.numbered(result.live.division.rows["holdout"])
+    shown = result.document.scores[0].score
+    assert (shown.least, shown.most) == pytest.approx((chances[rows].min(), chances[rows].max()), abs=1e-12)
+
+
+def test_a_table_that_was_read_before_has_its_score_cut_as_it_was_said():
+    frame = table().drop(columns="hired").assign(risk=lambda one: -one["points"])
+    said = {"incumbent_score": "risk", "incumbent_cutoff": -50.0, "incumbent_lower_is_better": True}
+    read = Dataset.from_frame(frame, *PLAN.values(), drop=["points", "rival"], **said)
+    document = audit(read, **QUICK).document
+    assert document.incumbent == audited(frame, **said).document.incumbent
+    assert document.incumbent.scores.holdout.selection_rate.value > 0.0
+
+
 def test_without_a_score_it_ranks_nobody(run):
     assert run.document.incumbent.scores.holdout.auc.value is None
     with pytest.raises(ConfigError, match="has decisions alone, and performance 'auc'"):
@@ -171,11 +216,15 @@ def test_a_feature_that_tells_its_decisions_is_named():
     [
         ({"against": "incumbent"}, "none was given; name its decisions"),
         ({"decide": "like-incumbent"}, "none was given; name its decisions"),
-        ({"incumbent_cutoff": 1}, "incumbent_cutoff .--cutoff. is about a score of the model in use"),
-        ({"incumbent_favourable": "1"}, "--incumbent-favourable. is about decisions of the model"),
+        ({"incumbent_cutoff": 1}, "--cutoff. is about a model in use, and none was given"),
+        ({"incumbent_favourable": "1"}, "--incumbent-favourable. is about a model in use, and none"),
         ({"incumbent": "hired", "incumbent_lower_is_better": True}, "--lower-is-better. is about a score of the model"),
         ({"incumbent": "hired", "incumbent_favourable": "si"}, "no value 'si', named as .*'1', '0'"),
         ({"incumbent_score": "skill"}, "a score decides where it is cut; say where 'skill' is"),
+        ({"incumbent": "none", "incumbent_score": "skill"}, "a score decides where it is cut; say where 'skill' is"),
+        ({"incumbent_cutoff": 1}, "'incumbent_cutoff' .--cutoff. is about a model in use, and none was given"),
+        ({"incumbent_lower_is_better": True}, "is about a model in use, and none was given"),
+        ({"incumbent_favourable": "yes"}, "is about a model in use, and none was given"),
         ({"incumbent": "hired", "incumbent_cutoff": 1}, "holds decisions .--incumbent., which are not cut"),
         ({"incumbent": "nobody"}, "no column 'nobody', named as incumbent .--incumbent."),
         ({"incumbent": "good"}, "plays another part, too"),

@@ -165,5 +165,6 @@ def test_what_is_shown_to_be_fairer_is_proposed_unless_a_guardrail_is_left(exact
     )
     selection = exact.selection.but(verdict=Verdict.FAIRER, guards=(guard,))
     assert proposal_of(selection) == proposal
+    assert proposal_of(selection, is_exploratory=True) == "candidate"
     assert proposal_of(selection.but(verdict=Verdict.OPEN)) == "candidate"
     assert proposal_of(selection.but(outcome="kept")) is None

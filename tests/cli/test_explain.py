@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from loans import OPTIONS
+from sklearn.linear_model import LogisticRegression
 
-from fairenum import AuditResult
+from fairenum import AuditResult, audit
 from fairenum.document.files import load, save
 
 
@@ -97,6 +99,28 @@ def test_other_data_are_refused(fairenum, saved_run, folder, loans):
     assert (ended.code, ended.err) == (2, "error: 'other.csv' is not the data of this run: the content differs\n")
     ended = fairenum("explain", str(saved_run), "--row", "400", "--data", loans)
     assert ended.err == f"error: {loans!r} has no row 400; its rows are 0 to 399\n"
+
+
+def test_a_run_from_before_its_card_named_a_model_in_use_is_the_same_data(folder, fairenum):
+    run = audit("compas", incumbent="none", k=2, search="exact", replications=50, sizes=(300, 200, 200))
+    saved = run.document
+    config = replace(saved.config, reading=replace(saved.config.reading, incumbent=None))
+    save(saved.but(config=config), "old.json")
+    ended = fairenum("explain", "old.json", "--row", "17", "--data", "compas")
+    assert ended.code == 0, ended.err
+    assert fairenum("select", "old.json", "--rank", "1", "--data", "compas", "--export", "m.skops").code == 0
+
+
+def test_a_model_in_use_given_in_python_is_not_asked_again(folder, fairenum, loans):
+    frame = pd.read_csv(loans)
+    options = {"k": 2, "search": "exact", "replications": 50, "incumbent_cutoff": "rate=0.4"}
+    model = LogisticRegression().fit(frame[["income", "debt"]], frame["approved"])
+    audit(frame, "approved", "yes", "sex", incumbent=model, **options).save("run.json")
+    ended = fairenum("explain", "run.json", "--row", "17", "--data", loans)
+    assert ended.code == 0, ended.err
+    ended = fairenum("select", "run.json", "--rank", "1", "--data", loans, "--export", "m.skops")
+    assert ended.code == 2
+    assert "the model in use was given to this run in Python, and a saved run does not hold it" in ended.err
 
 
 def test_an_old_run_is_refused(fairenum, saved_run, folder):

@@ -224,3 +224,8 @@ def test_what_is_said_about_data_is_one_line(config, name, flag):
     for text in ("", "  ", "two\nlines", "\x1b[31m", "right\u202eleft", "\ud800", "x" * 501, 2025):
         with pytest.raises(ConfigError, match=rf"^option '{name}' \({flag}\) {LINE} .{{2,90}}$"):
             config.but(**{name: text})
+
+
+def test_none_is_nobody_as_a_model_in_use_alone():
+    assert Reading(incumbent="none").aside == {}
+    assert Reading(weight="none").aside == {"weight": "none"}

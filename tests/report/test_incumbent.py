@@ -248,7 +248,11 @@ def test_models_cut_like_it_are_said_to_be():
 @pytest.mark.parametrize(
     ("code", "told", "words"),
     [
-        ("incumbent_undecided", {"undecided": 250}, "never decided 250 of 1250 rows, which were left out"),
+        (
+            "incumbent_undecided",
+            {"undecided": 250},
+            "never decided 250 rows, which were left out of this audit of 1000",
+        ),
         ("incumbent_label", {}, "decides every row as the label has it: check"),
         ("incumbent_constant", {}, "decides all rows of the selection split alike, where any gap is 0"),
         ("incumbent_copies", {"copies": ("a", "b")}, "'a' and 'b' tell the decisions of the model in use nearly alone"),

@@ -6,7 +6,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
 from fairenum.document.incumbent import Incumbent
 from fairenum.phrases import without
-from fairenum.rendering.numbers import percent
+from fairenum.rendering.numbers import counted, percent
 from fairenum.rendering.text import sentence_list, shortened
 from fairenum.report.wording import IN_USE, TABLE_WIDTH, performance_of, reference_name, short
 
@@ -50,8 +50,8 @@ def undecided(document: AuditDocument, _caution: Caution) -> str:
     """Tell of rows that the model in use never decided."""
     rows = document.incumbent.undecided if document.incumbent else 0
     return (
-        f"the model in use never decided {rows} of {rows + document.dataset.rows} rows, which were left out: whom it "
-        "leaves undecided is no part of these numbers"
+        f"the model in use never decided {counted(rows, 'row')}, which were left out of this audit of "
+        f"{document.dataset.rows}: whom it leaves undecided is no part of these numbers"
     )
 
 

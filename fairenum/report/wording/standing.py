@@ -26,6 +26,7 @@ OTHER_LIMITS = (
     "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
     "through; a new audit searches under them."
 )
+NOT_APART = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
 UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 
 
@@ -43,7 +44,7 @@ def standing(document: AuditDocument) -> str:
 def why_candidate(document: AuditDocument) -> str:
     """Say what keeps the selected model from being proposed."""
     selection, broken = document.selection, broken_guards(document)
-    reasons = []
+    reasons = [NOT_APART] if document.is_exploratory else []
     if selection.verdict is Verdict.LESS_FAIR:
         reasons.append(f"the holdout shows it to be less fair than {reference_name(document)}")
     elif not selection.is_fairer:
@@ -110,6 +111,8 @@ def next_step(document: AuditDocument) -> Iterator[str]:
         )
     elif selection.proposal is None:
         yield "Next: `fairenum select RUN` says whether the model may be proposed."
+    elif document.is_exploratory:
+        yield "Next: a new audit in three parts; its holdout can confirm a choice."
     elif selection.is_fairer:
         yield "Next: `fairenum select RUN --guard ...` chooses under other guardrails; a new audit searches under them."
     elif not selection.confirmed:
