@@ -183,7 +183,7 @@ def _refuse_other_favourable(decided: Decided, wanted: object) -> None:
 
 
 def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> Told:
-    from fairenum.dataset.deployed import answers
+    from fairenum.dataset.deployed import Answers, answers
 
     if model is not None and reading.aside.keys() & {"incumbent", "incumbent_score"}:
         raise ConfigError("the model in use is given twice, as a model and as a column; give one")
@@ -196,7 +196,7 @@ def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> Told:
             "as 0.5, rate=0.3 or base-rate"
         )
     if found.scores is None and reading.incumbent_cutoff is not None:
-        raise ConfigError(f"{name} gives decisions and no scores to cut; leave out incumbent_cutoff (--cutoff)")
+        found = Answers(None, found.decisions)  # whoever says where answers are cut says that they are scores
     texts = None if found.decisions is None else read_texts(found.decisions)
-    values = None if found.scores is None else read_scores(found.scores, None)
+    values = None if found.scores is None else read_scores(found.scores, None, SPELLING)
     return Told(name, "model", texts, values, found.scored)

@@ -243,3 +243,17 @@ def test_what_cannot_be_is_refused_in_a_sentence(options, message):
     plan = {**PLAN, **QUICK, "drop": ["points", "rival"], **options}
     with pytest.raises(FairenumError, match=message):
         audit(frame, **plan)
+
+
+@pytest.mark.parametrize(
+    "given", [lambda frame: frame["points"], table()["points"].to_numpy()], ids=["function", "array"]
+)
+def test_scores_that_are_given_themselves_are_cut(given):
+    frame = table().drop(columns="hired")
+    told = audited(frame, incumbent=given, incumbent_cutoff=50).document.incumbent
+    named = audited(frame, incumbent_score="points", incumbent_cutoff=50, drop=["rival"]).document.incumbent
+    assert told.has_score
+    assert told.scores.holdout.gap("demographic_parity_difference").value == pytest.approx(
+        named.scores.holdout.gap("demographic_parity_difference").value, abs=1e-12
+    )
+    assert told.scores.holdout.auc.value == pytest.approx(named.scores.holdout.auc.value, abs=1e-12)
