@@ -23,7 +23,7 @@ from fairenum.report.wording import (
     reference_name,
 )
 from fairenum.report.wording import strip as wording
-from fairenum.report.wording.standing import guarded, guarded_estimate
+from fairenum.report.wording.standing import guarded, guarded_estimate, guarded_thing
 
 TONES: Mapping[Verdict | None, str] = {
     Verdict.FAIRER: "tone-1",
@@ -118,7 +118,7 @@ def guardrails(document: AuditDocument) -> Iterator[Section]:
 def _guard_row(check: GuardCheck) -> tuple[str, ...]:
     return (
         shortened(check.guard, TABLE_WIDTH),
-        shortened(check.subject, TABLE_WIDTH),
+        guarded_thing(check),
         guarded(check, check.selection),
         guarded_estimate(check),
         wording.status(check),

@@ -45,7 +45,7 @@ from fairenum.rendering.svg import Arrow, draw_arrow, scale_end
 from fairenum.rendering.terminal import print_page
 from fairenum.report import page
 from fairenum.report.junit import to_junit
-from fairenum.report.wording.standing import guarded_estimate, how_found
+from fairenum.report.wording.standing import guarded_estimate, guarded_thing, how_found
 from fairenum.report.wording.strip import status as describe
 
 WIDE = chosen(
@@ -212,7 +212,7 @@ def test_guardrails_are_in_every_medium():
     shown = page(WIDE, brief=True)
     (table,) = next(section.blocks for section in shown.sections if section.anchor == "guards")
     assert table.rows == (
-        ("selection_rate=+-0.1", "selection_rate", "+0.010", "+0.020 [-0.010, +0.050]", "holds"),
+        ("selection_rate=+-0.1", "selection rate", "+0.010", "+0.020 [-0.010, +0.050]", "holds"),
         ("worst_group_selection_rate>=-0.1", "> 25", "-0.050", "-0.200 [-0.250, -0.150]", "broken"),
     )
     for text in (printed(shown), to_html(page(WIDE)), to_markdown(shown), to_notebook(page(WIDE))):
@@ -304,3 +304,16 @@ def test_a_gap_behind_which_few_rows_stand_is_marked_and_no_headline():
     assert [row[0] for row in marked.strip.table.rows if row[0].endswith("°")] == ["demographic parity°"]
     assert marked.strip.table.notes[-1].startswith("°: fewer than 30 rows")
     assert not any("°" in note for note in shown.strip.table.notes)
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        ("selection_rate@sex & race: sex: f & race: a", "selection rate of sex: f & race: a"),
+        ("equal_opportunity_difference@race", "equal opportunity by race"),
+        ("balanced_accuracy", "balanced accuracy"),
+    ],
+)
+def test_what_is_guarded_is_named_as_people_say_it(subject, words):
+    check = GuardCheck("accuracy>=0.5", subject, 0.5, None, 0.6, Estimate(0.6), "holds")
+    assert guarded_thing(check) == words

@@ -11,7 +11,7 @@ from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Verdict
 from fairenum.rendering.numbers import estimate, share, signed
 from fairenum.rendering.text import sentence_list, shortened
-from fairenum.report.wording import GROUP_WIDTH, TABLE_WIDTH, reference_name, reference_own
+from fairenum.report.wording import GAPS, GROUP_WIDTH, TABLE_WIDTH, reference_name, reference_own
 from fairenum.report.wording.headline import proposal_of
 
 NAMED = 3
@@ -59,7 +59,16 @@ def why_candidate(document: AuditDocument) -> str:
 def guard(check: GuardCheck) -> str:
     """Name a guardrail with what it was broken by."""
     value = guarded(check, check.holdout.value)
-    return f"{shortened(check.guard, TABLE_WIDTH)} ({shortened(check.subject, GROUP_WIDTH)}: {value})"
+    return f"{shortened(check.guard, TABLE_WIDTH)} ({guarded_thing(check)}: {value})"
+
+
+def guarded_thing(check: GuardCheck) -> str:
+    """Name what of all that a guardrail guards is meant: a measure, by its column, or of a group."""
+    measure, _, place = check.subject.partition("@")
+    column, _, group = place.partition(": ")
+    name = GAPS[measure] if measure in GAPS else measure.replace("_", " ")  # type: ignore[index]  # one of its words
+    of = f" of {shortened(group, GROUP_WIDTH)}" if group else f" by {shortened(column, GROUP_WIDTH)}" if column else ""
+    return shortened(f"{name}{of}", TABLE_WIDTH + GROUP_WIDTH)
 
 
 def guarded(check: GuardCheck, value: float | None) -> str:
