@@ -135,15 +135,6 @@ def test_a_changed_file_is_named(files, place, name, kind):
     assert {fault.name for fault in faults} <= {name, "report.html", "report-lda.html"}
 
 
-def test_a_byte_changed_in_the_archive_itself_is_told_by_the_file_that_it_is_in(packed_evidence, place):
-    content = bytearray(packed_evidence)
-    spot = content.index(b"# ", content.index(b"model-card.md"))
-    content[spot] ^= 1
-    place.write_bytes(content)
-    found = fairenum.verify(place)
-    assert {fault.name for fault in found.faults} == {"model-card.md"}
-
-
 def test_a_missing_file_is_named_whether_it_is_listed_or_not(files, place):
     del files["tables/groups.csv"]
     assert check(place, packed(files)).faults == (Fault("missing", "tables/groups.csv"),)
