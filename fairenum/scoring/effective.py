@@ -8,6 +8,7 @@ from fairenum.scoring.counts import Confusion
 from fairenum.scoring.rates import Fraction, share
 
 ROUNDING = 1e-12  # shares of a sum of squares that are none
+DIGITS = 9  # of a number of rows
 
 
 def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> Fraction:
@@ -38,5 +39,6 @@ def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> F
     is_mixed = np.minimum(squared, squares - squared) > ROUNDING * squares  # rows of both outcomes
     with np.errstate(divide="ignore", invalid="ignore"):
         linear, kish = rate * (1 - rate) * trials**2 / spread, trials**2 / squares
-    rows = np.nan_to_num(np.where(is_mixed, np.fmin(linear, kish), kish))
+    # thirty rows that count alike are not fewer, whichever way a division rounds
+    rows = np.round(np.nan_to_num(np.where(is_mixed, np.fmin(linear, kish), kish)), DIGITS)
     return np.nan_to_num(rate) * rows, rows
