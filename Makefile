@@ -18,7 +18,7 @@ test: lint types layers
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term --cov-fail-under=95
 
-test-slow: $(VENV)/.installed-dev
+test-slow: coverage
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.installed-dev
