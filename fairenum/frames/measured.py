@@ -31,7 +31,7 @@ def tables(document: MeasureDocument) -> dict[str, pd.DataFrame]:
     """Return everything that is a table, by name."""
     found = {"decisions": _decisions(document), "groups": _groups(document)}
     if score := document.score:
-        found |= {"scores": _scores(score), "cutoffs": cutoffs(score), "calibration": calibration(score)}
+        found |= {"scores": scores(score), "cutoffs": cutoffs(score), "calibration": calibration(score)}
     found["warnings"] = map(asdict, document.warnings)
     return {name: pd.DataFrame(list(rows), columns=MAY_BE_EMPTY.get(name)) for name, rows in found.items()}
 
@@ -65,14 +65,14 @@ def _groups(document: MeasureDocument) -> Iterator[Row]:
                 yield row | limits(own.ratio, "ratio") | limits(own.accuracy, "accuracy")
 
 
-def _scores(score: MeasuredScore) -> Iterator[Row]:
+def scores(score: MeasuredScore) -> Iterator[Row]:
+    """Yield how each group scores: who is on the favourable side of the median, means, and ranking."""
     for column in score.columns:
         for group, own in zip(column.scoring.groups, column.groups, strict=True):
-            yield {"column": column.column, "n": group.n} | limits(group.rate, "scoring_rate") | ranking(own)
+            yield {"column": column.column, "n": group.n} | limits(group.rate, "scoring_rate") | _ranking(own)
 
 
-def ranking(own: GroupRanking) -> Row:
-    """Give what a score does to one group."""
+def _ranking(own: GroupRanking) -> Row:
     row: Row = {"group": own.group, "mean": own.mean, "deviation": own.deviation}
     for name in SCORED:
         row |= limits(getattr(own, name), name)

@@ -14,7 +14,7 @@ from fairenum.document.scores import ChangedEstimate, GapEstimate
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.experiment import PARTS
-from fairenum.frames.measured import MAY_BE_EMPTY, RANKING, calibration, cutoffs, ranking
+from fairenum.frames import measured
 from fairenum.frames.sheet import LIMITS, Row, Sheet, limits, three
 
 MEASURES = (*get_args(Performance), *get_args(Gap), *get_args(Ratio))
@@ -119,20 +119,17 @@ def _incumbent(document: AuditDocument) -> Iterator[Row]:
 def _rankings(document: AuditDocument) -> Iterator[Row]:
     """Yield how groups score, by what models rank people by."""
     for one in document.scores:
-        for column in one.score.columns:
-            for group, own in zip(column.scoring.groups, column.groups, strict=True):
-                row: Row = {"rank": one.rank, "column": column.column, "n": group.n, "above_median": group.selected}
-                yield row | limits(group.rate, "scoring_rate") | ranking(own)
+        yield from ({"rank": one.rank, **row} for row in measured.scores(one.score))
 
 
 def _cutoffs(document: AuditDocument) -> Iterator[Row]:
     for one in document.scores:
-        yield from ({"rank": one.rank, **row} for row in cutoffs(one.score))
+        yield from ({"rank": one.rank, **row} for row in measured.cutoffs(one.score))
 
 
 def _calibration(document: AuditDocument) -> Iterator[Row]:
     for one in document.scores:
-        yield from ({"rank": one.rank, **row} for row in calibration(one.score))
+        yield from ({"rank": one.rank, **row} for row in measured.calibration(one.score))
 
 
 SHEETS = {
@@ -142,9 +139,9 @@ SHEETS = {
         _scores,
     ),
     "groups": Sheet(("rank", "column", *GROUP, *RATES), _groups),
-    "rankings": Sheet(("rank", "column", "group", "n", "above_median", *three("scoring_rate"), *RANKING), _rankings),
-    "cutoffs": Sheet(("rank", *MAY_BE_EMPTY["cutoffs"]), _cutoffs),
-    "calibration": Sheet(("rank", *MAY_BE_EMPTY["calibration"]), _calibration),
+    "rankings": Sheet(("rank", "column", "group", "n", *three("scoring_rate"), *measured.RANKING), _rankings),
+    "cutoffs": Sheet(("rank", *measured.MAY_BE_EMPTY["cutoffs"]), _cutoffs),
+    "calibration": Sheet(("rank", *measured.MAY_BE_EMPTY["calibration"]), _calibration),
     "outcomes": Sheet(("rank", "split", "column", "group", *COUNTS), _outcomes),
     "disagreement": Sheet(("column", *GroupDisagreement.__struct_fields__), _disagreement),
     "baselines": Sheet((*BASELINE, "performance", "accuracy", "gap", "verdict"), _baselines),
