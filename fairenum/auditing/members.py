@@ -65,6 +65,7 @@ def audited_models(
 def incumbent(found: InPlace, lineup: Lineup, scores: Parts[SplitScores], config: AuditConfig) -> Incumbent:
     """Return where the decisions of the model in use come from, and how it scores."""
     told, bits, rows = found.told, found.bits, lineup.division.rows
+    decisions = lineup.decisions("selection", lineup.division.column)
     first = {part: lineup.listing.values[part][0] >= 0.0 for part in PARTS}
     changed = (int(np.count_nonzero(bits[rows[part]] != first[part])) for part in PARTS)
     return Incumbent(
@@ -73,7 +74,7 @@ def incumbent(found: InPlace, lineup: Lineup, scores: Parts[SplitScores], config
         scores=scores,
         agreement=float(np.mean(bits == lineup.division.dataset.y)),
         predictions_changed=Parts(*(_changed(one, len(rows[part])) for one, part in zip(changed, PARTS, strict=True))),
-        is_constant=bool(np.ptp(bits[rows["selection"]]) == 0),
+        is_constant=bool(decisions.is_constant[lineup.ranks.index(0)]),
         has_score=told.scores is not None,
         favourable=told.favourable,
         unfavourable=told.unfavourable,

@@ -23,8 +23,6 @@ def reason(document: AuditDocument) -> str:
             return _no_smaller_gap(document)
         case "asked_for":
             return f"model {document.selection.rank} was asked for by its rank"
-        case "no_other_candidate" if document.is_against_incumbent and document.selection.candidates:
-            return _no_smaller_gap(document)
         case plain_reason:
             return REASONS[plain_reason].format(kept=reference_name(document), none=_none_within(document))
 
