@@ -6,6 +6,7 @@ import math
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from numbers import Integral, Real
 
 from fairenum.errors import ConfigError
@@ -13,6 +14,7 @@ from fairenum.phrases import did_you_mean
 
 TINY, HUGE = math.ulp(0.0), sys.float_info.max
 Ranges = Mapping[str, tuple[float, float]]
+WholeRanges = Mapping[str, tuple[int, int]]
 LONGEST_TEXT, LONGEST_SHOWN = 500, 60
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of signs that steer and show nothing, line ends among them
 
@@ -31,13 +33,22 @@ def is_number(value: object, low: float, high: float) -> bool:
 def require(config: object, name: str, holds: bool, what: str) -> None:
     """Refuse an option that is not what it must be."""
     if not holds:
-        raise ConfigError(f"option {name!r} must be {what}, not {getattr(config, name)!r}")
+        raise ConfigError(f"option {name!r} must be {what}, not {shown(getattr(config, name))}")
+
+
+def shown(value: object) -> str:
+    """Show what was received, the beginning of it if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def check_options(
     config: object,
     choices: Mapping[str, tuple[str, ...]],
-    whole: Ranges,
+    whole: WholeRanges,
     numbers: Ranges,
     flags: tuple[str, ...],
     optional: tuple[str, ...] = (),
@@ -48,9 +59,23 @@ def check_options(
     for ranges, is_such, what in ((whole, is_whole, "a whole number"), (numbers, is_number, "a number")):
         for name, (low, high) in ranges.items():
             holds = _is_absent(config, name, optional) or is_such(getattr(config, name), low, high)
-            require(config, name, holds, _range(what, low, high))
+            require(config, name, holds, within(what, low, high))
     for name in flags:
         require(config, name, isinstance(getattr(config, name), bool), "true or false")
+    for option in fields(config):  # type: ignore[arg-type]  # a configuration is a dataclass
+        require(config, option.name, _is_writable(getattr(config, option.name)), "a text that UTF-8 can write")
+
+
+def _is_writable(value: object) -> bool:
+    """Tell whether all texts in a value can be written: none holds half of a pair of surrogates."""
+    match value:
+        case str():
+            return not any(0xD800 <= ord(sign) <= 0xDFFF for sign in value)
+        case Mapping():
+            return all(_is_writable(key) and _is_writable(part) for key, part in value.items())
+        case list() | tuple():
+            return all(map(_is_writable, value))
+    return True
 
 
 def check_texts(config: object, flags: Mapping[str, str]) -> None:
@@ -60,7 +85,7 @@ def check_texts(config: object, flags: Mapping[str, str]) -> None:
         if text is not None and not _is_line(text):
             raise ConfigError(
                 f"option {name!r} (--{flag}) must be one line of 1 to {LONGEST_TEXT} signs without control characters, "
-                f"not {str(text)[:LONGEST_SHOWN]!r}"
+                f"not {shown(text)}"
             )
 
 
@@ -85,6 +110,11 @@ def _one_of(words: tuple[str, ...]) -> str:
     return f"one of {', '.join(words)}"
 
 
-def _range(what: str, low: float, high: float) -> str:
-    start = "above 0" if low == TINY else f"of at least {low:g}"
-    return f"{what} {start}" + ("" if math.isinf(high) else f" and at most {high:g}")
+def within(what: str, low: float, high: float) -> str:
+    """Say of what kind a number is, and between what it lies."""
+    start = "above 0" if low == TINY else f"of at least {_written(low)}"
+    return f"{what} {start} and at most {_written(high)}"
+
+
+def _written(limit: float) -> str:
+    return str(limit) if isinstance(limit, int) else f"{limit:g}"

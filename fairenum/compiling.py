@@ -1,14 +1,241 @@
-"""How inner loops are compiled: numba, once per machine, cached beside the module."""
+"""How inner loops are compiled: numba, once per machine, cached beside the module.
+
+Numba makes each function that compiled code calls ready to run on its own, optimised and translated, and then does the
+same again with all of them in every caller. Here the parts are only read; what they make up is optimised and translated
+once, in the way in from Python. The machine code is the same, in less than half the time. That follows the inner
+workings of numba, so it is done with versions in which they were seen to be as they are here; others compile as they do
+by themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
+import gc
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache, partial, wraps
+from pathlib import Path
 from typing import TypeVar
 
-from numba import njit
+from llvmlite.binding import ModuleRef
+from numba import njit, version_info
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.types import Type
+from numba.core.types.functions import BaseFunction
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
+
+from fairenum.sealing import SealedFiles
+
+LOG = logging.getLogger(__name__)
+KNOWN = {(0, 68)}  # versions of numba
+LONGEST, LOOK = 120.0, 0.02  # seconds: for another process to compile, and between looks at it
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Found = Signature | None  # how a call is typed
+
+
+class _Part(JITCodeLibrary):
+    """Code that is linked into other code and never run on its own, so that nothing is made of it."""
+
+    def add_llvm_module(self, module: ModuleRef) -> None:
+        self._final_module.link_in(module)
+
+    def finalize(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def alone(self) -> ModuleRef:
+        """Return the code without what it calls."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> ModuleRef:
+        """Return the code with all that it calls: compiled functions of others may call the same parts of numpy."""
+        module = self.alone().clone()
+        _link(module, self._linking_libraries)
+        return module
+
+    @property
+    def codegen(self) -> _Part:
+        return self
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Set nothing: the whole does that for all of its parts."""
+
+
+class _Whole(JITCodeLibrary):
+    """A way in from Python with all that it calls."""
+
+    def finalize(self) -> None:
+        _link(self._final_module, self._linking_libraries)
+        self._linking_libraries = []
+        super().finalize()
+
+
+def _link(module: ModuleRef, libraries: Iterable[JITCodeLibrary]) -> None:
+    """Link libraries, and what they are made of, into a module, each once."""
+    waiting, linked = list(libraries), set()
+    while waiting:
+        library = waiting.pop()
+        if library not in linked:
+            linked.add(library)
+            if isinstance(library, _Part):
+                waiting += library._linking_libraries
+                module.link_in(library.alone(), preserve=True)
+            else:
+                module.link_in(library._get_module_for_linking(), preserve=True)
+
+
+_HASHED, _EQUAL, _CALL_TYPE = TargetConfig.__hash__, TargetConfig.__eq__, BaseFunction.get_call_type
+
+
+@cache
+def _hash_of(kind: type) -> int:
+    """Return the hash of options: that of the names of all of them, set or not."""
+    return int(_HASHED(kind()))
+
+
+def _is_equal(self: TargetConfig, other: object) -> bool:
+    """Compare options by those that are set."""
+    if not isinstance(other, TargetConfig) or type(self) is not type(other):
+        return bool(_EQUAL(self, other))
+    return all(getattr(self, name) == getattr(other, name) for name in {*self._values, *other._values})
+
+
+def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mapping[str, Type]], Found]:
+    """Find out once of which type a call is, with arguments of some types and under some options."""
+    known: dict[object, tuple[BaseFunction, Found]] = {}
+
+    def found(
+        self: BaseFunction, context: Context, args: tuple[Type, ...], kws: Mapping[str, Type]
+    ) -> Signature | None:
+        options = ConfigStack.top_or_none()
+        key = id(self), id(context), tuple(args), tuple(kws.items()), options
+        if key in known:
+            return known[key][1]
+        kept = (*key[:-1], options and options.copy())
+        signature = _CALL_TYPE(self, context, args, kws)
+        known[kept] = self, signature  # a function that is kept keeps its number
+        return signature
+
+    return found
+
+
+@contextmanager
+def _quick_typing() -> Iterator[None]:
+    """Spare numba what it does ten thousand times over while it tells the types of a function's variables.
+
+    Its lock on compiling is held. Other threads may compare options meanwhile, and find the same.
+    """
+    ways = (
+        (TargetConfig, "__hash__", _HASHED, lambda self: _hash_of(type(self))),  # type: ignore[arg-type]
+        (TargetConfig, "__eq__", _EQUAL, _is_equal),
+        (BaseFunction, "get_call_type", _CALL_TYPE, _finding_once()),
+    )
+    for owner, name, _, quick in ways:
+        setattr(owner, name, quick)
+    try:
+        yield
+    finally:
+        for owner, name, usual, _ in ways:
+            setattr(owner, name, usual)
+
+
+class _EntryCompiler(Compiler):
+    """Compiles a way in from Python, and whatever it calls as parts of it."""
+
+    def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
+        LOG.info("compiling %s", self.state.func_id.func_qualname)
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _Whole(codegen, self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        codegen._library_class = _Part
+        collects = gc.isenabled()
+        gc.disable()  # hundreds of thousands of small objects, of which hardly any is garbage
+        try:
+            with _quick_typing():
+                result: CompileResult = super()._compile_core()
+        finally:
+            del codegen._library_class
+            if collects:
+                gc.enable()
+        for environment in result._find_referenced_environments():
+            codegen.set_env(environment.env_name, environment)
+        return result
+
+
+class _Kept(FunctionCache):
+    """Keeps compiled code for the next run; where that fails it costs time, not this run."""
+
+    aside: subprocess.Popen[bytes] | None = None
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        if version_info.short in KNOWN:
+            self._cache_file.__class__ = SealedFiles
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is kept of the function as it is now."""
+        return not self._cache_file._load_index()
+
+    def load_overload(self, signature: object, target: object) -> object:
+        """Load what is kept; if another process is about to keep it, wait for that."""
+        kept = super().load_overload(signature, target)
+        if kept is None and self.aside is not None:
+            LOG.info("compiling %s in another process", self._name)
+            _wait_for(self.aside)
+            self.aside = None
+            kept = super().load_overload(signature, target)
+        return kept
+
+    def save_overload(self, signature: object, result: CompileResult) -> None:
+        try:
+            super().save_overload(signature, result)
+        except OSError as error:
+            LOG.info("compiled code is not kept: %s", error)
+
+
+_KEPT: dict[Callable[..., object], _Kept] = {}  # by the way in
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process, as long as compiling can take; one that hangs is ended."""
+    last = time.monotonic() + LONGEST
+    while process.poll() is None and time.monotonic() < last:
+        time.sleep(LOOK)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def compile_aside(function: Callable[..., object], program: str) -> None:
+    """Begin to compile a way in from Python, unless that is done, in a process that runs a program which calls it.
+
+    Whoever calls the function meanwhile waits, and compiles it nevertheless if the process has failed. None is started
+    where it would not help: with one processor, where compiled code cannot be kept, where the inner workings of numba
+    are not known, or where Python is a part of something else.
+    """
+    kept = _KEPT.get(function)
+    is_python = Path(sys.executable or "").name.startswith("python") and not hasattr(sys, "frozen")
+    if kept is None or not is_python or version_info.short not in KNOWN or _processors() < 2:
+        return
+    code, nothing = f"import sys; sys.path[:] = {sys.path!r}; {program}", subprocess.DEVNULL
+    with suppress(OSError):  # compiled here, then
+        if kept.is_empty:
+            kept.aside = subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
+
+
+def _processors() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def inner(function: Function, fastmath: bool | set[str] = False) -> Function:
@@ -22,15 +249,22 @@ def inner(function: Function, fastmath: bool | set[str] = False) -> Function:
 in_any_order = partial(inner, fastmath={"reassoc"})
 
 
-def entry(signature: str | None = None) -> Callable[[Function], Function]:
+def entry() -> Callable[[Function], Function]:
     """Compile a way in from Python; give back plain tuples and arrays, never named tuples.
+
+    Other threads go on meanwhile, so that whoever waits for the one in here can leave it behind.
 
     To box a result numba runs a little Python code. An interrupt from the keyboard that arrives there would surface as
     a SystemError; it is raised again as what it is. In a named tuple's code it would bring the process down.
     """
 
     def decorate(function: Function) -> Function:
-        compiled = njit(signature, cache=True)(function)
+        pipeline = _EntryCompiler if version_info.short in KNOWN else Compiler
+        compiled = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=pipeline)(function)  # type: ignore[call-overload]
+        kept = None
+        if hasattr(compiled, "_cache"):  # unless NUMBA_DISABLE_JIT leaves the function as it is
+            with suppress(RuntimeError):  # no place can be written to: every process compiles anew
+                kept = compiled._cache = _Kept(function)
 
         @wraps(function)
         def call(*arguments: object) -> object:
@@ -41,6 +275,8 @@ def entry(signature: str | None = None) -> Callable[[Function], Function]:
                     raise KeyboardInterrupt from None
                 raise
 
+        if kept is not None:
+            _KEPT[call] = kept
         return call  # type: ignore[return-value]
 
     return decorate

@@ -1,4 +1,4 @@
-"""Weak duality, compiled: what an answer proves about the optimum. `SvmProblem.judge` explains it."""
+"""Weak duality: what an answer proves about the optimum. `SvmProblem.judge` explains it."""
 
 from __future__ import annotations
 
@@ -7,39 +7,43 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from fairenum.compiling import entry, inner
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 LEVEL = 1e-12  # the share of all weights below which a slope is flat
-
-# These take writable vectors too, so one version serves all.
-_VECTOR = "Array(float64, 1, 'C', readonly=True)"
-_COUNTS = "Array(intp, 1, 'C', readonly=True)"
+TINY = float(np.finfo(np.float64).tiny)
+NEAR = 1e-3  # how far from a bias that is thought to be the best kinks are looked at, as a share of their usual size
 
 
-@inner
-def bias_interval(kinks: FloatArray, weights: FloatArray, target: float) -> tuple[float, float]:
+def bias_interval(
+    kinks: FloatArray, weights: FloatArray, target: float, guess: float | None = None
+) -> tuple[float, float]:
     """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
 
-    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``.
+    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``. It
+    is looked for near a guess first, which spares sorting the rest; a wrong one costs time and changes nothing.
     """
-    flat = LEVEL * max(weights.sum(), np.finfo(np.float64).tiny)
-    low = high = math.inf
-    slope = -target
-    for i in np.argsort(kinks, kind="mergesort"):
-        if weights[i] > 0.0:
-            slope += weights[i]
-            if low == math.inf and slope >= -flat:
-                low = kinks[i]
-            if slope > flat:
-                high = kinks[i]
-                break
+    flat = LEVEL * max(float(weights.sum()), TINY)
+    if guess is not None:
+        reach = NEAR * math.sqrt(float(kinks @ kinks) / len(kinks))
+        is_before = kinks < guess - reach
+        (near,) = ((kinks <= guess + reach) ^ is_before).nonzero()
+        slope = float(weights @ is_before.astype(np.float64)) - target
+        if slope < -flat and slope + float(weights[near].sum()) > 2.0 * flat:
+            return _crossing(kinks[near], weights[near], slope, flat)
+    low, high = _crossing(kinks, weights, -target, flat)
     return low if target > flat else -math.inf, high
 
 
-@inner
+def _crossing(kinks: FloatArray, weights: FloatArray, slope: float, flat: float) -> tuple[float, float]:
+    """Return the kinks at which a slope is no longer negative, and at which it is positive; infinite if none is."""
+    order = kinks.argsort()
+    slopes = slope + weights[order].cumsum()  # a kink without weight crosses nothing
+    ends = (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right"))
+    low, high = (float(kinks[order[end]]) if end < len(order) else math.inf for end in ends)
+    return low, high
+
+
 def middle(low: float, high: float) -> float:
     """Return the middle of an interval; its finite end when the other is infinite, 0 if both are."""
     if math.isinf(low):
@@ -47,7 +51,6 @@ def middle(low: float, high: float) -> float:
     return low if math.isinf(high) else 0.5 * (low + high)
 
 
-@entry(f"Tuple((float64, float64, float64, float64, float64[::1]))({', '.join([_VECTOR] * 5)})")
 def judged(
     y: FloatArray, linear: FloatArray, alpha: FloatArray, upper: FloatArray, product: FloatArray
 ) -> tuple[float, float, float, float, FloatArray]:
@@ -55,26 +58,18 @@ def judged(
 
     An answer outside its box can seem better than the optimum: it proves nothing, so its objective is -inf.
     """
-    kinks, positive = np.empty_like(alpha), 0.0
-    for i in range(len(y)):
-        kinks[i] = y[i] * (linear[i] - product[i])
-        if y[i] > 0.0:
-            positive += upper[i]
-    low, high = bias_interval(kinks, upper, positive)
+    missing = linear - product
+    kinks, room = y * missing, upper - alpha
+    free = int(np.minimum(alpha, room).argmax())  # at an optimum the kink of one inside its box is the bias
+    low, high = bias_interval(kinks, upper, 0.5 * float(upper @ (1.0 + y)), float(kinks[free]))
     bias = middle(low, high)
-    slack = np.empty_like(alpha)
-    objective = bound = balance = 0.0
-    for i in range(len(y)):
-        slack[i] = max(0.0, linear[i] - product[i] - y[i] * bias)
-        objective += alpha[i] * (linear[i] - 0.5 * product[i]) if 0.0 <= alpha[i] <= upper[i] else -math.inf
-        bound += 0.5 * alpha[i] * product[i] + upper[i] * slack[i]
-        balance += y[i] * alpha[i]
-    return objective - abs(balance * bias), bound, low, high, slack
+    slack = np.maximum(missing - y * bias, 0.0)
+    quadratic = 0.5 * float(alpha @ product)
+    objective = float(linear @ alpha) - quadratic - abs(float(y @ alpha) * bias)
+    is_inside = float(alpha.min()) >= 0.0 and float(room.min()) >= 0.0
+    return objective if is_inside else -math.inf, quadratic + float(upper @ slack), low, high, slack
 
 
-@entry(
-    f"Tuple((intp[::1], intp[::1], float64[::1]))({_COUNTS}, {_COUNTS}, {', '.join([_VECTOR] * 4)}, {'float64, ' * 3})"
-)
 def child_bounds(
     used: IntArray, floor: IntArray, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
     bound: float, best: float, tie: float,
@@ -84,10 +79,7 @@ def child_bounds(
     The bound of a child is its parent's less what the slack no longer costs. Best first; among ties the smaller alpha.
     """
     examples = np.flatnonzero(used > floor)
-    bounds, loss = np.empty(len(examples)), np.empty(len(examples))
-    for p, i in enumerate(examples):
-        bounds[p] = bound - (upper[i] - cost[i] * (used[i] - 1)) * slack[i]
-        loss[p] = np.round((best - bounds[p]) / tie)
-    order = np.argsort(alpha[examples], kind="mergesort")
-    order = order[np.argsort(loss[order], kind="mergesort")]
-    return examples[order], used[examples[order]], bounds[order]
+    copies = used[examples]
+    bounds = bound - (upper[examples] - cost[examples] * (copies - 1)) * slack[examples]
+    order = np.lexsort((alpha[examples], np.rint((best - bounds) / tie)))
+    return examples[order], copies[order], bounds[order]

@@ -33,6 +33,8 @@
     ├── ResultError                a saved result cannot be read or does not hold what is asked of it
     │   ├── EvidenceRefused        a file is no evidence file, or one that is made to do harm
     │   └── NotProposed            a model that is a candidate was to be exported like a proposed one
+    ├── ExplorationError           a step of an exploration cannot be taken
+    │   └── RecordRefused          a decision record is damaged, in use, of other data, or comes out otherwise
     ├── ProblemError               an SVM problem cannot be posed as asked
     ├── AttackError                something about a simulated attack
     │   ├── BudgetExceeded         fewer rows can be flipped than were asked for
@@ -45,6 +47,7 @@
         ├── SolverUnavailable      the plugin is there, what it needs is not
         ├── SolverConflict         two distributions provide one name
         ├── SolverBroken           the plugin cannot be loaded, or failed while it solved
+        ├── SolverOverwhelmed      the problem is larger than what is solved exactly in bearable time
         └── AnswerRefused          the plugin answered, and the answer is not a proven optimum
 
 A message says what was wrong, what was received and what to do.
@@ -159,8 +162,8 @@ class ModelFileRefused(ModelError):
     """A model file is damaged, of no kind that is read here, or could run code."""
 
 
-class ConfigError(FairenumError):
-    """An option of an audit is unknown or out of range."""
+class ConfigError(FairenumError, ValueError):
+    """An option of an audit is unknown or out of range; as a ValueError it gets its place where a document holds it."""
 
 
 class ResultError(FairenumError):
@@ -188,6 +191,14 @@ class NotProposed(ResultError):
             f"model {rank} is a candidate, not a proposal: {why}; write it all the same with unconfirmed=True "
             f"(--rank {rank} --unconfirmed)"
         )
+
+
+class ExplorationError(FairenumError):
+    """A step of an exploration cannot be taken; the exploration stays as it was."""
+
+
+class RecordRefused(ExplorationError):
+    """A decision record is damaged, in use, of other data, or comes out otherwise when it is replayed."""
 
 
 class ProblemError(FairenumError):
@@ -236,6 +247,10 @@ class SolverConflict(SolverError):
 
 class SolverBroken(SolverError):
     """A plugin cannot be loaded, or raised while it solved."""
+
+
+class SolverOverwhelmed(SolverError):
+    """A problem is larger than what is solved exactly in bearable time."""
 
 
 class AnswerRefused(SolverError):

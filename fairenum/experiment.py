@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.dataset import Dataset, Encoding, Groups, Split, merge_identical, split
 from fairenum.dataset.groups import named_groups
+from fairenum.dataset.splitting import drawn_share
 from fairenum.document.audit_config import SHARES
 from fairenum.document.deciding import Decide
 from fairenum.document.machine import Machine
 from fairenum.document.terms import Gap, Part
+from fairenum.matrices import Matrix, variance
 from fairenum.problem import FloatArray, IntArray, Kernel, SvmProblem
 from fairenum.scoring import Decisions, score
 from fairenum.scoring.operating import SIGN, OperatingPoint
@@ -34,13 +36,16 @@ class EncodedRows:
         Of the column that models are selected by.
     others
         The groups of other sensitive columns, and of their intersection, which guardrails look at.
+    drawn
+        The share of the table that the rows are, if they were drawn with labels and groups in its proportions; else 1.
     """
 
-    X: FloatArray = field(repr=False)
+    X: Matrix = field(repr=False)
     y: FloatArray = field(repr=False)
     groups: Groups = field(repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
     others: tuple[Groups, ...] = field(default=(), repr=False)
+    drawn: float = 1.0
 
     def __len__(self) -> int:
         return len(self.y)
@@ -63,7 +68,7 @@ class EncodedRows:
 
     def decisions(self, values: FloatArray) -> Decisions:
         """Turn decision values, or signs, of shape (models, rows) into decisions about these rows."""
-        return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups, self.weights)
+        return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups, self.weights, self.drawn)
 
     def gaps(self, values: FloatArray, metric: Gap) -> FloatArray:
         """Measure the gap of each model, given its decision values on these rows."""
@@ -188,8 +193,8 @@ def divide(
         columns=columns,
         primary=groups,
         train=train,
-        selection=selection,
-        holdout=holdout,
+        selection=replace(selection, drawn=drawn_share(dataset, chosen)),
+        holdout=replace(holdout, drawn=drawn_share(dataset, reported)),
         rows={"selection": chosen, "holdout": reported},
         is_exploratory=not (parts.selection.size and parts.holdout.size),
     )
@@ -224,9 +229,7 @@ class Posed:
     rows_of: tuple[IntArray, ...]
 
 
-def pose(
-    X: FloatArray, y: FloatArray, machine: Machine, *, weights: FloatArray | None = None, ridge: float = 0.0
-) -> Posed:
+def pose(X: Matrix, y: FloatArray, machine: Machine, *, weights: FloatArray | None = None, ridge: float = 0.0) -> Posed:
     """Pose a machine on rows: resolve its gamma, and merge identical rows unless they are examples of their own.
 
     A row costs C times the weight of its label times its own. Rows are identical if their weights are, too: so copies
@@ -247,7 +250,7 @@ def pose(
     cost = price if weights is None else price * weights
     if machine.rows:
         return Posed(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
-    merged = merge_identical(X, y) if weights is None else merge_identical(np.column_stack([X, weights]), y)
+    merged = merge_identical(X, y, weights)
     first = merged.first
     problem = SvmProblem(X[first], y[first], cost[first], merged.copies, kernel, ridge=ridge)
     rows_of = np.split(np.argsort(merged.inverse, kind="stable"), np.cumsum(merged.copies)[:-1])
@@ -277,20 +280,14 @@ def class_weights(machine: Machine, y: FloatArray, weights: FloatArray | None = 
     return favourable, unfavourable
 
 
-def kernel_for(machine: Machine, X: FloatArray, weights: FloatArray | None = None) -> Kernel:
+def kernel_for(machine: Machine, X: Matrix, weights: FloatArray | None = None) -> Kernel:
     """Return the kernel with gamma as a number, as scikit-learn resolves it for rows that count so often."""
     if machine.gamma == "scale":
-        variance = float(X.var()) if weights is None else _variance(X, weights)
-        gamma = 1.0 / (X.shape[1] * variance) if variance else 1.0
+        spread = variance(X, weights)
+        gamma = 1.0 / (X.shape[1] * spread) if spread else 1.0
     else:
         gamma = 1.0 / X.shape[1] if machine.gamma == "auto" else float(machine.gamma)
     return Kernel(machine.kernel, gamma, machine.degree, machine.coef0)
-
-
-def _variance(X: FloatArray, weights: FloatArray) -> float:
-    """Return the variance of all cells, those of a row as often as it counts."""
-    mean = np.average(X.mean(axis=1), weights=weights)
-    return float(np.average(np.square(X - mean).mean(axis=1), weights=weights))
 
 
 def best_cost(accuracy: dict[float, float]) -> float:

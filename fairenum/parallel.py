@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from fairenum.budget import Cut, OutOfTime, how_ended, is_time_over
 from fairenum.errors import ClusterUnavailable, ConfigError
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ def mapped(
     return map(function, items) if jobs == 1 else _beside(function, items, jobs)
 
 
-def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], bool]:
-    """Gather results until all are there or the user interrupts; say whether that happened.
+def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
+    """Gather results until all are there, time is over or the user interrupts; say which of the latter two happened.
 
-    An interrupt before the first result is the caller's to handle: there is nothing to keep.
+    An end before the first result is the caller's to handle: there is nothing to keep.
     """
     results: list[Result] = []
     report(0)
@@ -65,14 +66,16 @@ def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tupl
         for result in finished:
             results.append(result)
             report(len(results))
-    except KeyboardInterrupt:
+            if is_time_over():
+                return results, "time"
+    except (KeyboardInterrupt, OutOfTime) as reason:
         if not results:
             raise
-        return results, True
+        return results, how_ended(reason)
     finally:
         if hasattr(finished, "close"):
             finished.close()
-    return results, False
+    return results, None
 
 
 def _beside(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:

@@ -12,12 +12,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal, TypeVar
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from fairenum.duality import judged
 from fairenum.errors import ProblemError
+from fairenum.matrices import (
+    Matrix,
+    Sparse,
+    first_not_finite,
+    frozen,
+    inner_products,
+    is_sparse,
+    precise_sum,
+    squares,
+    times,
+)
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -40,6 +54,12 @@ def _protected(array: npt.NDArray[Number], source: npt.ArrayLike) -> npt.NDArray
     return array
 
 
+def affordable(numbers: int, work: float, least: int, most: int | None = None) -> int:
+    """Return how many solves make up some work, within limits, given the numbers that each goes through."""
+    solves = max(least, int(work // numbers))
+    return solves if most is None else min(solves, most)
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel function: ``x'z``, ``exp(-gamma |x - z|^2)`` or ``(gamma x'z + coef0)^degree``."""
@@ -60,24 +80,27 @@ class Kernel:
                 f"received degree={self.degree!r}, coef0={self.coef0!r}"
             )
 
-    def __call__(self, left: FloatArray, right: FloatArray) -> FloatArray:
+    def __call__(self, left: Matrix, right: Matrix) -> FloatArray:
         """Return the matrix of kernel values between the rows of two tables."""
-        inner: FloatArray = left @ right.T
+        return self.of_products(inner_products(left, right), squares(left), squares(right))
+
+    def of_products(self, inner: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+        """Return kernel values, in place if possible, given the inner products of rows and the squares of both."""
         if self.name == "rbf":
             inner *= -2.0
-            inner += np.einsum("ij,ij->i", left, left)[:, None]
-            inner += np.einsum("ij,ij->i", right, right)
+            inner += left[:, None]
+            inner += right
             return np.exp(-self.gamma * np.maximum(inner, 0.0, out=inner), out=inner)
         if self.name == "poly":
             return np.asarray((self.gamma * inner + self.coef0) ** self.degree)
         return inner
 
-    def summed(self, X: FloatArray, rows: FloatArray, weights: FloatArray) -> FloatArray:
+    def summed(self, X: Matrix, rows: Matrix, weights: FloatArray) -> FloatArray:
         """Return ``sum_j weights_j k(rows_j, x)`` for each row x of X, without ever holding all kernel values."""
         if self.name == "linear":
-            return np.asarray(X @ precise_sum(weights, rows))
-        result = np.zeros(len(X))
-        for start in range(0, len(X), BLOCK_ROWS):
+            return times(X, precise_sum(weights, rows))
+        result = np.zeros(X.shape[0])
+        for start in range(0, X.shape[0], BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
             result[block] = self(X[block], rows) @ weights
         return result
@@ -161,7 +184,7 @@ class SvmProblem:
     Parameters
     ----------
     X
-        One row of features per example.
+        One row of features per example; an array, or a sparse one.
     y
         Labels, -1 or +1.
     cost
@@ -172,34 +195,39 @@ class SvmProblem:
         The kernel function.
     linear
         The linear term of the objective; ones by default.
+    unit
+        What is large and small in decision values: the margin. The mean linear term by default; a charge upon the
+        linear term, however large, does not change it.
     ridge
         Added to the diagonal of the kernel matrix. With 0, ties between optimal answers are broken by the
         canonical rule (see `tie_weights`); a positive ridge makes the optimum unique by changing the problem.
     """
 
-    X: FloatArray
+    X: Matrix
     y: FloatArray
     cost: FloatArray
     copies: IntArray
     kernel: Kernel
     linear: FloatArray
     ridge: float
+    unit: float
     upper: FloatArray = field(repr=False)
 
     def __init__(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | Sparse,
         y: npt.ArrayLike,
         cost: npt.ArrayLike = 1.0,
         copies: npt.ArrayLike | None = None,
         kernel: Kernel | None = None,
         linear: npt.ArrayLike | None = None,
         ridge: float = 0.0,
+        unit: float | None = None,
     ) -> None:
-        table = read_only(X)
+        table = frozen(X) if is_sparse(X) else read_only(X)
         if table.ndim != 2:
             raise ProblemError(f"X must be a table of examples by features; received shape {table.shape}")
-        n = len(table)
+        n = table.shape[0]
         counts = np.ones(n, dtype=np.intp) if copies is None else copies
         values = {
             "X": table,
@@ -213,18 +241,23 @@ class SvmProblem:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check()
+        object.__setattr__(self, "unit", float(np.abs(self.linear).mean()) if unit is None else unit)
         object.__setattr__(self, "upper", read_only(self.cost * self.copies))
 
+    def checksum(self) -> int:
+        """Return a number that tells whether anybody has written to the arrays all the same."""
+        parts = [self.X.data, self.X.indices] if is_sparse(self.X) else [self.X]
+        return reduce(lambda total, part: crc32(part, total), [*parts, self.y, self.linear, self.upper], 0)
+
     def _check(self) -> None:
-        n = len(self.X)
+        n = self.X.shape[0]
         for name in ("y", "cost", "copies", "linear"):
             if getattr(self, name).shape != (n,):
                 raise ProblemError(
                     f"{name} must have one value per example ({n}); received shape {getattr(self, name).shape}"
                 )
         for name in ("X", "cost", "linear"):
-            if not np.isfinite(getattr(self, name)).all():
-                row = int(np.argwhere(~np.isfinite(getattr(self, name)))[0][0])
+            if (row := first_not_finite(getattr(self, name))) is not None:
                 raise ProblemError(f"{name} holds a value that is not finite, first at example {row}; impute it")
         if not np.isin(self.y, (-1.0, 1.0)).all():
             raise ProblemError(f"labels must be -1 or +1; received {sorted(set(self.y.tolist()))[:5]}")
@@ -240,21 +273,28 @@ class SvmProblem:
         """Number of examples."""
         return len(self.y)
 
+    def counted(self, upper: FloatArray) -> IntArray:
+        """Return how many copies of each example a box allows."""
+        return np.rint(upper / self.cost).astype(np.intp)
+
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha`` without ever holding an n x n matrix."""
         support = np.flatnonzero(alpha)
         weights = self.y[support] * alpha[support]
         return np.asarray(self.y * self.decide(self.X, support, weights) + self.ridge * alpha)
 
-    def decide(self, X: FloatArray, support: IntArray, weights: FloatArray) -> FloatArray:
+    def decide(self, X: Matrix, support: IntArray, weights: FloatArray) -> FloatArray:
         """Return ``sum_i weights_i k(x_i, x)`` over the support for each row of X."""
         return self.kernel.summed(X, self.X[support], weights)
 
+    @property
+    def numbers(self) -> int:
+        """The numbers that a solve goes through."""
+        return self.size * (int(self.X.shape[1]) if self.kernel.name == "linear" else self.size)
+
     def affordable(self, work: float, least: int, most: int | None = None) -> int:
         """Return how many solves make up some work, within limits: each goes through all numbers of the problem."""
-        width = self.X.shape[1] if self.kernel.name == "linear" else self.size
-        solves = max(least, int(work // (self.size * width)))
-        return solves if most is None else min(solves, most)
+        return affordable(self.numbers, work, least, most)
 
     def objective(self, alpha: FloatArray) -> float:
         """Return the dual objective ``p'alpha - 1/2 alpha'Q alpha``."""
@@ -274,8 +314,6 @@ class SvmProblem:
         The right side is piecewise linear in b; the best b is a weighted quantile. What ``y'alpha`` misses of 0
         is charged to the objective at the price of the bias; an answer outside its box has the objective -inf.
         """
-        from fairenum.duality import judged  # compiled, so loaded when the first answer is judged
-
         objective, bound, low, high, slack = judged(self.y, self.linear, alpha, upper, product)
         return Certificate(objective, bound, low, high), slack
 
@@ -288,12 +326,3 @@ class SvmProblem:
         canonical answer. That is the paper's Assumption 1, and it makes the enumeration exact on tied data.
         """
         return np.random.default_rng(20190606).uniform(1.0, 2.0, self.size)
-
-
-def precise_sum(weights: FloatArray, table: FloatArray) -> FloatArray:
-    """Return ``weights @ table``, summed in extended precision.
-
-    A separating plane is a small difference of large sums: with a box of 1000, ten digits cancel.
-    """
-    total = weights.astype(np.longdouble) @ table.astype(np.longdouble)
-    return np.asarray(total, dtype=np.float64)

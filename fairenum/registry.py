@@ -13,6 +13,7 @@ from functools import cache
 from typing import Generic, Protocol, TypeVar
 
 from fairenum.errors import FairenumError
+from fairenum.foreign import entered, left
 from fairenum.phrases import did_you_mean
 
 Plugin = TypeVar("Plugin")
@@ -87,10 +88,13 @@ class Registry(Generic[Plugin]):
     def built(self, entry: Entry, entries: Iterable[Entry]) -> Plugin:
         """Import and build a plugin, and check that it is the only one of its name, and a plugin at all."""
         self._check_alone(entry, entries)
+        token = entered()
         try:
             plugin = self.build(entry.load())
         except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported
             raise self.broken(f"{self._title(entry)} cannot be loaded: {type(error).__name__}: {error}") from error
+        finally:
+            left(token)
         if defect := self.defect(plugin, entry.name):
             raise self.broken(f"{self._title(entry)} is no {self.noun} plugin: {defect}")
         return plugin

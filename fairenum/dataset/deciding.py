@@ -12,6 +12,7 @@ from fairenum.dataset.counted import read_counted
 from fairenum.dataset.decided import DecidedTable, Roles, read_decided
 from fairenum.dataset.files import read_file
 from fairenum.dataset.loading import read_bundled
+from fairenum.dataset.naming import table_name
 from fairenum.document.reading import Reading
 from fairenum.errors import DataError
 
@@ -41,7 +42,7 @@ def load_decided(
     cards = {card.name: card for card in list_datasets()}
     if str(source) in cards:
         return _from_card(cards[str(source)], roles, reading)
-    table, name = read_file(source, reading), Path(source).name.partition(".")[0]
+    table, name = read_file(source, reading), table_name(source)
     found = _from_frame(table.frame, name, roles, reading, counts=counts)
     return replace(found, remarks=table.remarks)
 

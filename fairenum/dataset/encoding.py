@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.dataset.columns import Column, FloatArray, IntArray, Texts, is_missing, read_only
+from fairenum.dataset.columns import Column, IntArray, Texts, is_missing
 from fairenum.dataset.groups import missing_name
 from fairenum.dataset.naming import option, unlike, without
 from fairenum.document.anatomy import OTHER, EncodedFeature
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from sklearn.compose import ColumnTransformer
 
     from fairenum.dataset.table import Dataset
+    from fairenum.matrices import Matrix
 
-LARGEST_MATRIX = 1_000_000_000  # bytes of the whole table, encoded; solving takes copies of its training rows
+LARGEST_MATRIX = 1_000_000_000  # bytes of the whole table, encoded, and of the square of its columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,8 @@ class Encoding:
         """Fit on the given rows, and look at no other."""
         from sklearn.compose import ColumnTransformer
 
+        from fairenum.matrices import SPARSE
+
         varying = [column for column in dataset.features if column.varies(rows)]
         if not varying:
             raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
@@ -60,17 +63,20 @@ class Encoding:
         # One block per run of columns of one kind keeps the table's order at little cost.
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
         for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
-            blocks.append(
-                (f"block{len(blocks)}", _block(is_numeric, standardise, dataset.max_levels), [c.name for c in run])
-            )
-        preprocessor = ColumnTransformer(blocks, sparse_threshold=0).fit(dataset.frame(rows))
+            features = list(run)
+            # to count what is rare takes longer than all the rest
+            is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in features)
+            block = _numbers(standardise) if is_numeric else _texts(dataset.max_levels if is_wide else None)
+            blocks.append((f"block{len(blocks)}", block, [column.name for column in features]))
+        preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows))
         dropped = tuple(column.name for column in dataset.features if column not in varying)
         return cls(_matrix_names(preprocessor, varying), dropped, preprocessor)
 
-    def transform(self, dataset: Dataset, rows: IntArray | None = None) -> FloatArray:
-        """Encode some rows of a dataset, or all, as a read-only matrix."""
-        matrix = self.preprocessor.transform(dataset.frame(rows))
-        return read_only(np.ascontiguousarray(matrix, dtype=np.float64))
+    def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
+        """Encode some rows of a dataset, or all, as a read-only matrix; without its zeros if it is mostly 0."""
+        from fairenum.matrices import as_matrix, compact, read_only
+
+        return read_only(compact(as_matrix(self.preprocessor.transform(dataset.frame(rows)))))
 
     def described(self) -> tuple[EncodedFeature, ...]:
         """Say how each feature is encoded, in the order of the matrix's columns."""
@@ -107,16 +113,21 @@ class Levels:
         return [*names, unlike(OTHER, names)] if self.pooled else names
 
 
-def _block(is_numeric: bool, standardise: bool, max_levels: int) -> BaseEstimator:
-    """Make the transformer for a run of columns of one kind."""
+def _numbers(standardise: bool) -> BaseEstimator:
+    """Make the transformer for a run of numeric columns."""
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import StandardScaler
 
-    if not is_numeric:
-        return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=max_levels + 1, sparse_output=False)
-    steps = [SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else [])]
-    return make_pipeline(*steps)
+    return make_pipeline(SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else []))
+
+
+def _texts(max_levels: int | None) -> BaseEstimator:
+    """Make the transformer for a run of categorical columns; rare values share a column if there is a limit."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    most = None if max_levels is None else max_levels + 1
+    return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=most)
 
 
 def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
@@ -129,9 +140,8 @@ def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
 
 
 def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, Levels]:
-    return {
-        name: _of(*each) for name, *each in zip(names, block.categories_, block.infrequent_categories_, strict=True)
-    }
+    rare = [None] * len(names) if block.max_categories is None else block.infrequent_categories_
+    return {name: _of(*each) for name, *each in zip(names, block.categories_, rare, strict=True)}
 
 
 def _of(values: Texts, rare: Texts | None) -> Levels:
@@ -166,15 +176,19 @@ def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tup
 
 def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset) -> None:
     """Refuse a matrix beyond memory before it is made, and name the column that makes it wide."""
+    from fairenum.matrices import bytes_of
+
     widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}
-    size = len(dataset) * sum(widths.values()) * np.dtype(np.float64).itemsize
+    width = sum(widths.values())
+    # no row has more than one value of a column; a linear machine is solved for in as many dimensions as columns
+    size = bytes_of(len(dataset), width, len(columns)) + bytes_of(min(width, len(rows)), width)
     if size <= LARGEST_MATRIX:
         return
     widest = max(widths, key=widths.__getitem__)
     fewer = max(1, min(MAX_LEVELS, widths[widest] // 2))
     pool = f", pool its rare values with {option('max_levels', fewer, 'max-levels', str(fewer))}"
     raise TableTooLarge(
-        f"{len(dataset)} rows in {sum(widths.values())} encoded columns take {size / 1e9:.3g} GB, more than the "
+        f"{len(dataset)} rows in {width} encoded columns take {size / 1e9:.3g} GB, more than the "
         f"{LARGEST_MATRIX / 1e9:g} GB that are allowed; {widest!r} makes {widths[widest]} of the columns: leave it out "
         f"with {without(widest)}{pool if widths[widest] > fewer else ''}, or audit fewer rows"
     )

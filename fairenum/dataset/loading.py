@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fairenum.dataset.card import Card, list_datasets
 from fairenum.dataset.files import read_file, read_table
-from fairenum.dataset.naming import Names, listed
+from fairenum.dataset.naming import Names, listed, table_name
 from fairenum.dataset.table import Dataset
 from fairenum.document.reading import NONE, Reading, ReadingOptions, reading_of
 from fairenum.errors import DatasetChanged
@@ -48,7 +48,7 @@ def load_dataset(
     reading = reading_of(reading, options)
     cards = {card.name: card for card in list_datasets()}
     if str(source) not in cards:
-        table, name = read_file(source, reading), Path(source).name.partition(".")[0]
+        table, name = read_file(source, reading), table_name(source)
         dataset = Dataset.from_frame(
             table.frame, label, favourable, sensitive or (), name=name, reading=reading, in_use=in_use
         )

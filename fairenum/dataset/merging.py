@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairenum.dataset.columns import FloatArray, IntArray, Scalar, read_only
+
+if TYPE_CHECKING:
+    from fairenum.matrices import Matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +30,7 @@ class Merged:
         For each row of the table, its place here: ``X[inverse]`` is the table again.
     """
 
-    X: FloatArray = field(repr=False)
+    X: Matrix = field(repr=False)
     y: NDArray[np.generic] = field(repr=False)
     copies: IntArray = field(repr=False)
     first: IntArray = field(repr=False)
@@ -36,19 +40,11 @@ class Merged:
         return self.first.size
 
 
-def merge_identical(X: FloatArray, y: NDArray[Scalar]) -> Merged:
-    """Merge rows whose features and label are equal bit by bit, 0.0 and -0.0 being equal."""
-    table = np.column_stack([X, y]).astype(np.float64) + 0.0  # adding 0.0 turns -0.0 into 0.0
-    keys = np.ascontiguousarray(table).view(np.dtype((np.void, table.itemsize * table.shape[1]))).ravel()
-    _, first, inverse, copies = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    first = first[order]
-    return Merged(
-        read_only(X[first]),
-        read_only(y[first]),
-        read_only(copies[order]),
-        read_only(first),
-        read_only(place[inverse]),
-    )
+def merge_identical(X: Matrix, y: NDArray[Scalar], weights: FloatArray | None = None) -> Merged:
+    """Merge rows whose features, label and, if they differ, weights are equal bit by bit, 0.0 and -0.0 being equal."""
+    from fairenum.matrices import places
+    from fairenum.matrices import read_only as keep
+
+    first, inverse = places(X, *(column.astype(np.float64) for column in (y, weights) if column is not None))
+    copies = np.bincount(inverse, minlength=len(first))
+    return Merged(keep(X[first]), read_only(y[first]), *map(read_only, (copies, first, inverse)))

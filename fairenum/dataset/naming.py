@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairenum.errors import ColumnRepeated
@@ -13,12 +15,28 @@ if TYPE_CHECKING:
 
     Index = pd.Index[Any]
 
-__all__ = ["LINE", "Names", "as_categories", "listed", "option", "refuse_repeated", "row_name", "unlike", "without"]
+__all__ = [
+    "LINE",
+    "Names",
+    "as_categories",
+    "listed",
+    "option",
+    "refuse_repeated",
+    "row_name",
+    "table_name",
+    "unlike",
+    "without",
+]
 
 Names = Sequence[str] | str
 
 LINE = "line"
 """Name of the index that carries each row's line in its file."""
+
+
+def table_name(path: str | Path) -> str:
+    """Call a table after its file, in signs that can be written: a file's name is bytes, which may be no text."""
+    return os.fsencode(Path(path).name.partition(".")[0]).decode(errors="replace")
 
 
 def listed(names: Names) -> tuple[str, ...]:

@@ -54,6 +54,17 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
     return Split(train, selection, holdout, seed)
 
 
+def drawn_share(dataset: Dataset, rows: IntArray) -> float:
+    """Return what share of a table some rows are, if they were drawn with labels and groups in its proportions; else 1.
+
+    Rows that a column divides were not drawn, and those that stay together are in proportion only about.
+    """
+    partition = dataset.partition or Partition()
+    is_divided = any(given is not None for given in (partition.parts, partition.times, partition.members))
+    counting = len(dataset) if dataset.weights is None else len(dataset.weights.positive)
+    return 1.0 if is_divided else len(rows) / counting
+
+
 def straddling(dataset: Dataset, parts: Split) -> int:
     """Count the members of a table (persons, firms) that have rows in more than one part."""
     if (members := dataset.members) is None:

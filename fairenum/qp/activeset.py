@@ -18,19 +18,33 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.qp import kernel
 from fairenum.qp.gram import Gram
+from fairenum.qp.tables import NOTHING
 
 AT_LOWER, ON_MARGIN, AT_UPPER = 1.0, 0.0, -1.0
 
 EPSILON = float(np.finfo(float).eps)
+TIED = 1e3  # times the rounding of a gradient: nobody is so near the margin by chance
+TIED_RATE = 1e-6  # of weights, which are 1 to 2: what rounding may leave of none
 
 
 def constant_data(gram: Gram, problem: SvmProblem) -> kernel.Data:
     """Return what the compiled loop reads and no path changes."""
     weights = problem.tie_weights()
-    return kernel.Data(gram.table, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, problem.y, weights)
+    return kernel.Data(
+        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, problem.y, weights
+    )
+
+
+def part_of(data: kernel.Data, gram: Gram, examples: IntArray) -> kernel.Data:
+    """Return the data of some of the examples, given their Gram; what is large and small stays what it was."""
+    y = read_only(data.y[examples])  # as labels are: the compiled loop knows one kind of array
+    return kernel.Data(
+        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, data.longest, y,
+        data.weights[examples],
+    )  # fmt: skip
 
 
 class Parked(NamedTuple):
@@ -92,6 +106,36 @@ class ActiveSet:
         state.margin, state.inverse, state.bias = margin, inverse, bias
         return state
 
+    def restricted(self, examples: IntArray) -> ActiveSet:
+        """Return a state of some of the examples, all of the margin among them, while the others stay on their bounds.
+
+        It moves as this one does for as long as none of the others reaches the margin.
+        """
+        part = object.__new__(ActiveSet)
+        part.gram = self.gram.restrict(examples)
+        part.data = part_of(self.data, part.gram, examples)
+        part.gradient_tolerance, part.alpha_tolerance = self.gradient_tolerance, self.alpha_tolerance
+        part.linear, part.upper, part.alpha = self.linear[examples], self.upper[examples], self.alpha[examples]
+        part.gradient, part.side = self.gradient[examples], self.side[examples]
+        part.margin, part.bias = np.searchsorted(examples, self.margin), self.bias
+        part.inverse = self.inverse.copy()
+        return part
+
+    def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
+        """Return the state to which some of the examples have moved, for a linear term, to rounding."""
+        upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
+        alpha[examples], side[examples] = part.alpha, part.side
+        state = self.moved(upper, alpha, gradient, side, examples[part.margin], part.inverse, part.bias)
+        state.linear = linear.copy()
+        state.recompute()
+        return state
+
+    def trim(self) -> None:
+        """Let go of the room that the inverse has for a margin set twice as large."""
+        size = len(self.margin) + 1
+        if len(self.inverse) > size:
+            self.inverse = self.inverse[:size, :size].copy()
+
     def parked(self) -> Parked:
         """Return what is needed to have the state again."""
         return Parked(self.margin.copy(), np.packbits(self.side == AT_UPPER), self.bias)
@@ -117,9 +161,18 @@ class ActiveSet:
         """Return the margin set as the compiled loop takes it."""
         return kernel.Margin(self.margin, len(self.margin), self.inverse)
 
+    def ready(self, *examples: int) -> kernel.Data:
+        """Return what the compiled loop reads, with the rows of the margin and of more examples at hand."""
+        anchors = self.gram.anchors
+        if anchors is None:
+            return self.data
+        rows = np.append(self.margin, [example for example in examples if example >= 0]).astype(np.intp)
+        return self.data._replace(anchor=anchors.ready(self.alpha, rows))
+
     def recompute(self) -> None:
         """Recompute margin, bias and gradient from the sides alone, to rounding."""
-        self.bias, _ = kernel.recompute(self.data, self.vectors(), self.margin_set(), self.bias)
+        with self.gram.in_use:
+            self.bias, _ = kernel.recompute(self.ready(), self.vectors(), self.margin_set(), self.bias)
 
     def set_tolerances(self) -> None:
         """Say how far from 0 a gradient, and from a bound an alpha, may be by rounding."""
@@ -127,6 +180,24 @@ class ActiveSet:
         self.gradient_tolerance = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
         largest = float(self.alpha.max(initial=0.0)) or float(self.upper.max(initial=0.0))  # a path may start from 0
         self.alpha_tolerance = kernel.ON_BOUND * largest
+
+    def is_canonical(self) -> bool:
+        """Tell whether no tied example could trade places with the margin: for ``p - eps * weights`` none would.
+
+        A path keeps this up as long as it tells ties; where rounding disorders them it may arrive at another answer.
+        With an alpha of the margin on a bound nobody trades places, whatever the rates; nor do those outside its hull.
+        """
+        y, weights, margin = self.data.y, self.data.weights, self.margin
+        tied = np.flatnonzero((np.abs(self.gradient) <= TIED * self.gradient_tolerance) & (self.side != ON_MARGIN))
+        inside = np.minimum(self.alpha[margin], self.upper[margin] - self.alpha[margin])
+        if len(tied) == 0 or inside.min(initial=np.inf) <= TIED * self.alpha_tolerance:
+            return True
+        inverse = self.inverse[: len(margin) + 1, : len(margin) + 1]
+        borders = np.column_stack([y[tied], self.gram.block(tied, margin)])
+        rates = borders @ (inverse @ np.append(0.0, -weights[margin])) + weights[tied]
+        outside = self.gram.diagonal[tied] - ((borders @ inverse) * borders).sum(axis=1)
+        is_in_hull = outside <= kernel.DEPENDENCE * self.gram.diagonal[tied]
+        return not bool((self.side[tied] * rates < -TIED_RATE)[is_in_hull].any())
 
     def violation(self) -> float:
         """Return by how much the worst example at a bound is on the wrong side of the margin."""

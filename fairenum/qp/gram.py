@@ -1,45 +1,55 @@
-"""Access to ``Q`` for algorithms that touch it again and again: from the features, or as a matrix.
+"""Access to ``Q`` for algorithms that touch it again and again: from the features, as a matrix, or row by row.
 
 A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers. Where most of
-them are 0, as in the columns of categories, products skip them.
+them are 0, as in the columns of categories, products skip them. Of another kernel's matrix that is too large to be held
+the rows that are needed are (`fairenum.qp.columns`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from contextlib import AbstractContextManager, nullcontext
+from threading import RLock
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from fairenum.errors import ProblemError
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.matrices import Matrix, as_csr, dense, inner_products, is_mostly_zero, is_sparse, squares, sums, times
+from fairenum.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem
+from fairenum.qp.columns import Anchors, KernelRows, RowStore
+from fairenum.qp.tables import DENSE, IN_ORDER, Nonzeros
 
-MATRIX_LIMIT = 8192  # examples; 512 MiB for the kernel matrix
-SPARSE = 0.25  # the share of numbers other than 0 up to which skipping the zeros is faster
-
-
-class Nonzeros(NamedTuple):
-    """The numbers of a table that are not 0, row by row (CSR); all three empty for a table that is not sparse."""
-
-    values: FloatArray
-    columns: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int32]
-
-
-DENSE = Nonzeros(np.empty(0), np.empty(0, np.int32), np.empty(0, np.int32))
+MATRIX_LIMIT = 20_000  # examples with a kernel that has no short feature map
+MATRIX_BYTES = 1e9  # of a kernel matrix; of a larger one rows are computed when they are needed,
+ROW_BYTES = 1e9  # and so many of them are kept
+WIDE = 100  # columns; of fewer, what to eliminate first is no matter
 
 
 class Gram(Protocol):
     """The matrix Q of one problem, by the products that solvers need."""
 
-    table: FloatArray  # the signed features, or Q itself if `is_matrix`
-    nonzeros: Nonzeros  # of the table
+    table: FloatArray  # the signed features, or Q itself if `is_matrix`; without rows where these are in `nonzeros`
+    places: IntArray  # of the rows in the table, -1 for those that are not there; empty if each is at its own
+    nonzeros: Nonzeros
+    exclusive: tuple[int, int]  # columns, from one to before another, of which no example has two
     is_matrix: bool
     ridge: float  # what is to be added to the diagonal of what `table` says
     diagonal: FloatArray
     longest: float  # the largest norm of an example, sqrt(max diagonal)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """What centring took from the product of each signed example with the centre."""
+
+    @property
+    def anchors(self) -> Anchors | None:
+        """Who sees to it that rows are in the table; None if all are."""
+
+    @property
+    def in_use(self) -> AbstractContextManager[object]:
+        """What is to be held while the table is read: others may change what is in it."""
 
     def bias_offset(self, alpha: FloatArray) -> float:
         """Return what the bias of the problem is above the bias seen through this Gram."""
@@ -51,10 +61,18 @@ class Gram(Protocol):
         """Return ``Q[rows][:, columns]``."""
 
     def restrict(self, rows: IntArray) -> Gram:
-        """Return the Gram of some of the examples."""
+        """Return the Gram of some of the examples, sorted, with all of its table; itself if these are all."""
 
 
-class LinearGram:
+class _Held:
+    """A Gram whose table is all there."""
+
+    places = IN_ORDER
+    anchors = None
+    in_use = nullcontext()
+
+
+class LinearGram(_Held):
     """``Q = Z Z' + ridge I`` from the signed features Z.
 
     The features are centred first: with ``y'alpha = 0`` that moves the bias and nothing else, and columns far from 0 no
@@ -63,44 +81,66 @@ class LinearGram:
 
     is_matrix = False
 
-    def __init__(self, signed: FloatArray, ridge: float, centre: FloatArray | None = None) -> None:
-        self.table = signed
+    def __init__(self, signed: Matrix, ridge: float, centre: FloatArray | None = None) -> None:
+        # compiled loops skip zeros at no cost, however small the table
+        self._signed = as_csr(signed) if is_mostly_zero(signed) else signed
+        self.table, self.nonzeros = _parts(self._signed)
+        self.exclusive = _exclusive(self._signed)
         self.ridge = ridge
-        self._sparse = sparse.csr_array(signed) if np.count_nonzero(signed) <= SPARSE * signed.size else None
-        self.nonzeros = DENSE if self._sparse is None else _nonzeros(self._sparse)
         self._centre = np.zeros(signed.shape[1]) if centre is None else centre
-        self.diagonal = np.einsum("ij,ij->i", signed, signed) + ridge
+        self._offsets = times(self._signed, self._centre).astype(np.longdouble)
+        self.diagonal = squares(self._signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the part of the bias that centring took away, ``-w'centre``."""
-        return -float(self._plane(alpha) @ self._centre)
+        """Return the part of the bias that centring took away, ``-w'centre``: a small difference of large sums."""
+        return -float(alpha.astype(np.longdouble) @ self._offsets)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """What centring took from the product of each signed example with the centre."""
+        return self._offsets.astype(np.float64)
+
+    def centred(self, rows: Matrix) -> FloatArray:
+        """Return other rows as this Gram sees them."""
+        return dense(rows) - self._centre
+
+    def planes(self, alphas: FloatArray) -> FloatArray:
+        """Return the planes that some answers span, one row for each."""
+        return np.asarray(alphas @ self._signed)
+
+    def reached(self, planes: FloatArray) -> FloatArray:
+        """Return what every example reaches on some planes, one row for each plane."""
+        return np.asarray((self._signed @ planes.T).T)
 
     def _plane(self, alpha: FloatArray) -> FloatArray:
-        return np.asarray(alpha @ (self.table if self._sparse is None else self._sparse))
+        return sums(alpha, self._signed)
 
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        plain = np.asarray((self.table if self._sparse is None else self._sparse) @ self._plane(alpha))
+        plain = times(self._signed, self._plane(alpha))
         return plain + self.ridge * alpha if self.ridge else plain
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return ``Q[rows][:, columns]``."""
-        result: FloatArray = self.table[rows] @ self.table[columns].T
+        result = inner_products(self._signed[rows], self._signed[columns])
         if self.ridge:
             result[rows[:, None] == columns] += self.ridge
         return result
 
     def restrict(self, rows: IntArray) -> LinearGram:
         """Return the Gram of some of the examples."""
-        return LinearGram(self.table[rows], self.ridge, self._centre)
+        if len(rows) == len(self.diagonal):
+            return self
+        return LinearGram(self._signed[rows], self.ridge, self._centre)
 
 
-class MatrixGram:
+class MatrixGram(_Held):
     """Q as a matrix, for kernels that have no short feature map; centred in feature space like the linear one."""
 
     is_matrix = True
     nonzeros = DENSE
+    exclusive = (0, 0)
     ridge = 0.0
 
     def __init__(self, matrix: FloatArray, offsets: FloatArray | None = None) -> None:
@@ -121,8 +161,55 @@ class MatrixGram:
         """Return the part of the bias that centring took away."""
         return -float(alpha @ self._offsets)
 
+    @property
+    def offsets(self) -> FloatArray:
+        """What centring took from the product of each signed example with the centre."""
+        return self._offsets
+
     def restrict(self, rows: IntArray) -> MatrixGram:
         """Return the Gram of some of the examples."""
+        if len(rows) == len(self.diagonal):
+            return self
+        return MatrixGram(self.block(rows, rows), self._offsets[rows])
+
+
+class RowGram:
+    """Q of which some rows are held, those that were needed last; centred like the matrix."""
+
+    is_matrix = True
+    nonzeros = DENSE
+    exclusive = (0, 0)
+    ridge = 0.0
+
+    def __init__(self, problem: SvmProblem) -> None:
+        self.in_use = RLock()  # work that was left behind may still read what is there
+        self._rows = KernelRows(problem)
+        store = RowStore(self._rows, ROW_BYTES)
+        self.anchors = Anchors(store)
+        self._offsets = problem.y * self._rows.means
+        self.table, self.places, self.diagonal = store.table, store.places, self._rows.diagonal
+        self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``."""
+        with self.in_use:
+            return self.anchors.product(alpha)
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return ``Q[rows][:, columns]``."""
+        return self._rows.block(rows, columns)
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring took away."""
+        return -float(alpha @ self._offsets)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """What centring took from the product of each signed example with the centre."""
+        return self._offsets
+
+    def restrict(self, rows: IntArray) -> MatrixGram:
+        """Return the Gram of some of the examples, as a matrix."""
         return MatrixGram(self.block(rows, rows), self._offsets[rows])
 
 
@@ -137,32 +224,86 @@ def open_gram(problem: SvmProblem) -> Gram:
     return _OPENED[problem]
 
 
+def share_gram(problem: SvmProblem, other: SvmProblem) -> None:
+    """Let another problem have the Gram of one: the two differ in nothing but their linear term or box."""
+    _OPENED[other] = open_gram(problem)
+
+
 def _choose(problem: SvmProblem) -> Gram:
     n, d = problem.X.shape
     if problem.kernel.name == "linear" and d < n:
-        centre = _centre(problem.X)
-        return LinearGram(problem.y[:, None] * (problem.X - centre), problem.ridge, centre)
+        centre = centre_of(problem.X)
+        return LinearGram(signed(problem, centre), problem.ridge, centre)
     if n > MATRIX_LIMIT:
         raise ProblemError(
-            f"a {problem.kernel.name} kernel on {n} examples needs a matrix of {8e-9 * n * n:.1f} GB; at most "
-            f"{MATRIX_LIMIT} examples ({8e-9 * MATRIX_LIMIT**2:.1f} GB) are held: use fewer rows or a linear kernel"
+            f"a {problem.kernel.name} kernel on {n} examples has a matrix of {8e-9 * n * n:.1f} GB to go through; "
+            f"at most {MATRIX_LIMIT} examples are taken: train on fewer rows (--split), or use a linear kernel"
         )
-    matrix = problem.kernel(problem.X, problem.X)
+    return _matrix(problem) if 8 * n * n <= MATRIX_BYTES else RowGram(problem)
+
+
+def held_bytes(n: int) -> float:
+    """Return the memory that is taken by what is held of a kernel matrix."""
+    return 8.0 * n * n if 8 * n * n <= MATRIX_BYTES else ROW_BYTES
+
+
+def _matrix(problem: SvmProblem) -> MatrixGram:
+    """Return the kernel matrix, centred and signed."""
+    n = problem.size
+    matrix = np.empty((n, n))
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
+    for rows in blocks:
+        matrix[rows] = problem.kernel(problem.X[rows], problem.X)
     means = matrix.mean(axis=0)
-    matrix -= means
-    matrix -= (means - means.mean())[:, None]
-    matrix *= problem.y[:, None] * problem.y
+    for rows in blocks:  # in place: nothing of the size of the matrix is held beside it
+        block = matrix[rows]
+        block -= means
+        block -= (means - means.mean())[rows, None]
+        block *= problem.y
+        block *= problem.y[rows, None]
     matrix[np.diag_indices(n)] += problem.ridge
     return MatrixGram(matrix, problem.y * means)
 
 
-def _centre(X: FloatArray) -> FloatArray:
+def centre_of(X: Matrix) -> FloatArray:
     """Return the means of the columns; 0 for those of a sparse table that are mostly 0, and so not far from it."""
-    centre, filled = X.mean(axis=0), np.count_nonzero(X, axis=0)
-    if filled.sum() <= SPARSE * X.size:
-        centre[filled <= 0.5 * len(X)] = 0.0
-    return np.asarray(centre)
+    centre = np.asarray(X.mean(axis=0))
+    if is_mostly_zero(X):
+        filled = np.bincount(X.indices, minlength=X.shape[1]) if is_sparse(X) else np.count_nonzero(dense(X), axis=0)
+        centre[filled <= 0.5 * X.shape[0]] = 0.0
+    return centre
 
 
-def _nonzeros(table: sparse.csr_array) -> Nonzeros:
-    return Nonzeros(table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32))
+def signed(problem: SvmProblem, centre: FloatArray) -> Matrix:
+    """Return the centred features of each example, times its label."""
+    if not is_sparse(problem.X):
+        return np.asarray(problem.y[:, None] * (problem.X - centre))
+    n, moved = problem.size, np.flatnonzero(centre)
+    starts = np.arange(n + 1) * len(moved)
+    means = sparse.csr_array((np.tile(centre[moved], n), np.tile(moved, n), starts), shape=problem.X.shape)
+    rows = as_csr(problem.X - means) if moved.size else problem.X.copy()
+    rows.data *= np.repeat(problem.y, np.diff(rows.indptr))
+    return rows
+
+
+def _parts(table: Matrix) -> tuple[FloatArray, Nonzeros]:
+    """Return a table as compiled loops read it: its rows, or none of them and what is not 0 in each."""
+    if not is_sparse(table):
+        return dense(table), DENSE
+    return np.empty((0, table.shape[1])), Nonzeros(table.data, table.indices, table.indptr)
+
+
+def _exclusive(table: Matrix) -> tuple[int, int]:
+    """Return the longest stretch of columns of which no row has two: the values of the widest category."""
+    if not is_sparse(table) or table.shape[1] < WIDE:
+        return 0, 0
+    before = np.full(table.shape[1], -1)  # the last column that some row has before this one
+    follows = np.ones(table.nnz, bool)
+    follows[table.indptr[:-1][np.diff(table.indptr) > 0]] = False
+    places = np.flatnonzero(follows)
+    np.maximum.at(before, table.indices[places], table.indices[places - 1])
+    first, found = 0, (0, 0)
+    for last, latest in enumerate(before.tolist()):
+        first = max(first, latest + 1)
+        found = max(found, (first, last + 1), key=lambda stretch: stretch[1] - stretch[0])
+    return found

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from fairenum.compiling import entry, inner
+from fairenum.budget import checkpoint
+from fairenum.compiling import entry, in_any_order, inner
 from fairenum.problem import FloatArray
-from fairenum.qp.gram import Gram, Nonzeros
+from fairenum.qp.gram import Gram
+from fairenum.qp.tables import Nonzeros
 
 MAX_ITERATIONS = 150
 START = 100.0
@@ -24,6 +27,7 @@ TARGET = 1e-11
 # A step that leaves more of the complementarity than this gets nowhere; a centred one aims at that share of it.
 STALLED, CENTRED = 0.95, 0.3
 SOLVED = -1.0
+PREDICTS, CORRECTS, CENTRES = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,15 @@ class InteriorPoint:
 
 
 class Programme(NamedTuple):
-    """What is solved: Q (as signed features, or itself if `is_matrix`), the terms of the programme, and how well."""
+    """What is solved: Q (as signed features, or itself if `is_matrix`), the terms of the programme, and how well.
+
+    ``exclusive`` are columns, from one to before another, of which no example has two: the values of one category. Most
+    of a wide table is, and they are eliminated one by one.
+    """
 
     table: FloatArray
     nonzeros: Nonzeros
+    exclusive: tuple[int, int]
     is_matrix: bool
     ridge: float
     y: FloatArray
@@ -62,29 +71,56 @@ class Point(NamedTuple):
     b: FloatArray
 
 
+class Step(NamedTuple):
+    """How a point moves: alpha (against its distance from the upper bound), bias, the multipliers of both bounds."""
+
+    a: FloatArray
+    b: float
+    s: FloatArray
+    q: FloatArray
+
+
+class Core(NamedTuple):
+    """A positive definite matrix, factorised: its exclusive columns, the edge between them and the others, these."""
+
+    pivots: FloatArray
+    edge: FloatArray
+    factor: FloatArray
+
+
 class Newton(NamedTuple):
     """The Newton matrix ``Q + diag(shift)``, factorised, and its answer to ``y``: the bias is eliminated."""
 
-    factor: FloatArray
+    core: Core
     inverse: FloatArray
     along_y: FloatArray
     pivot: float
 
 
 # kernel.py has the same: numba looks for changes in the file of a way in alone, so that compiled files share nothing.
+# Sums of arrays are written as loops, which are compiled in a fraction of the time that expressions of arrays take.
+@in_any_order
+def dot(left: FloatArray, right: FloatArray, size: int) -> float:
+    """Return the inner product of the first numbers of two vectors."""
+    total = 0.0
+    for k in range(size):
+        total += left[k] * right[k]
+    return float(total)
+
+
 @inner
 def spread(programme: Programme, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
     values, columns, starts = programme.nonzeros
-    if len(starts) == 0:
-        dense: FloatArray = np.dot(programme.table, plane)
-        return dense
-    result = np.empty(len(starts) - 1)
+    result = np.empty(len(programme.y))
     for i in range(len(result)):
-        total = 0.0
-        for k in range(starts[i], starts[i + 1]):
-            total += values[k] * plane[columns[k]]
-        result[i] = total
+        if len(starts) == 0:
+            result[i] = dot(programme.table[i], plane, len(plane))
+        else:
+            total = 0.0
+            for k in range(starts[i], starts[i + 1]):
+                total += values[k] * plane[columns[k]]
+            result[i] = total
     return result
 
 
@@ -92,29 +128,99 @@ def spread(programme: Programme, plane: FloatArray) -> FloatArray:
 def gathered(programme: Programme, weights: FloatArray) -> FloatArray:
     """Return the sum of the rows of the table, weighted."""
     values, columns, starts = programme.nonzeros
-    if len(starts) == 0:
-        dense: FloatArray = np.dot(weights, programme.table)
-        return dense
     result = np.zeros(programme.table.shape[1])
     for i in range(len(weights)):
-        for k in range(starts[i], starts[i + 1]):
-            result[columns[k]] += weights[i] * values[k]
+        if len(starts) == 0:
+            row = programme.table[i]
+            for k in range(len(row)):
+                result[k] += weights[i] * row[k]
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                result[columns[k]] += weights[i] * values[k]
     return result
 
 
 @inner
-def squared(programme: Programme, weights: FloatArray) -> FloatArray:
-    """Return ``table' diag(weights) table``, of a sparse table the lower triangle only."""
-    values, columns, starts = programme.nonzeros
-    if len(starts) == 0:
-        dense: FloatArray = np.dot(programme.table.T, programme.table * weights.reshape((-1, 1)))
-        return dense
-    result = np.zeros((programme.table.shape[1], programme.table.shape[1]))
+def weighted(table: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the rows of a table, each times its weight."""
+    result = table.copy()
     for i in range(len(weights)):
-        for k in range(starts[i], starts[i + 1]):
-            row, weight = result[columns[k]], weights[i] * values[k]
-            for m in range(starts[i], k + 1):
+        row = result[i]
+        for k in range(len(row)):
+            row[k] *= weights[i]
+    return result
+
+
+@inner
+def filled_from(columns: npt.NDArray[np.int32], start: int, end: int, first: int) -> int:
+    """Return the first place of a row whose column is not before another."""
+    while start < end and columns[start] < first:
+        start += 1
+    return start
+
+
+@inner
+def squared(programme: Programme, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ``table' diag(weights) table`` in its three parts, of a sparse table the lower triangle of the last."""
+    values, columns, starts = programme.nonzeros
+    first, last = programme.exclusive
+    wide, others = last - first, programme.table.shape[1] - (last - first)
+    pivots, edge = np.zeros(wide), np.zeros((wide, others))
+    if len(starts) == 0:
+        dense: FloatArray = np.dot(programme.table.T, weighted(programme.table, weights))
+        return pivots, edge, dense
+    rest = np.zeros((others, others))
+    for i in range(len(weights)):
+        # the others before the exclusive columns, the one of these that is filled, the others after them
+        ends = starts[i], filled_from(columns, starts[i], starts[i + 1], first), starts[i + 1]
+        own = ends[1] < ends[2] and columns[ends[1]] < last
+        for k in range(ends[0], ends[2]):
+            weight = weights[i] * values[k]
+            if own and k == ends[1]:
+                pivots[columns[k] - first] += weight * values[k]
+                continue
+            is_after = k >= ends[1]
+            place = columns[k] - wide if is_after else columns[k]
+            row = rest[place]
+            for m in range(ends[0], ends[1] if is_after else k + 1):
                 row[columns[m]] += weight * values[m]
+            for m in range(ends[1] + own, k + 1):
+                row[columns[m] - wide] += weight * values[m]
+            if own:
+                edge[columns[ends[1]] - first, place] += weight * values[ends[1]]
+    return pivots, edge, rest
+
+
+@inner
+def factorised_core(pivots: FloatArray, edge: FloatArray, rest: FloatArray) -> Core:
+    """Factorise a matrix of three parts."""
+    if len(pivots) > 0:
+        inverse = np.empty(len(pivots))
+        for k in range(len(pivots)):
+            inverse[k] = 1.0 / pivots[k]
+        told = np.dot(edge.T, weighted(edge, inverse))
+        for k in range(len(rest)):
+            for m in range(len(rest)):
+                rest[k, m] -= told[k, m]
+    return Core(pivots, edge, np.ascontiguousarray(np.linalg.cholesky(rest)))
+
+
+@inner
+def solved_core(core: Core, first: int, right: FloatArray) -> FloatArray:
+    """Return the solution of a factorised system, whose exclusive columns are from the first on."""
+    wide, edge, result = len(core.pivots), core.edge, right.copy()
+    others = np.empty(len(right) - wide)
+    for k in range(len(others)):
+        others[k] = right[k if k < first else k + wide]
+    for k in range(wide):
+        result[first + k] /= core.pivots[k]
+        for m in range(len(others)):
+            others[m] -= result[first + k] * edge[k, m]
+    others = substituted(core.factor, others)
+    for k in range(wide):
+        result[first + k] -= dot(edge[k], others, len(others)) / core.pivots[k]
+    for k in range(len(others)):
+        result[k if k < first else k + wide] = others[k]
     return result
 
 
@@ -123,7 +229,10 @@ def product(programme: Programme, a: FloatArray) -> FloatArray:
     """Return ``Q a``."""
     if programme.is_matrix:
         return spread(programme, a)
-    return spread(programme, gathered(programme, a)) + programme.ridge * a
+    result = spread(programme, gathered(programme, a))
+    for i in range(len(a)):
+        result[i] += programme.ridge * a[i]
+    return result
 
 
 @inner
@@ -131,10 +240,12 @@ def substituted(factor: FloatArray, right: FloatArray) -> FloatArray:
     """Return the solution of ``L L' x = right``, L by rows."""
     x = right.copy()
     for i in range(len(x)):
-        x[i] = (x[i] - np.dot(factor[i, :i], x[:i])) / factor[i, i]
+        x[i] = (x[i] - dot(factor[i], x, i)) / factor[i, i]
     for i in range(len(x) - 1, -1, -1):
         x[i] /= factor[i, i]
-        x[:i] -= x[i] * factor[i, :i]
+        row, known = factor[i], x[i]
+        for k in range(i):
+            x[k] -= known * row[k]
     return x
 
 
@@ -142,50 +253,87 @@ def substituted(factor: FloatArray, right: FloatArray) -> FloatArray:
 def solved(programme: Programme, newton: Newton, right: FloatArray) -> FloatArray:
     """Return the solution of the Newton system, by Woodbury's identity in d dimensions for a linear kernel."""
     if programme.is_matrix:
-        return substituted(newton.factor, right)
-    core = substituted(newton.factor, gathered(programme, right * newton.inverse))
-    result: FloatArray = newton.inverse * (right - spread(programme, core))
+        return substituted(newton.core.factor, right)
+    result, inverse = np.empty(len(right)), newton.inverse
+    for i in range(len(right)):
+        result[i] = right[i] * inverse[i]
+    reached = spread(programme, solved_core(newton.core, programme.exclusive[0], gathered(programme, result)))
+    for i in range(len(right)):
+        result[i] = inverse[i] * (right[i] - reached[i])
     return result
 
 
 @inner
 def factorised(programme: Programme, shift: FloatArray) -> Newton:
     """Factorise the Newton matrix."""
-    inverse = shift
+    inverse, pivots, edge = shift, np.empty(0), np.empty((0, 0))
     if programme.is_matrix:
-        core = programme.table.copy()
-        for i in range(len(core)):
-            core[i, i] += shift[i]
+        rest = programme.table.copy()
+        for i in range(len(rest)):
+            rest[i, i] += shift[i]
     else:
-        inverse = 1.0 / (shift + programme.ridge)
-        core = squared(programme, inverse)
-        for i in range(len(core)):
-            core[i, i] += 1.0
-    newton = Newton(np.ascontiguousarray(np.linalg.cholesky(core)), inverse, shift, 0.0)
+        inverse = np.empty(len(shift))
+        for i in range(len(shift)):
+            inverse[i] = 1.0 / (shift[i] + programme.ridge)
+        pivots, edge, rest = squared(programme, inverse)
+        for k in range(len(pivots)):
+            pivots[k] += 1.0
+        for i in range(len(rest)):
+            rest[i, i] += 1.0
+    newton = Newton(factorised_core(pivots, edge, rest), inverse, shift, 0.0)
     along_y = solved(programme, newton, programme.y)
-    return Newton(newton.factor, inverse, along_y, np.dot(programme.y, along_y))
+    return Newton(newton.core, inverse, along_y, dot(programme.y, along_y, len(along_y)))
 
 
 @inner
 def newton_step(
     programme: Programme, newton: Newton, point: Point, residual: FloatArray, imbalance: float, lower: FloatArray,
     upper: FloatArray,
-) -> tuple[FloatArray, float, FloatArray, FloatArray]:  # fmt: skip
+) -> Step:  # fmt: skip
     """Return the Newton step towards ``a s = lower``, ``z q = upper``."""
-    a, z, s, q = point.a, point.z, point.s, point.q
-    free = solved(programme, newton, lower / a - s - upper / z + q - residual)
-    db = (np.dot(programme.y, free) - imbalance) / newton.pivot
-    da = free - db * newton.along_y
-    return da, db, (lower - s * da) / a - s, (upper + q * da) / z - q
+    a, z, s, q, n = point.a, point.z, point.s, point.q, len(point.a)
+    right = np.empty(n)
+    for i in range(n):
+        right[i] = lower[i] / a[i] - s[i] - upper[i] / z[i] + q[i] - residual[i]
+    da, ds, dq = solved(programme, newton, right), right, np.empty(n)
+    db = (dot(programme.y, da, n) - imbalance) / newton.pivot
+    for i in range(n):
+        da[i] -= db * newton.along_y[i]
+        ds[i] = (lower[i] - s[i] * da[i]) / a[i] - s[i]
+        dq[i] = (upper[i] + q[i] * da[i]) / z[i] - q[i]
+    return Step(da, db, ds, dq)
 
 
 @inner
-def longest_step(point: Point, da: FloatArray, ds: FloatArray, dq: FloatArray) -> float:
+def longest_step(point: Point, move: Step) -> float:
     """Return the longest step that keeps everything non-negative."""
-    fastest = 0.0
-    for i in range(len(da)):
-        fastest = max(fastest, -da[i] / point.a[i], da[i] / point.z[i], -ds[i] / point.s[i], -dq[i] / point.q[i])
+    fastest, a, z, s, q = 0.0, point.a, point.z, point.s, point.q
+    for i in range(len(a)):
+        da, ds, dq = move.a[i], move.s[i], move.q[i]
+        fastest = max(fastest, -da / a[i], da / z[i], -ds / s[i], -dq / q[i])
     return 1.0 / fastest if fastest > 0.0 else np.inf
+
+
+@in_any_order
+def complementarity(point: Point, move: Step, length: float) -> float:
+    """Return ``a's + z'q`` after a step."""
+    total, a, z, s, q = 0.0, point.a, point.z, point.s, point.q
+    for i in range(len(a)):
+        total += (a[i] + length * move.a[i]) * (s[i] + length * move.s[i])
+        total += (z[i] - length * move.a[i]) * (q[i] + length * move.q[i])
+    return float(total)
+
+
+@inner
+def take(point: Point, move: Step, length: float) -> None:
+    """Move a point, in place."""
+    a, z, s, q = point.a, point.z, point.s, point.q
+    for i in range(len(a)):
+        a[i] += length * move.a[i]
+        z[i] -= length * move.a[i]
+        s[i] += length * move.s[i]
+        q[i] += length * move.q[i]
+    point.b[0] += length * move.b
 
 
 @entry()
@@ -194,32 +342,30 @@ def step(programme: Programme, point: Point) -> float:
 
     Residuals are recomputed from scratch. They fall at least as fast as complementarity, which is what is judged.
     """
-    a, z, s, q, y = point.a, point.z, point.s, point.q, programme.y
-    reached, double = product(programme, a), 2 * len(a)
-    mu = (np.dot(a, s) + np.dot(z, q)) / double
-    if double * mu <= programme.accuracy * (abs(np.dot(programme.linear, a)) + 0.5 * np.dot(a, reached)):
+    a, z, s, q, y, linear, n = point.a, point.z, point.s, point.q, programme.y, programme.linear, len(point.a)
+    reached, double = product(programme, a), 2 * n
+    mu = (dot(a, s, n) + dot(z, q, n)) / double
+    if double * mu <= programme.accuracy * (abs(dot(linear, a, n)) + 0.5 * dot(a, reached, n)):
         return SOLVED
-    residual = reached - programme.linear + y * point.b[0] - s + q
-    imbalance = programme.total - np.dot(y, a)
-    newton = factorised(programme, s / a + q / z)
-    nothing = np.zeros_like(a)
-    da, db, ds, dq = newton_step(programme, newton, point, residual, imbalance, nothing, nothing)
-    predicted = min(1.0, longest_step(point, da, ds, dq))
-    left = np.dot(a + predicted * da, s + predicted * ds) + np.dot(z - predicted * da, q + predicted * dq)
-    centring = mu * (left / double / mu) ** 3
-    da, db, ds, dq = newton_step(programme, newton, point, residual, imbalance, centring - da * ds, centring + da * dq)
-    length = min(1.0, 0.995 * longest_step(point, da, ds, dq))
-    left = np.dot(a + length * da, s + length * ds) + np.dot(z - length * da, q + length * dq)
-    if left > STALLED * double * mu:
+    residual, shift, lower, upper = reached, np.empty(n), np.zeros(n), np.zeros(n)
+    for i in range(n):
+        residual[i] = reached[i] - linear[i] + y[i] * point.b[0] - s[i] + q[i]
+        shift[i] = s[i] / a[i] + q[i] / z[i]
+    newton, imbalance, length, left, attempt = factorised(programme, shift), programme.total - dot(y, a, n), 0.0, 0.0, 0
+    while True:
+        move = newton_step(programme, newton, point, residual, imbalance, lower, upper)
+        length = min(1.0, (1.0 if attempt == PREDICTS else 0.995) * longest_step(point, move))
+        left = complementarity(point, move, length)
+        if attempt == CENTRES or (attempt == CORRECTS and left <= STALLED * double * mu):
+            break
+        attempt += 1
         # where boxes differ by magnitudes the correction can go round in circles; a centred step always comes nearer
-        nearer = np.full_like(a, CENTRED * mu)
-        da, db, ds, dq = newton_step(programme, newton, point, residual, imbalance, nearer, nearer)
-        length = min(1.0, 0.995 * longest_step(point, da, ds, dq))
-    a += length * da
-    z -= length * da
-    s += length * ds
-    q += length * dq
-    point.b[0] += length * db
+        share = left / double / mu
+        centring = mu * share * share * share if attempt == CORRECTS else CENTRED * mu
+        for i in range(n):
+            lower[i] = centring - move.a[i] * move.s[i] if attempt == CORRECTS else centring
+            upper[i] = centring + move.a[i] * move.q[i] if attempt == CORRECTS else centring
+    take(point, move, length)
     return length
 
 
@@ -232,10 +378,11 @@ def interior_point(
     """
     # Copies are writable whatever came in: the compiled step knows one kind of array.
     programme = Programme(
-        gram.table, gram.nonzeros, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
+        gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
     )
     point = _start(gram, y, upper, linear)
     for _ in range(MAX_ITERATIONS):
+        checkpoint()
         try:
             length = step(programme, point)
         except np.linalg.LinAlgError:

@@ -9,17 +9,21 @@ whose parts had changed in another.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fairenum.compiling import entry, in_any_order, inner
 from fairenum.problem import FloatArray, IntArray
-from fairenum.qp.gram import Nonzeros
+from fairenum.qp.tables import Anchor, Nonzeros
+
+Numbers = TypeVar("Numbers", float, FloatArray)
 
 ARRIVED, PAUSED, STUCK, NOT_STARTED = 0, 1, 2, 3
+MISSING = -1  # minus the example whose row is to be in the table for the path to go on
 END, ENTERS, FALLS, RISES = 0, 1, 2, 3
+START, FOLLOW, RECOMPUTE, RAISE = 0, 1, 2, 3
 
 # Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
 LEAST_RATE = 1e-12
@@ -33,9 +37,15 @@ MOST_DEGENERATE = 100  # steps of length 0, besides two for each margin example,
 
 
 class Data(NamedTuple):
-    """What never moves: Q (as signed features, or itself if `is_matrix`), labels, tie weights."""
+    """What never moves: Q (as signed features, or itself if `is_matrix`), labels, tie weights.
+
+    Of a matrix that is too large the table has some rows, at the places of their examples (-1 for the others): those of
+    the margin, of the example that a path moves, and of those in which an answer differs from the anchor.
+    """
 
     table: FloatArray
+    places: IntArray
+    anchor: Anchor
     nonzeros: Nonzeros
     is_matrix: bool
     ridge: float
@@ -65,11 +75,18 @@ class Margin(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Where a path leads: an example's alpha down to a target, or (example < 0) the linear term along ``-shift``."""
+    """Where a path leads: an example's alpha down to a target, or (example < 0) the linear term along ``-shift``.
+
+    The target of the latter is the share of the path, at its end, to which rounding may have brought ties forward. An
+    infinite target leads upwards, to where the example is content: its gradient is 0.
+    """
 
     example: int
     target: float
     shift: FloatArray
+
+
+NOWHERE = Goal(-1, 0.0, np.empty(0))
 
 
 class Direction(NamedTuple):
@@ -92,11 +109,80 @@ def dot(left: FloatArray, right: FloatArray) -> float:
 
 
 @inner
-def gram_entry(data: Data, i: int, j: int) -> float:
-    """Return ``Q_ij``."""
+def place_of(data: Data, i: int) -> int:
+    """Return where the row of an example is in the table."""
+    return int(data.places[i]) if len(data.places) else i
+
+
+@inner
+def row_of(data: Data, i: int) -> FloatArray:
+    """Return a row of the table, its zeros among the rest."""
+    values, columns, starts = data.nonzeros
+    row: FloatArray = np.zeros(data.table.shape[1]) if len(starts) else data.table[place_of(data, i)]
+    if len(starts) == 0:
+        return row
+    for k in range(starts[i], starts[i + 1]):
+        row[columns[k]] = values[k]
+    return row
+
+
+@in_any_order
+def along(data: Data, i: int, plane: FloatArray) -> float:
+    """Return the inner product of a row of the table and a vector."""
+    total, table = 0.0, data.table
+    values, columns, starts = data.nonzeros
+    if len(starts) == 0:
+        for k in range(len(plane)):
+            total += table[i, k] * plane[k]
+    else:
+        for k in range(starts[i], starts[i + 1]):
+            total += values[k] * plane[columns[k]]
+    return total
+
+
+@in_any_order
+def products(data: Data, rows: IntArray, size: int, plane: FloatArray) -> FloatArray:
+    """Return the inner products of the first so many of these rows and a vector.
+
+    Arrays are taken out of their tuples before a loop and no function is called in one, here and below: to count who
+    holds an array, at every row, would take longer than the row.
+    """
+    result, table = np.zeros(size), data.table
+    values, columns, starts = data.nonzeros
+    for p in range(size):
+        total, i = 0.0, rows[p]
+        if len(starts) == 0:
+            for k in range(len(plane)):
+                total += table[i, k] * plane[k]
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                total += values[k] * plane[columns[k]]
+        result[p] = total
+    return result
+
+
+@inner
+def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray) -> None:
+    """Add rows of the table, weighted, to a sum of rows."""
+    table, places = data.table, data.places
+    values, columns, starts = data.nonzeros
+    for p in range(len(weights)):
+        i, weight = rows[p], weights[p]
+        if len(starts) == 0:
+            place = places[i] if len(places) else i
+            for k in range(len(total)):
+                total[k] += weight * table[place, k]
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                total[columns[k]] += weight * values[k]
+
+
+@inner
+def diagonal_entry(data: Data, i: int) -> float:
+    """Return ``Q_ii``."""
     if data.is_matrix:
-        return float(data.table[i, j])
-    return dot(data.table[i], data.table[j]) + (data.ridge if i == j else 0.0)
+        return float(data.table[place_of(data, i), i])
+    return along(data, i, row_of(data, i)) + data.ridge
 
 
 @inner
@@ -104,8 +190,13 @@ def border(data: Data, margin: Margin, i: int) -> FloatArray:
     """Return ``[y_i, Q_Si]``."""
     edge = np.empty(margin.size + 1)
     edge[0] = data.y[i]
+    if data.is_matrix:
+        for p in range(margin.size):
+            edge[p + 1] = data.table[place_of(data, margin.examples[p]), i]
+        return edge
+    reaches = products(data, margin.examples, margin.size, row_of(data, i))
     for p in range(margin.size):
-        edge[p + 1] = gram_entry(data, margin.examples[p], i)
+        edge[p + 1] = reaches[p] + (data.ridge if i == margin.examples[p] else 0.0)
     return edge
 
 
@@ -113,21 +204,18 @@ def border(data: Data, margin: Margin, i: int) -> FloatArray:
 def combined(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
     """Return the sum of the margin examples' rows of the table, weighted."""
     result = np.zeros(data.table.shape[1])
-    for p in range(margin.size):
-        row, weight = data.table[margin.examples[p]], weights[p]
-        for k in range(len(result)):
-            result[k] += weight * row[k]
+    add_rows(data, margin.examples, weights, result)
     return result
 
 
-@inner
+@in_any_order
 def spread(data: Data, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
-    values, columns, starts = data.nonzeros
-    if len(starts) == 0:
-        dense: FloatArray = np.dot(data.table, plane)
+    if len(data.nonzeros.starts) == 0:
+        dense: FloatArray = np.dot(data.table, plane)  # of rows this short a library goes through several at a time
         return dense
-    result = np.empty(len(starts) - 1)
+    result = np.empty(len(data.y))
+    values, columns, starts = data.nonzeros
     for i in range(len(result)):
         total = 0.0
         for k in range(starts[i], starts[i + 1]):
@@ -148,19 +236,20 @@ def applied(margin: Margin, right: FloatArray) -> FloatArray:
 @inner
 def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArray) -> FloatArray:
     """Return the right side minus the bordered matrix times an answer."""
-    result, m = right.copy(), margin.size
-    plane = np.empty(0)
+    result, m, examples, y, table = right.copy(), margin.size, margin.examples, data.y, data.table
+    reaches = np.empty(0)
     if not data.is_matrix:
-        plane = combined(data, margin, answer[1:])
+        reaches = products(data, examples, m, combined(data, margin, answer[1:]))
     for p in range(m):
-        i = margin.examples[p]
-        result[0] -= data.y[i] * answer[p + 1]
-        result[p + 1] -= data.y[i] * answer[0]
+        i = examples[p]
+        result[0] -= y[i] * answer[p + 1]
+        result[p + 1] -= y[i] * answer[0]
         if data.is_matrix:
+            place = place_of(data, i)
             for q in range(m):
-                result[p + 1] -= data.table[i, margin.examples[q]] * answer[q + 1]
+                result[p + 1] -= table[place, examples[q]] * answer[q + 1]
         else:
-            result[p + 1] -= data.ridge * answer[p + 1] + dot(data.table[i], plane)
+            result[p + 1] -= data.ridge * answer[p + 1] + reaches[p]
     return result
 
 
@@ -172,7 +261,9 @@ def solved(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
     to tell tied breakpoints from others. One step of iterative refinement brings them back.
     """
     answer = applied(margin, right)
-    answer += applied(margin, residual_of(data, margin, right, answer))
+    missing = applied(margin, residual_of(data, margin, right, answer))
+    for p in range(len(answer)):
+        answer[p] += missing[p]
     return answer
 
 
@@ -204,7 +295,7 @@ def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, M
     """Put example i on the margin; False if it is in the affine hull of the margin set."""
     margin = with_capacity(margin)
     m, inverse = margin.size, margin.inverse
-    diagonal = gram_entry(data, i, i)
+    diagonal = diagonal_entry(data, i)
     if m == 0:
         inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, data.y[i], data.y[i], 0.0
     else:
@@ -375,22 +466,33 @@ def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: F
     if code >= n:
         return float(-tie[code - n + 1] / direction.margin[code - n])
     gradient = tie[0] * data.y[code] + data.weights[code]
-    gradient += plane[code] if data.is_matrix else dot(data.table[code], plane)
+    gradient += plane[code] if data.is_matrix else along(data, code, plane)
     return float(-gradient / direction.gradient[code])
 
 
 @inner
-def exchange(data: Data, vectors: Vectors, margin: Margin, direction: Direction, i: int) -> tuple[bool, Margin]:
+def exchange(
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, i: int, left: float
+) -> tuple[bool, Margin]:
     """Let an example in the affine hull of the margin set trade places with one of the set.
 
     Moving along the dependence changes neither the separating plane nor the objective; it ends where a margin example
     reaches a bound and leaves, or where the newcomer reaches its own other bound.
+
+    The gradient of such an example is a combination of those on the margin, and so is its rounding error: one that
+    passes 0 by no more than that at the end of a path (`left` of it is infinite if none is near) gets there at the end.
     """
     upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
-    change = -toward * solved(data, margin, border(data, margin, i))[1:]
+    change = solved(data, margin, border(data, margin, i))[1:]
+    past = left * abs(direction.gradient[i])
+    if past <= vectors.gradient_tolerance * (1.0 + absolute(change)):
+        vectors.gradient[i] = toward * past
+        return True, margin
+    for p in range(margin.size):
+        change[p] *= -toward
     tie, plane = tie_answer(data, margin)
     passed = breakpoint_delay(data, direction, tie, plane, i)
-    length, later, position = upper[i], 0.0, -1
+    length, later, position = upper[i], 0.0, margin.size
     for p in range(margin.size):
         k, speed = margin.examples[p], abs(change[p])
         if speed > PIVOT:
@@ -402,7 +504,7 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, direction: Direction,
     for p in range(margin.size):
         alpha[margin.examples[p]] += length * change[p]
     vectors.gradient[i] = 0.0
-    if position < 0:
+    if position == margin.size:
         put_on_bound(vectors, i, toward < 0.0)
         return True, margin
     alpha[i] += toward * length
@@ -412,12 +514,12 @@ def exchange(data: Data, vectors: Vectors, margin: Margin, direction: Direction,
 
 @inner
 def pivoted(
-    data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int, left: float
 ) -> tuple[bool, Margin]:
     """Let the example of a breakpoint enter or leave the margin set; False if rounding forbids it."""
     if kind == ENTERS:
         done, margin = enter(data, vectors, margin, index)
-        return (True, margin) if done else exchange(data, vectors, margin, direction, index)
+        return (True, margin) if done else exchange(data, vectors, margin, direction, index, left)
     if kind != END:
         put_on_bound(vectors, margin.examples[index], kind == FALLS)
         margin = leave(margin, index)
@@ -427,17 +529,29 @@ def pivoted(
 @inner
 def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: FloatArray) -> FloatArray:
     """Return how the gradient moves with the margin, the bias and what the path moves."""
-    table, example = data.table, goal.example
+    example = goal.example
     plane = combined(data, margin, rates)
     if example >= 0:
-        plane -= table[example]
+        row = row_of(data, example)
+        for k in range(len(plane)):
+            plane[k] -= row[k]
     result = plane if data.is_matrix else spread(data, plane)
-    result += bias * data.y
-    if example < 0:
-        result += goal.shift
-    elif not data.is_matrix:
+    for i in range(len(result)):
+        result[i] += bias * data.y[i]
+        if example < 0:
+            result[i] += goal.shift[i]
+    if example >= 0 and not data.is_matrix and goal.target != np.inf:  # what rises is no example, and has no ridge
         result[example] -= data.ridge
     return result
+
+
+@inner
+def absolute(numbers: FloatArray) -> float:
+    """Return the sum of absolute values."""
+    total = 0.0
+    for number in numbers:
+        total += abs(number)
+    return total
 
 
 @inner
@@ -447,8 +561,10 @@ def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
     With nobody there to make up for the example that the path moves only the bias moves, towards those who can.
     """
     m, example, nobody = margin.size, goal.example, np.empty(0)
+    toward = -1.0 if goal.target == np.inf else 1.0  # an example that rises moves all as if it fell, and backwards
     if m == 0 and example >= 0:
-        return Direction(-data.y[example], nobody, -data.y[example] * data.y, 0.5, LEAST_RATE)
+        slide = -toward * data.y[example]
+        return Direction(slide, nobody, slide * data.y, 0.5, LEAST_RATE)
     solution = np.zeros(1)
     if m > 0:
         right = np.zeros(m + 1)
@@ -459,9 +575,14 @@ def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
                 right[p + 1] = -goal.shift[margin.examples[p]]
         solution = solved(data, margin, right)
     rates = solution[1:]
-    scale = abs(solution[0]) + data.longest * data.longest * (1.0 + np.abs(rates).sum())
+    scale = abs(solution[0]) + data.longest * data.longest * (1.0 + absolute(rates))
     gradient = gradient_rates(data, margin, goal, solution[0], rates)
-    return Direction(solution[0], rates, gradient, LEAST_RATE * scale, LEAST_RATE)
+    if toward < 0.0:
+        for i in range(len(gradient)):
+            gradient[i] = -gradient[i]
+        for p in range(m):
+            rates[p] = -rates[p]
+    return Direction(toward * solution[0], rates, gradient, LEAST_RATE * scale, LEAST_RATE)
 
 
 @inner
@@ -488,9 +609,10 @@ def followed(
 ) -> tuple[int, Margin, float, float, int]:
     """Follow a path until it arrives, until the bound on its end is under `below`, or until the limit is used up.
 
-    Returns the status, the margin set, bias, value, and what is left of the limit of breakpoints.
+    The value is that of the objective, or, where the linear term moves, the share of the path that is left. Returns the
+    status, the margin set, bias, value, and what is left of the limit of breakpoints.
     """
-    alpha, gradient, example, left = vectors.alpha, vectors.gradient, goal.example, 1.0
+    alpha, gradient, example, left = vectors.alpha, vectors.gradient, goal.example, value
     degenerate = 0
     while True:
         if example >= 0:
@@ -508,6 +630,8 @@ def followed(
         degenerate = degenerate + 1 if example >= 0 and left - length == left else 0
         if limit <= 0 or length == np.inf or degenerate > MOST_DEGENERATE + 2 * margin.size:
             return STUCK, margin, bias, value, limit
+        if kind == ENTERS and len(data.places) and data.places[index] < 0:
+            return MISSING - index, margin, bias, value if example >= 0 else left, limit
         limit -= 1
         left -= length
         bias += length * direction.bias
@@ -520,71 +644,131 @@ def followed(
             gradient[i] += length * direction.gradient[i]
         if kind == END and example < 0:
             return ARRIVED, margin, bias, value, limit
-        done, margin = pivoted(data, vectors, margin, direction, kind, index)
+        remaining = left if example < 0 and left <= goal.target else np.inf
+        done, margin = pivoted(data, vectors, margin, direction, kind, index, remaining)
         if not done:
             return STUCK, margin, bias, value, limit
 
 
 @inner
-def add_product(high: FloatArray, low: FloatArray, weight: float, row: FloatArray) -> None:
-    """Add a weighted row to a sum of doubled precision: what a product and a sum round off is kept apart."""
+def raised(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, above: float, limit: int
+) -> tuple[int, Margin, float, float, int]:
+    """Raise an example until it is content, until the value is over `above`, or until the limit is used up.
+
+    The value rises by what the example misses of its margin, and is a lower bound on that at the end all the way.
+    """
+    alpha, gradient, example, degenerate = vectors.alpha, vectors.gradient, goal.example, 0
+    while gradient[example] < 0.0:
+        if value > above:
+            return PAUSED, margin, bias, value, limit
+        slides, direction = margin.size == 0, search_direction(data, margin, goal)
+        rate, missing = direction.gradient[example], -gradient[example]
+        left = missing / rate if rate > direction.least_rate else np.inf
+        length, kind, index = first_breakpoint(data, vectors, margin, direction, left, False)
+        before = -missing if slides else alpha[example]
+        degenerate = degenerate + 1 if before + length == before else 0
+        if limit <= 0 or length == np.inf or degenerate > MOST_DEGENERATE + 2 * margin.size:
+            return STUCK, margin, bias, value, limit
+        limit -= 1
+        bias += length * direction.bias
+        for p in range(margin.size):
+            alpha[margin.examples[p]] += length * direction.margin[p]
+        if not slides:
+            value += length * (missing - 0.5 * length * rate)
+            alpha[example] += length
+        for i in range(len(gradient)):
+            gradient[i] += length * direction.gradient[i]
+        if kind == END:
+            gradient[example] = 0.0
+        done, margin = pivoted(data, vectors, margin, direction, kind, index, np.inf)
+        if not done:
+            return STUCK, margin, bias, value, limit
+    return ARRIVED, margin, bias, value, limit
+
+
+def added(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[Numbers, Numbers]:
+    """Add a product to a sum of doubled precision: what a product and a sum round off is kept apart."""
     weight_head = SPLITTER * weight
     weight_head -= weight_head - weight
-    for k in range(len(row)):
-        head = SPLITTER * row[k]
-        head -= head - row[k]
-        product = weight * row[k]
-        cut = weight_head * head - product
-        cut += weight_head * (row[k] - head) + (weight - weight_head) * head
-        cut += (weight - weight_head) * (row[k] - head)
-        total = high[k] + product
-        kept = total - high[k]
-        low[k] += cut + ((high[k] - (total - kept)) + (product - kept))
-        high[k] = total
+    head = SPLITTER * value
+    head -= head - value
+    product = weight * value
+    cut = weight_head * head - product
+    cut += weight_head * (value - head) + (weight - weight_head) * head
+    cut += (weight - weight_head) * (value - head)
+    total = high + product
+    kept = total - high
+    return total, low + (cut + ((high - (total - kept)) + (product - kept)))
+
+
+add_product = inner(added)
+
+
+@inner
+def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: FloatArray, low: FloatArray) -> None:
+    """Add rows of the table, weighted, to a sum of doubled precision."""
+    table, places = data.table, data.places
+    values, columns, starts = data.nonzeros
+    for p in range(len(weights)):
+        i, weight = rows[p], weights[p]
+        if len(starts) == 0:
+            place = places[i] if len(places) else i
+            for k in range(len(high)):
+                high[k], low[k] = add_product(high[k], low[k], weight, table[place, k])
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                column = columns[k]
+                high[column], low[column] = add_product(high[column], low[column], weight, values[k])
 
 
 @inner
 def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
     """Return the sum of all rows of the table, weighted by alpha: the plane, or ``Q alpha`` of a matrix."""
-    values, columns, starts = data.nonzeros
-    high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
+    count, rows, weights, known = 0, np.empty(2 * len(alpha), np.int64), np.empty(2 * len(alpha)), data.anchor.alpha
     for i in range(len(alpha)):
-        weight, row = alpha[i], data.table[i]
-        if precisely:
-            add_product(high, low, weight, row)
-        elif weight != 0.0 and len(starts) > 0:
-            for k in range(starts[i], starts[i + 1]):
-                high[columns[k]] += weight * values[k]
-        elif weight != 0.0:
-            for k in range(len(row)):
-                high[k] += weight * row[k]
-    return high + low
-
-
-@inner
-def reached(data: Data, plane: FloatArray, alpha: FloatArray, i: int) -> float:
-    """Return ``(Q alpha)_i``."""
-    if data.is_matrix:
-        return float(plane[i])
-    return float(dot(data.table[i], plane) + data.ridge * alpha[i])
+        there = known[i] if len(known) else 0.0
+        if alpha[i] != there:  # two products: their difference would lose digits that a sum of both keeps
+            rows[count], weights[count] = i, alpha[i]
+            count += 1
+            if there != 0.0:
+                rows[count], weights[count] = i, -there
+                count += 1
+    high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
+    for k in range(len(data.anchor.high)):
+        high[k], low[k] = data.anchor.high[k], data.anchor.low[k]
+    if precisely or len(data.places):  # from whichever anchor, all digits are the same
+        add_rows_precisely(data, rows, weights[:count], high, low)
+    else:
+        add_rows(data, rows, weights[:count], high)
+    for k in range(len(high)):
+        high[k] += low[k]
+    return high
 
 
 @inner
 def refined(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
     """Solve the margin system by iterative refinement; alpha moves in place, the bias is returned."""
-    alpha, examples = vectors.alpha, margin.examples[: margin.size]
+    alpha, linear, y, m, examples = vectors.alpha, vectors.linear, data.y, margin.size, margin.examples
+    plane = spanned(data, alpha, precisely)
     for _ in range(REFINEMENTS):
-        plane = spanned(data, alpha, precisely)
-        residual = np.empty(margin.size + 1)
-        residual[0] = -np.dot(data.y, alpha)
-        for p, i in enumerate(examples):
-            residual[p + 1] = vectors.linear[i] - reached(data, plane, alpha, i) - bias * data.y[i]
+        residual = np.empty(m + 1)
+        residual[0] = -dot(y, alpha)
+        reaches = plane if data.is_matrix else products(data, examples, m, plane)
+        for p in range(m):
+            i = examples[p]
+            reached = reaches[i] if data.is_matrix else reaches[p] + data.ridge * alpha[i]
+            residual[p + 1] = linear[i] - reached - bias * y[i]
         correction = applied(margin, residual)
         bias += correction[0]
-        for p, i in enumerate(examples):
-            alpha[i] += correction[p + 1]
-    for i in examples:
-        alpha[i] = min(max(alpha[i], 0.0), vectors.upper[i])
+        for p in range(m):
+            alpha[examples[p]] += correction[p + 1]
+        if precisely:
+            plane = spanned(data, alpha, precisely)
+        else:
+            add_rows(data, examples, correction[1:], plane)
+    for p in range(m):
+        alpha[examples[p]] = min(max(alpha[examples[p]], 0.0), vectors.upper[examples[p]])
     return bias
 
 
@@ -595,35 +779,57 @@ def recomputed(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tup
     Paths gather rounding errors, answers do not: sums are made in doubled precision where large terms cancel.
     """
     alpha, linear = vectors.alpha, vectors.linear
-    precisely = vectors.gradient_tolerance * vectors.upper.sum() > PRECISE * abs(np.dot(linear, alpha))
+    precisely = vectors.gradient_tolerance * absolute(vectors.upper) > PRECISE * abs(dot(linear, alpha))
     if margin.size > 0:
         bias = refined(data, vectors, margin, bias, precisely)
     plane, value = spanned(data, alpha, precisely), 0.0
-    product = plane if data.is_matrix else spread(data, plane) + data.ridge * alpha
+    reaches = plane if data.is_matrix else spread(data, plane)
     for i in range(len(alpha)):
-        vectors.gradient[i] = product[i] + data.y[i] * bias - linear[i]
-        value += alpha[i] * (linear[i] - 0.5 * product[i])
+        product = reaches[i] + data.ridge * alpha[i]  # a matrix has its ridge, and none beside it
+        vectors.gradient[i] = product + data.y[i] * bias - linear[i]
+        value += alpha[i] * (linear[i] - 0.5 * product)
     for i in margin.examples[: margin.size]:
         vectors.gradient[i] = 0.0
     return bias, value
 
 
-@inner
-def removed(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
-) -> tuple[int, Margin, float, float, int]:
-    """Follow a removal; recompute the answer if it arrives."""
-    example = goal.example
-    margin = released(vectors, margin, example)
-    status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, goal, below, limit)
-    if status == ARRIVED:
-        vectors.alpha[example] = vectors.upper[example] = goal.target
-        vectors.side[example] = -1.0 if goal.target > 0.0 else 0.0
-        bias, value = recomputed(data, vectors, margin, bias)
-    return status, margin, bias, value, limit
-
-
 @entry()
+def run(
+    task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
+    limit: int,
+) -> tuple[
+    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
+]:  # fmt: skip
+    """Do one of the tasks below: a single way in, so that all is compiled once."""
+    status, bound, example = ARRIVED, value, goal.example
+    upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
+    if task == START:
+        bound = first_bound(data, vectors, margin, value, goal)
+        if bound >= below:
+            upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
+            margin = copied(margin)
+        else:
+            status = NOT_STARTED
+    elif task == RAISE:
+        upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
+        margin = copied(margin)
+    own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.gradient_tolerance, vectors.alpha_tolerance)
+    if task == RAISE:
+        status, margin, bias, value, limit = raised(data, own, margin, bias, value, goal, below, limit)
+    elif task != RECOMPUTE and status != NOT_STARTED:
+        if example >= 0:
+            margin = released(own, margin, example)
+        status, margin, bias, value, limit = followed(data, own, margin, bias, value, goal, below, limit)
+        if example >= 0 and status == ARRIVED:
+            alpha[example] = upper[example] = goal.target
+            side[example] = -1.0 if goal.target > 0.0 else 0.0
+            task = RECOMPUTE
+    if task == RECOMPUTE:
+        bias, value = recomputed(data, own, margin, bias)
+    moved = (upper, alpha, gradient, side)
+    return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
+
+
 def start_removal(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
 ) -> tuple[
@@ -633,43 +839,38 @@ def start_removal(
 
     Returns the status, the first bound, the moved vectors, and what else `follow` returns.
     """
-    bound = first_bound(data, vectors, margin, value, goal)
-    upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
-    status = NOT_STARTED
-    if bound >= below:
-        upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
-        own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.gradient_tolerance, vectors.alpha_tolerance)
-        status, margin, bias, value, limit = removed(data, own, copied(margin), bias, value, goal, below, limit)
-    moved = (upper, alpha, gradient, side)
-    return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
+    return run(START, data, vectors, margin, bias, value, goal, below, limit)
 
 
-@entry()
+def rise(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, example: int, above: float, limit: int
+) -> tuple[int, FloatArray, float, float, int]:
+    """Raise an example of a copy of the state; return status, alpha, bias, value, and what is left of the limit."""
+    goal = Goal(example, np.inf, NOWHERE.shift)
+    status, _, moved, _, _, _, bias, value, limit = run(RAISE, data, vectors, margin, bias, value, goal, above, limit)
+    return status, moved[1], bias, value, limit
+
+
 def follow(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
 ) -> tuple[int, IntArray, int, FloatArray, float, float, int]:
-    """Move a state in place; return the status, the parts of its margin set, bias, value, and what is left to go."""
-    if goal.example >= 0:
-        status, margin, bias, value, limit = removed(data, vectors, margin, bias, value, goal, below, limit)
-    else:
-        status, margin, bias, value, limit = followed(data, vectors, margin, bias, value, goal, below, limit)
-    return status, margin.examples, margin.size, margin.inverse, bias, value, limit
+    """Move a state in place; return the status, the parts of its margin set, bias, value, and what is left to go.
+
+    The answer of a removal that arrives is recomputed.
+    """
+    status, _, _, examples, size, inverse, bias, value, limit = run(
+        FOLLOW, data, vectors, margin, bias, value, goal, below, limit
+    )
+    return status, examples, size, inverse, bias, value, limit
 
 
-@entry()
 def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Do what `recomputed` does, for Python."""
-    return recomputed(data, vectors, margin, bias)
+    _, _, _, _, _, _, bias, value, _ = run(RECOMPUTE, data, vectors, margin, bias, 0.0, NOWHERE, 0.0, 0)
+    return bias, value
 
 
-@entry()
 def rounded(vectors: Vectors) -> FloatArray:
     """Return alpha with the values within rounding of a bound on it."""
-    result = vectors.alpha.copy()
-    for i in range(len(result)):
-        close = bound_tolerance(vectors, i)
-        if result[i] <= close:
-            result[i] = 0.0
-        elif result[i] >= vectors.upper[i] - close:
-            result[i] = vectors.upper[i]
-    return result
+    alpha, upper, close = vectors.alpha, vectors.upper, np.minimum(ON_BOUND * vectors.upper, vectors.alpha_tolerance)
+    return np.where(alpha <= close, 0.0, np.where(alpha >= upper - close, upper, alpha))

@@ -22,11 +22,14 @@ import math
 
 import numpy as np
 
+from fairenum.budget import checkpoint
 from fairenum.problem import FloatArray
 from fairenum.qp import kernel
 from fairenum.qp.activeset import AT_LOWER, ActiveSet
 
 NO_SHIFT = np.empty(0)
+STRETCH = 500_000_000  # numbers of the table gone through without a look at the clock
+ALL_THERE = kernel.MISSING + 1
 
 
 class PathStuck(Exception):
@@ -38,11 +41,28 @@ def breakpoint_limit(state: ActiveSet) -> int:
     return 1000 + 10 * len(state.alpha)
 
 
-def _follow(state: ActiveSet, value: float, goal: kernel.Goal, below: float, limit: int) -> tuple[int, float, int]:
-    """Run the compiled loop on a state, in place; return its status, the value, and what is left of the limit."""
-    status, examples, size, state.inverse, state.bias, value, limit = kernel.follow(
-        state.data, state.vectors(), state.margin_set(), state.bias, value, goal, below, limit
-    )
+def _stretch(state: ActiveSet, limit: int) -> int:
+    """Return how many breakpoints of a removal to take at a time: about a second's worth, of the limit.
+
+    No fewer than the steps of length 0 that it takes to tell that a path goes in circles.
+    """
+    fewest = 2 * (kernel.MOST_DEGENERATE + 2 * len(state.margin))
+    numbers = len(state.data.nonzeros[0]) or state.data.table.size
+    return min(limit, max(fewest, STRETCH // max(numbers, len(state.alpha))))
+
+
+def _follow(
+    state: ActiveSet, value: float, goal: kernel.Goal, below: float, limit: int, missing: int = ALL_THERE
+) -> tuple[int, float, int]:
+    """Run the compiled loop on a state, in place; return its status, the value, and what is left of the limit.
+
+    It stops before it needs a row that is not at hand: its status is then to be handed on as what is missing.
+    """
+    with state.gram.in_use:
+        data = state.ready(goal.example, kernel.MISSING - missing)
+        status, examples, size, state.inverse, state.bias, value, limit = kernel.follow(
+            data, state.vectors(), state.margin_set(), state.bias, value, goal, below, limit
+        )
     state.margin = examples[:size]
     return status, value, limit
 
@@ -68,8 +88,9 @@ class RemovalPath:
         """Go on until the path arrives (True) or its bound is under `below` (False)."""
         if self.bound < below:
             return False
+        checkpoint()
         status = self._start(below) if self.state is None else self._resume(self.state, below)
-        if status == kernel.STUCK:
+        if status == kernel.STUCK or (status == kernel.ARRIVED and self.state and not self.state.is_canonical()):
             raise PathStuck
         if self.state is not None:
             slope = min(float(self.state.gradient[self.example]), 0.0)
@@ -79,31 +100,43 @@ class RemovalPath:
     def _start(self, below: float) -> int:
         """Leave the parent, unless the bound at the first breakpoint says that a state of its own is not worth it."""
         parent = self._parent
-        status, bound, moved, examples, size, inverse, bias, value, self._limit = kernel.start_removal(
-            parent.data, parent.vectors(), parent.margin_set(), parent.bias, self.value, self._goal, below, self._limit
-        )
+        stretch = _stretch(parent, self._limit)
+        with parent.gram.in_use:
+            data, vectors, margin = parent.ready(self.example), parent.vectors(), parent.margin_set()
+            status, bound, moved, examples, size, inverse, bias, value, left = kernel.start_removal(
+                data, vectors, margin, parent.bias, self.value, self._goal, below, stretch
+            )
         self.bound = min(self.bound, bound)
         if status != kernel.NOT_STARTED:
             self.value, self.state = value, parent.moved(*moved, examples[:size], inverse, bias)
+        self._limit -= stretch - left
+        return status if self.state is None else self._resume(self.state, below, status, left)
+
+    def _resume(self, state: ActiveSet, below: float, status: int = kernel.STUCK, left: int = 0) -> int:
+        """Go on if a stretch is over or a row was missing, with a look at the clock now and then."""
+        while self._limit > 0 and (status <= kernel.MISSING or (status == kernel.STUCK and left == 0)):
+            stretch = _stretch(state, self._limit)
+            status, self.value, left = _follow(state, self.value, self._goal, below, stretch, min(status, ALL_THERE))
+            self._limit -= stretch - left
+            checkpoint()
         return status
 
-    def _resume(self, state: ActiveSet, below: float) -> int:
-        status, self.value, self._limit = _follow(state, self.value, self._goal, below, self._limit)
-        return status
 
-
-def shift_linear(state: ActiveSet, target: FloatArray) -> None:
-    """Move the linear term of an optimal state to the target, in place.
+def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = False, tied: float = 0.0) -> None:
+    """Move the linear term of an optimal state to the target, in place; put right what rounding gathers on the way.
 
     Ties exactly at the end are left as they are: the state stays the optimum of the problem just before its end, which
-    is what makes the canonical answer canonical.
+    is what makes the canonical answer canonical. Rounding can bring ties forward to a last share of the path, `tied`.
     """
-    goal = kernel.Goal(-1, 0.0, state.linear - target)
-    status, _, _ = _follow(state, 0.0, goal, -math.inf, breakpoint_limit(state))
+    goal = kernel.Goal(-1, tied, state.linear - target)
+    status, left, limit = _follow(state, 1.0, goal, -math.inf, breakpoint_limit(state))
+    while status <= kernel.MISSING:
+        status, left, limit = _follow(state, left, goal, -math.inf, limit, status)
     if status == kernel.STUCK:
         raise PathStuck
     state.linear = target.copy()
-    state.recompute()
+    if not keeps_rounding:
+        state.recompute()
 
 
 def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:

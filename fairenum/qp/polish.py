@@ -1,12 +1,13 @@
 """From an approximate answer, or none, to the canonical optimal answer, exact to rounding.
 
 1. Solve a slightly shifted problem, ``p - SHIFT * tie weights``, by interior point, over a working set: the examples
-   whose bound a guess does not tell (all of them without a guess, or if it told too many wrong). The shift is generic:
-   no ties, so the answer is a clear vertex.
+   whose bound a start does not tell (`fairenum.qp.working`). The shift is generic: no ties, so the answer is a clear
+   vertex.
 2. Cross over to that vertex; what the rounding cost is written into the linear term, so that the state is exactly
    optimal for a linear term close to the one wanted.
 3. Move the linear term to the shifted one, then back to ``p`` itself: a few exact breakpoints. The last stretch comes
-   in along the tie weights, which makes the answer the canonical one.
+   in along the tie weights, which makes the answer the canonical one. Only the examples near the margin take part in
+   the walk: the others are looked at when it has arrived.
 """
 
 from __future__ import annotations
@@ -22,41 +23,42 @@ from scipy.optimize import brentq
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp.activeset import AT_LOWER, AT_UPPER, EPSILON, ON_MARGIN, ActiveSet, constant_data
 from fairenum.qp.gram import Gram, open_gram
-from fairenum.qp.interior import interior_point
 from fairenum.qp.kernel import Data
 from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
+from fairenum.qp.rough import rough_answer
+from fairenum.qp.working import MATRIX_AT_ONCE, Nearly, Programme, Start
 
 SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
 LAST_LEG = 1e-3  # of the shift
-# An example is on a clear bound where the gradient of a guess is this share of the linear term away from 0, or more if
-# the guess is the answer to something else.
-CLEAR, FAR = 1e-2, 1.0
+TIED = 1e-6  # of the last leg: 1e-12 of the linear term, which rounding cannot tell from its end
+# An example is on a clear bound where the gradient of a guess is this share of the linear term away from 0.
+CLEAR = 1e-2
+NEAR = 20.0  # times the shift: examples within it may come to the margin on the way
 WORTHWHILE = 1e-2  # a guess with a larger relative gap is the answer to something else
-MOST_WRONG = 30  # examples on a wrong bound that are walked to the right one sooner than all are solved for again
 INDEPENDENT = 1e-9
 INSIDE = 1e-3  # the share of its box by which an example is clearly off both bounds
 
 
-def optimal_state(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | None = None) -> ActiveSet:
+def optimal_state(
+    gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | ActiveSet | None = None
+) -> ActiveSet:
     """Return the canonical optimum within the box; a good guess makes it cheap, a bad one does not make it wrong.
 
-    A guess may be the answer within another box: it is the plane that tells which examples are clearly on a bound.
+    A guess may be the answer within another box: it is the plane that tells which examples are clearly on a bound. The
+    state of an answer knows its own plane, and may even be that of another linear term.
     """
     allowed = upper > 0
     if len(np.unique(problem.y[allowed])) < 2:
         return _nothing(gram, problem, upper)
     crossing = _Crossing(gram, problem, upper)
-    if guess is not None:
-        alpha, gradient, gap = _on_clear_bounds(gram, problem, upper, guess)
-        is_free, scale = (alpha > 0) & (alpha < upper), float(np.abs(problem.linear).mean())
-        for window in (CLEAR, FAR) if gap <= WORTHWHILE else (FAR,):
-            works = allowed & (is_free | (np.abs(gradient) <= window * scale))
-            if _is_balanced(problem.y, upper, alpha, works):
-                with suppress(PathStuck):
-                    state = crossing.start(alpha, works)
-                    if crossing.wrong(state) <= MOST_WRONG:
-                        return crossing.finish(state)
-    return crossing.finish(crossing.start(np.zeros(problem.size), allowed))
+    if gram.is_matrix and (guess is None or isinstance(guess, ActiveSet)):
+        # of many examples a neighbour's plane leaves more in doubt than is solved for in the time that libsvm takes
+        rough = rough_answer(problem, upper)
+        guess = guess if rough is None else rough
+    start = None if guess is None else _start(gram, problem, upper, guess)
+    with suppress(PathStuck):
+        return crossing.crossed(crossing.programme.nearly_solved(start))
+    return crossing.crossed(crossing.programme.solved_for_all())
 
 
 class _Crossing:
@@ -65,23 +67,34 @@ class _Crossing:
     def __init__(self, gram: Gram, problem: SvmProblem, upper: FloatArray) -> None:
         self._gram, self._linear, self._upper = gram, problem.linear, upper
         self._data = constant_data(gram, problem)
-        self._shift = SHIFT * float(np.abs(problem.linear).mean()) * self._data.weights
+        self._unit, self._shift = problem.unit, SHIFT * problem.unit * self._data.weights
+        self.programme = Programme(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
 
-    def start(self, on_bounds: FloatArray, works: np.ndarray) -> ActiveSet:
-        """Solve the shifted problem for a working set, and round to a vertex."""
-        shifted, working = self._linear - self._shift, np.flatnonzero(works)
-        return _vertex(self._gram, self._data, self._upper, shifted, on_bounds, working, self._upper > 0)
-
-    def wrong(self, state: ActiveSet) -> int:
-        """Return how many examples turned out to be on a wrong bound."""
-        return int(np.count_nonzero(state.linear != self._linear - self._shift)) - len(state.margin)
-
-    def finish(self, state: ActiveSet) -> ActiveSet:
-        """Move on to the problem itself."""
+    def crossed(self, found: Nearly) -> ActiveSet:
+        """Round to a vertex and move on to the problem itself."""
+        state = _vertex(self._gram, self._data, self.programme, found, self._unit)
+        walks = np.abs(found.gradient) <= NEAR * SHIFT * self._unit
+        walks |= self.programme.wrong(found)
+        walks[found.working] = True
         # Rounding gathers along a leg and is put right at its end; the last one is short, so that its ties stay ties.
-        for left in (1.0, LAST_LEG, 0.0):
-            shift_linear(state, self._linear - left * self._shift)
+        for stops, tied in (((1.0, LAST_LEG), 0.0), ((0.0,), TIED)):
+            state = _moved(state, [self._linear - left * self._shift for left in stops], walks, tied)
         return state
+
+
+def _moved(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
+    """Move the linear term from stop to stop, with some of the examples, or all if others come upon a wrong bound."""
+    few = np.flatnonzero(walks)
+    if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
+        part = state.restricted(few)
+        for linear in stops:
+            shift_linear(part, linear[few], keeps_rounding=True, tied=tied)
+        trial = state.joined(part, few, stops[-1])
+        if trial.violation() <= trial.gradient_tolerance:
+            return trial
+    for linear in stops:
+        shift_linear(state, linear, tied=tied)
+    return state
 
 
 def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
@@ -96,58 +109,41 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
     return state
 
 
-def _on_clear_bounds(
-    gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return the guess with clear examples put on their bound, its gradient at the best bias, and its relative gap."""
+def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | ActiveSet) -> Start:
+    """Return what a guess tells: the gradient at its plane, and who is in doubt, few if it is nearly the answer."""
+    if isinstance(guess, ActiveSet):
+        in_doubt = guess.upper != upper
+        in_doubt[guess.margin] = True
+        return Start(guess.gradient, in_doubt, guess.alpha if np.array_equal(guess.linear, problem.linear) else None)
     alpha, product = np.clip(guess, 0.0, upper), gram.product(guess)
     certificate, _ = problem.judge(alpha, upper, product)
     gap = certificate.relative_gap if np.array_equal(alpha, guess) else math.inf
     gradient = product + problem.y * certificate.bias - problem.linear
-    near = np.minimum(alpha, upper - alpha) <= 1e-6 * upper
-    alpha[near] = np.where(gradient[near] > 0, 0.0, upper[near])
-    return alpha, gradient, gap
+    in_doubt = np.minimum(alpha, upper - alpha) > 1e-6 * upper
+    if gap > WORTHWHILE:
+        return Start(gradient, in_doubt, guess)
+    return Start(gradient, in_doubt | (np.abs(gradient) <= CLEAR * problem.unit), guess, is_close=True)
 
 
-def _is_balanced(y: FloatArray, upper: FloatArray, alpha: FloatArray, works: np.ndarray) -> bool:
-    """Tell whether the working set can make up for the label balance of the other examples."""
-    total = -float(y[~works] @ alpha[~works])
-    capacity = upper[works]
-    most = float(capacity[y[works] > 0].sum())
-    least = -float(capacity[y[works] < 0].sum())
-    return bool(least < total < most)
-
-
-def _vertex(
-    gram: Gram, data: Data, upper: FloatArray, linear: FloatArray, on_bounds: FloatArray, working: IntArray,
-    allowed: np.ndarray,
-) -> ActiveSet:  # fmt: skip
-    """Solve for the working set and round to a state that is optimal for some linear term near `linear`."""
-    alpha, y = on_bounds.copy(), data.y
-    alpha[working] = 0.0
-    fixed = gram.product(alpha)
-    total = -float(y @ alpha)
-    inner = gram if len(working) == len(y) else gram.restrict(working)
-    box = upper[working]
-    point = interior_point(inner, y[working], box, (linear - fixed)[working], total)
-    share = point.alpha / box
-    scale = float(np.abs(linear).mean())
-    low, high = point.lower_multiplier / scale > share, point.upper_multiplier / scale > 1.0 - share
-    alpha[working], free = np.clip(point.alpha, 0.0, box), ~(low | high)
+def _vertex(gram: Gram, data: Data, programme: Programme, found: Nearly, unit: float) -> ActiveSet:
+    """Round to a state that is optimal for some linear term near that of the programme."""
+    y, upper, working, point = data.y, programme.upper, found.working, found.point
+    share = point.alpha / upper[working]
+    low, high = point.lower_multiplier / unit > share, point.upper_multiplier / unit > 1.0 - share
+    free = ~(low | high)
     inside = free & (np.minimum(share, 1.0 - share) > INSIDE)
     # Where many lie near a bound, those clearly inside their box must not give way to them.
     for candidates in (working[free], working[inside]):
         margin = _independent(gram, y, candidates)
-        rounded = _rounded(alpha, y, upper, np.setdiff1d(working, margin, assume_unique=True), margin)
-        if abs(float(y @ rounded)) <= 1e-9 * float(rounded.sum()):
+        alpha = _rounded(found.alpha, y, upper, np.setdiff1d(working, margin, assume_unique=True), margin)
+        if abs(float(y @ alpha)) <= 1e-9 * float(alpha.sum()):
             break
     else:
         raise PathStuck  # rounding moved more weight than the margin can make up for
-    alpha = rounded
     side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
     side[margin] = ON_MARGIN
-    side[~allowed] = 0.0
-    return _made_optimal(gram, data, linear, upper, alpha, point.bias, side, margin)
+    side[~programme.allowed] = 0.0
+    return _made_optimal(gram, data, programme.linear, upper, alpha, point.bias, side, margin)
 
 
 def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:

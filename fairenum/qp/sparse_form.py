@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from fairenum.matrices import is_sparse
 from fairenum.problem import Certificate, FloatArray, SvmProblem, read_only
-from fairenum.qp.gram import Gram, open_gram
+from fairenum.qp.gram import Gram, centre_of, open_gram, signed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,13 @@ def sparse_form(problem: SvmProblem) -> SparseForm:
 def _with_plane(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, sparse.csc_matrix]:
     n, d = problem.X.shape
     diagonal = np.concatenate([np.full(n, scale * problem.ridge), np.ones(d)])
-    signed = problem.y[:, None] * (problem.X - problem.X.mean(axis=0))
-    balance = np.concatenate([problem.y, np.zeros(d)])[None, :]
-    plane = np.hstack([np.sqrt(scale) * signed.T, -np.eye(d)])
-    return sparse.csc_matrix(sparse.diags_array(diagonal)), sparse.csc_matrix(np.vstack([balance, plane]))
+    balance = sparse.csr_array(np.concatenate([problem.y, np.zeros(d)])[None, :])
+    plane = sparse.hstack([np.sqrt(scale) * _centred(problem).T, -sparse.eye_array(d)])
+    return sparse.csc_matrix(sparse.diags_array(diagonal)), sparse.csc_matrix(sparse.vstack([balance, plane]))
+
+
+def _centred(problem: SvmProblem) -> sparse.csr_array:
+    """Return the signed features; a table that is kept without its zeros keeps them."""
+    if is_sparse(problem.X):
+        return sparse.csr_array(signed(problem, centre_of(problem.X)))
+    return sparse.csr_array(problem.y[:, None] * (problem.X - problem.X.mean(axis=0)))

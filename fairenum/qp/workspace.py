@@ -23,9 +23,8 @@ class PathWorkspace:
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Return the canonical optimum within the box."""
-        guess = None if start is None else start.alpha
         try:
-            return _claim(optimal_state(self._gram, self.problem, upper, guess))
+            return _claim(optimal_state(self._gram, self.problem, upper, _guess(start)))
         except PathStuck as stuck:
             raise SolverBroken(
                 "solver 'path' lost its way in rounding errors; standardise the features or use a smaller cost"
@@ -84,5 +83,13 @@ class PathRemoval:
         return claim
 
 
+def _guess(start: Solution | None) -> FloatArray | ActiveSet | None:
+    """Return what is known of the answer to begin with: a state that knows its plane, or alpha alone."""
+    if start is None:
+        return None
+    return start.handle if isinstance(start.handle, ActiveSet) else start.alpha
+
+
 def _claim(state: ActiveSet) -> Claim:
+    state.trim()  # it may be kept for long
     return Claim(state.answer(), handle=state)

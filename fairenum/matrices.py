@@ -1,0 +1,223 @@
+"""Tables of numbers, one row per example: arrays, or without their zeros (CSR) where a large one is mostly 0.
+
+Columns of categories are. What encodes a table chooses once, by the share of its numbers that are not 0; whoever works
+with one asks here, and need not know which of the two it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+Sparse = sparse.csr_array[np.float64, tuple[int, int]]
+Matrix = FloatArray | Sparse
+
+SPARSE = 0.25  # the share of numbers other than 0 up to which skipping the zeros is faster
+BLOCK = 2**16  # rows that are looked at together: bounds memory, never the result
+LARGE = 2**20  # numbers; of smaller tables a call costs more than what it skips
+
+
+def is_sparse(table: object) -> TypeIs[Sparse]:
+    """Tell whether a table is kept without its zeros."""
+    return bool(sparse.issparse(table))
+
+
+def as_matrix(table: object) -> Matrix:
+    """Return what is, or can be read as, a table of numbers."""
+    return as_csr(table) if is_sparse(table) else np.ascontiguousarray(table, dtype=np.float64)
+
+
+def as_csr(table: object) -> Sparse:
+    """Return a table without its zeros, in the order that others count on: columns in turn, each once."""
+    is_csr = isinstance(table, sparse.csr_array) and table.dtype == np.float64
+    rows: Sparse = table if is_csr else sparse.csr_array(table, dtype=np.float64)  # type: ignore[assignment,call-overload]
+    if rows.has_canonical_format and rows.indices.dtype == np.int32 and rows.data.all():
+        return rows
+    rows = rows.copy()
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return sparse.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), shape=rows.shape)
+
+
+def times(table: Matrix, vector: FloatArray) -> FloatArray:
+    """Return the inner product of each row with a vector."""
+    return np.asarray(table @ vector)
+
+
+def sums(weights: FloatArray, table: Matrix) -> FloatArray:
+    """Return the weighted sum of the rows, or several of them."""
+    return np.asarray(weights @ table)
+
+
+def is_mostly_zero(table: Matrix) -> bool:
+    """Tell whether skipping the zeros of a table is faster than multiplying by them."""
+    return bool(filled(table) <= SPARSE * table.shape[0] * table.shape[1])
+
+
+def filled(table: Matrix) -> int:
+    """Count the numbers other than 0."""
+    return int(table.nnz if is_sparse(table) else np.count_nonzero(table))
+
+
+def compact(table: Matrix) -> Matrix:
+    """Return a table in the form to keep it in: without its zeros if it is large and they are most of it."""
+    is_large = table.shape[0] * table.shape[1] >= LARGE
+    return as_csr(table) if is_large and is_mostly_zero(table) else dense(table)
+
+
+def bytes_of(rows: int, columns: int, filled: int | None = None) -> int:
+    """Return the memory that a table takes whose rows have so many numbers other than 0; all of them if not given."""
+    is_sparse_one = filled is not None and rows * columns >= LARGE and filled <= SPARSE * columns
+    return rows * (12 * filled + 4 if filled is not None and is_sparse_one else 8 * columns)
+
+
+def dense(table: Matrix) -> FloatArray:
+    """Return a table with all its zeros."""
+    return table.toarray() if is_sparse(table) else table
+
+
+def read_only(table: Matrix) -> Matrix:
+    """Forbid writing to a table, and return it."""
+    for part in (table.data, table.indices, table.indptr) if is_sparse(table) else (table,):
+        part.flags.writeable = False
+    return table
+
+
+def frozen(table: Sparse) -> Sparse:
+    """Return a sparse table that nobody can write to any more, copied unless that is so already."""
+    rows = as_csr(table)
+    read_only(rows := rows.copy() if rows.data.flags.writeable else rows)
+    return rows
+
+
+def first_not_finite(table: Matrix) -> int | None:
+    """Return the first row that holds a number which is not finite; None if there is none."""
+    if is_sparse(table):
+        wrong = np.flatnonzero(~np.isfinite(table.data))
+        return int(np.searchsorted(table.indptr, wrong[0], side="right")) - 1 if wrong.size else None
+    finite = np.isfinite(table)
+    return None if finite.all() else int(np.argwhere(~finite)[0][0])
+
+
+def inner_products(left: Matrix, right: Matrix) -> FloatArray:
+    """Return the inner products between the rows of two tables."""
+    return np.asarray(left @ dense(right).T)
+
+
+def squares(table: Matrix) -> FloatArray:
+    """Return the squared length of each row."""
+    if is_sparse(table):
+        return np.asarray(table.multiply(table).sum(axis=1))
+    return np.asarray(np.einsum("ij,ij->i", table, table))
+
+
+def scaled_square(table: Matrix, weights: FloatArray) -> FloatArray:
+    """Return ``table' diag(weights) table``."""
+    if is_sparse(table):
+        used = np.flatnonzero(weights)
+        rows = table[used]
+        return dense(sparse.csr_array(rows.T @ rows.multiply(weights[used][:, None])))
+    return np.asarray((table * weights[:, None]).T @ table)
+
+
+def precise_sum(weights: FloatArray, table: Matrix) -> FloatArray:
+    """Return ``weights @ table``, summed in extended precision.
+
+    A separating plane is a small difference of large sums: with a box of 1000, ten digits cancel.
+    """
+    total = weights.astype(np.longdouble) @ table.astype(np.longdouble)
+    return np.asarray(total, dtype=np.float64)
+
+
+def average(table: Matrix, weights: FloatArray | None = None) -> FloatArray:
+    """Return the mean of the rows, which count by their weights."""
+    if is_sparse(table):
+        return np.asarray(table.mean(axis=0) if weights is None else (weights @ table) / weights.sum())
+    return np.asarray(np.average(table, 0, weights))
+
+
+def variance(table: Matrix, weights: FloatArray | None = None) -> float:
+    """Return the variance of all numbers, those of a row as often as it counts."""
+    if is_sparse(table):
+        width, counting = table.shape[1], np.ones(table.shape[0]) if weights is None else weights
+        mean = float(counting @ table.sum(axis=1)) / (width * counting.sum())
+        filled = np.diff(table.indptr)
+        apart = np.bincount(np.repeat(np.arange(len(filled)), filled), (table.data - mean) ** 2, len(filled))
+        apart = apart + mean**2 * (width - filled)
+        return float(counting @ apart) / (width * float(counting.sum()))
+    numbers = table
+    if weights is None:
+        return float(numbers.var())
+    mean = np.average(numbers.mean(axis=1), weights=weights)
+    return float(np.average(np.square(numbers - mean).mean(axis=1), weights=weights))
+
+
+def stacked(tables: Sequence[Matrix]) -> Matrix:
+    """Return the rows of several tables in one."""
+    if any(is_sparse(table) for table in tables):
+        return as_csr(sparse.vstack([sparse.csr_array(table) for table in tables], format="csr"))
+    return np.vstack([dense(table) for table in tables])
+
+
+def beside(table: Matrix, column: FloatArray) -> Matrix:
+    """Return a table with one more column, the last."""
+    if is_sparse(table):
+        return as_csr(sparse.hstack([table, sparse.csr_array(column[:, None])], format="csr"))
+    return np.column_stack([table, column])
+
+
+def places(table: Matrix, *columns: FloatArray) -> tuple[IntArray, IntArray]:
+    """Find the rows that are equal bit by bit, 0.0 and -0.0 being equal, in all further columns, too.
+
+    Returns
+    -------
+    first
+        Where each distinct row stands first, in order of appearance.
+    inverse
+        For each row its place among the distinct ones.
+    """
+    known: dict[bytes, int] = {}
+    keys = _keys(table, columns)
+    inverse = np.fromiter((known.setdefault(key, len(known)) for key in keys), np.intp, table.shape[0])
+    first = np.empty(len(known), np.intp)
+    first[inverse[::-1]] = np.arange(table.shape[0])[::-1]
+    return first, inverse
+
+
+def distinct(table: Matrix) -> Matrix:
+    """Return the distinct rows, in order of appearance."""
+    return table[places(table)[0]]
+
+
+def _keys(table: Matrix, columns: Sequence[FloatArray]) -> Iterator[bytes]:
+    """Yield the bytes that tell each row from others."""
+    for start in range(0, table.shape[0], BLOCK):
+        block = slice(start, start + BLOCK)
+        further = np.column_stack([np.empty((table[block].shape[0], 0)), *(column[block] for column in columns)])
+        parts = _rows_of_bytes(table[block]), _cut(further + 0.0, len(further))
+        yield from map(b"".join, zip(*parts, strict=True))
+
+
+def _rows_of_bytes(table: Matrix) -> Iterator[bytes]:
+    if not is_sparse(table):
+        return _cut(table + 0.0, table.shape[0])  # adding 0.0 turns -0.0 into 0.0
+    entries = np.empty(table.nnz, [("column", np.int32), ("number", np.float64)])
+    entries["column"], entries["number"] = table.indices, table.data
+    numbers = entries.tobytes()
+    ends = (table.indptr.astype(np.int64) * entries.itemsize).tolist()
+    return (numbers[start:end] for start, end in pairwise(ends))
+
+
+def _cut(table: FloatArray, rows: int) -> Iterator[bytes]:
+    numbers, width = table.tobytes(), table.itemsize * table.shape[1]
+    return (numbers[row * width : (row + 1) * width] for row in range(rows))
