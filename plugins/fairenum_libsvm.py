@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.errors import ProblemError, SolverBroken
+from fairenum.matrices import dense
 from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.qp.gram import open_gram
 from fairenum.solvers.protocol import Claim, Solution, Tolerance
@@ -94,7 +95,7 @@ class LibsvmWorkspace:
             except ValueError as error:
                 raise SolverBroken(f"solver 'libsvm' failed: {error}") from error
         shares = np.zeros(len(rows))
-        shares[machine.support_] = np.abs(machine.dual_coef_[0])
+        shares[machine.support_] = np.abs(dense(machine.dual_coef_)[0])
         return shares, machine.fit_status_ == 0
 
 

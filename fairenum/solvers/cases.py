@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from fairenum.matrices import Matrix, as_csr
 from fairenum.problem import FloatArray, IntArray, Kernel, SvmProblem
 
 SIZES = (2, 7, 40, 150, 400)
@@ -30,7 +31,7 @@ SETTINGS: tuple[tuple[Kernel, float], ...] = (
 
 
 # Discrete columns tie examples by the dozen; in larger boxes the rounding of alpha hides which answer is canonical.
-HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4, "weights": 2e4}
+HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4, "weights": 2e4, "categories": 2e4}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,7 +72,7 @@ def _cases(sizes: tuple[int, ...], seed: int, thorough: bool) -> Iterator[Case]:
 
 
 # Features, labels, copies, and the share of the cost that a copy of each example has: 1 at most.
-Drawn = tuple[FloatArray, FloatArray, IntArray | None, FloatArray]
+Drawn = tuple[Matrix, FloatArray, IntArray | None, FloatArray]
 
 
 def _labels(score: FloatArray) -> FloatArray:
@@ -138,6 +139,13 @@ def _row_weights(rng: np.random.Generator, n: int) -> Drawn:
     return X, y, copies, rng.choice([0.1, 0.25, 0.5, 1.0], size=n)
 
 
+def _categories(rng: np.random.Generator, n: int) -> Drawn:
+    """Values of categories as columns of 0 and 1, most of it 0 and kept without its zeros, beside a number."""
+    codes = np.minimum(rng.geometric(0.3, size=(n, 3)) - 1, 6)
+    X = np.column_stack([rng.normal(size=n), *(np.eye(7)[column] for column in codes.T)])
+    return as_csr(X), _labels(X @ rng.normal(size=22) + rng.normal(size=n)), None, np.ones(n)
+
+
 KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "random": _random,
     "separable": _separable,
@@ -148,4 +156,5 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "copies": _counts_and_copies,
     "classes": _class_weights,
     "weights": _row_weights,
+    "categories": _categories,
 }

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
 import numpy as np
 
-from fairenum.errors import AnswerRefused, FairenumError, SolverBroken
+from fairenum.document.training import SolverLapse
+from fairenum.errors import AnswerRefused, SolverBroken
 from fairenum.problem import Certificate, Claim, FloatArray, Solution, SvmProblem, read_only
 from fairenum.qp.gram import open_gram
 from fairenum.qp.path import PathStuck
 from fairenum.qp.plane import sharpened
 from fairenum.qp.polish import optimal_state
+from fairenum.solvers.guarding import Guard
 from fairenum.solvers.protocol import (
     AdmitsExamples,
     ParksAnswers,
@@ -27,6 +28,8 @@ from fairenum.solvers.protocol import (
 
 T = TypeVar("T")
 
+# Examples from which on a plugin's path is followed in a thread, which can be left behind; each step takes long enough.
+LARGE = 20_000
 ADVICE = "use another solver, standardised features or a smaller cost"
 
 
@@ -34,15 +37,25 @@ class CertifiedWorkspace:
     """A problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
-        self.plugin, self.problem = plugin, problem
+        self.problem = problem
         self.tolerance = tolerance or Tolerance()
         self._gram = open_gram(problem)
-        self._workspace: SolverWorkspace = self._call(lambda: plugin.open(problem, self.tolerance))
+        self._seal = problem.checksum()
+        self._open(plugin)
+
+    def _open(self, plugin: SolverPlugin) -> None:
+        self.plugin, self._guard = plugin, Guard(plugin.name, self.tolerance.seconds)
+        self._workspace: SolverWorkspace = self._guard.call(lambda: plugin.open(self.problem, self.tolerance))
         self._remover = self._workspace if isinstance(self._workspace, RemovesExamples) else None
         self._admitter = self._workspace if isinstance(self._workspace, AdmitsExamples) else None
         self._parker: ParksAnswers[object] | None = (
             self._workspace if isinstance(self._workspace, ParksAnswers) else None
         )
+
+    @property
+    def lapse(self) -> SolverLapse | None:
+        """What another solver had to go on for; nothing can stand in for the plugin of this workspace."""
+        return None
 
     @property
     def removes(self) -> bool:
@@ -57,12 +70,13 @@ class CertifiedWorkspace:
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
         """Return the certified canonical optimum within the box."""
         upper = self.problem.upper if upper is None else read_only(upper)
-        claim = self._call(lambda: self._workspace.solve(upper, start))
+        claim = self._guard.call(lambda: self._workspace.solve(upper, start))
         self._check_form(claim, upper)
         if claim.finished:
             self._check_feasible(claim.alpha, upper)
         if self.removes:
             return self._certified(read_only(claim.alpha), upper, claim.handle)
+        self._guard.check_unchanged(self.problem, self._seal)
         solution = self._polished(claim, upper)
         if claim.finished:
             self._check_shortfall(claim, solution)
@@ -101,12 +115,13 @@ class CertifiedWorkspace:
         self._check_form(claim, upper)
         return self._certified(read_only(claim.alpha), upper, claim.handle)
 
+    def followed(self, work: Callable[[], T]) -> T:
+        """Follow a plugin's path, on a large problem such that whoever waits for it can leave."""
+        return self._guard.call(work) if self.problem.size >= LARGE else self.named(work)
+
     def named(self, work: Callable[[], T]) -> T:
         """Run a plugin's code; what it raises and is not ours becomes an error with its name."""
-        try:
-            return work()
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plugin raises
-            self._reraise(error)
+        return self._guard.named(work)
 
     def _certified(self, alpha: FloatArray, upper: FloatArray, handle: object) -> Solution:
         certificate, slack = self.problem.judge(alpha, upper, self._gram.product(alpha))
@@ -125,34 +140,6 @@ class CertifiedWorkspace:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")
-
-    def _call(self, work: Callable[[], T]) -> T:
-        """Run a plugin's code with a time limit; its exceptions become ours."""
-        results: list[T] = []
-        errors: list[BaseException] = []
-
-        def target() -> None:
-            try:
-                results.append(work())
-            except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is reported by its name
-                errors.append(error)
-
-        thread = threading.Thread(target=target, daemon=True, name=f"fairenum-{self.plugin.name}")
-        thread.start()
-        thread.join(self.tolerance.seconds)
-        if thread.is_alive():
-            raise SolverBroken(
-                f"solver {self.plugin.name!r} gave no answer within {self.tolerance.seconds:g} s; "
-                "use another solver, fewer rows, or a longer time limit"
-            )
-        if errors:
-            self._reraise(errors[0])
-        return results[0]
-
-    def _reraise(self, error: BaseException) -> NoReturn:
-        if isinstance(error, FairenumError):
-            raise error
-        raise SolverBroken(f"solver {self.plugin.name!r} failed: {type(error).__name__}: {error}") from error
 
     def _check_form(self, claim: Claim, upper: FloatArray) -> None:
         """Refuse what is not even an answer to the problem posed."""
@@ -217,7 +204,7 @@ class CertifiedRemoval:
 
     def tighten(self, below: float) -> Solution | None:
         """Follow the path until the child is solved and proven, or until its bound is under `below` (None)."""
-        claim = self._workspace.named(lambda: self._removal.tighten(below))
+        claim = self._workspace.followed(lambda: self._removal.tighten(below))
         if claim is None:
             return None
         parent, example, upper = self._box

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
@@ -20,6 +20,7 @@ from fairenum.registry import Entry, Registry, provider
 if TYPE_CHECKING:
     from fairenum.problem import SvmProblem
     from fairenum.solvers.certified import CertifiedWorkspace
+    from fairenum.solvers.guarding import Watch
     from fairenum.solvers.protocol import SolverPlugin, Tolerance
 
 
@@ -67,14 +68,14 @@ class SolverInfo:
 def list_solvers(entry_points: Iterable[Entry] | None = None) -> tuple[SolverInfo, ...]:
     """Return every solver that is installed, usable or not, by name."""
     entries = SOLVERS.entries(entry_points)
-    owners = importlib.metadata.packages_distributions()
-    return tuple(_info(entry, entries, owners) for entry in entries)
+    return tuple(_info(entry, entries) for entry in entries)
 
 
-@cache  # finding out which package brings what costs more than a small audit
+@cache
 def solver_version(name: str) -> SolverVersion:
     """State which solver this is, for a document."""
-    info = next(info for info in list_solvers() if info.name == name)
+    entries = SOLVERS.entries(None)
+    info = next(_info(entry, entries) for entry in entries if entry.name == name)
     return SolverVersion(name, info.provider, info.version, dict(info.backends))
 
 
@@ -88,23 +89,66 @@ def load_solver(name: str, entry_points: Iterable[Entry] | None = None) -> Solve
 def open_workspace(
     solver: str | SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None
 ) -> CertifiedWorkspace:
-    """Open a problem in a solver, given by name or as a plugin with options; its answers will be certified."""
+    """Open a problem in a solver, given by name or as a plugin with options; its answers will be certified.
+
+    Where the run is watched (`fairenum.solvers.guarding`), its limits hold, and another solver may stand in.
+    """
     from fairenum.solvers.certified import CertifiedWorkspace
+    from fairenum.solvers.guarding import current_watch
+    from fairenum.solvers.replacing import ReplaceableWorkspace
+
+    watch = current_watch()
+    other = None if watch.fallback is None else _watched(watch.fallback, watch)
+    try:
+        plugin = _watched(solver, watch)
+    except SolverBroken as error:  # it cannot even be loaded
+        if other is None:
+            raise
+        watch.lapses.setdefault(str(solver), str(error))
+        plugin = other
+    tolerance = tolerance or watch.tolerance(plugin.name)
+    if other is None:
+        return CertifiedWorkspace(plugin, problem, tolerance)
+    return ReplaceableWorkspace(plugin, problem, tolerance, other, watch)
+
+
+def _watched(solver: str | SolverPlugin, watch: Watch) -> SolverPlugin:
+    """Return a plugin that is ready to be opened, in a process of its own where that is called for."""
+    from fairenum.solvers.apart import ApartSolver
 
     plugin = load_solver(solver) if isinstance(solver, str) else solver
     _check_requirements(plugin)
-    return CertifiedWorkspace(plugin, problem, tolerance)
+    if not watch.sets_apart(plugin.name):
+        return plugin
+    if plugin.name not in watch.apart:
+        watch.apart[plugin.name] = cast("SolverPlugin", ApartSolver(plugin))
+    return watch.apart[plugin.name]
 
 
-def _info(entry: Entry, entries: list[Entry], owners: Mapping[str, list[str]]) -> SolverInfo:
+def _info(entry: Entry, entries: list[Entry]) -> SolverInfo:
     name, version = provider(entry)
     try:
         plugin = SOLVERS.built(entry, entries)
     except SolverError as error:
         return SolverInfo(entry.name, name, version, error=str(error))
-    packages = [owners[module][0] for module in plugin.requires if module in owners]
-    backends = tuple((package, importlib.metadata.version(package)) for package in packages)
+    packages = [_package(module) for module in plugin.requires]
+    backends = tuple((package, importlib.metadata.version(package)) for package in packages if package)
     return SolverInfo(entry.name, name, version, backends, _missing(plugin), plugin.install)
+
+
+def _package(module: str) -> str:
+    """Return the distribution that brings a module, or nothing; most have its name, which is looked at first."""
+    try:
+        found = importlib.metadata.distribution(module)
+    except importlib.metadata.PackageNotFoundError:
+        return _owners().get(module, ("",))[0]
+    listed = (found.read_text("top_level.txt") or "").split() or {file.parts[0] for file in found.files or ()}
+    return found.name if module in listed else _owners().get(module, ("",))[0]
+
+
+@cache  # reading the files of all distributions costs more than a small audit
+def _owners() -> Mapping[str, Sequence[str]]:
+    return importlib.metadata.packages_distributions()
 
 
 def _built(plugin_class: object) -> SolverPlugin:
