@@ -21,6 +21,7 @@ from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.experiment import pose
+from fairenum.matrices import Matrix, as_matrix
 from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
@@ -146,14 +147,15 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
         return tags
 
     def fit(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | Matrix,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None = None,
-        audited: npt.ArrayLike | None = None,
+        audited: npt.ArrayLike | Matrix | None = None,
     ) -> Self:
         """Enumerate the best models.
 
@@ -176,36 +178,36 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
     def stream(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | Matrix,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None = None,
-        audited: npt.ArrayLike | None = None,
+        audited: npt.ArrayLike | Matrix | None = None,
     ) -> Iterator[Model]:
         """Yield the next best model on request, without end but for the limits on loss, nodes and seconds."""
         models, present = self._open(X, y, sample_weight, audited, None)
         return map(present, models)
 
-    def decision_function(self, X: npt.ArrayLike) -> FloatArray:
+    def decision_function(self, X: npt.ArrayLike | Matrix) -> FloatArray:
         """Return the decision values of the best model."""
         check_is_fitted(self)
-        return self.models_[0].decision_function(validate_data(self, X, dtype=np.float64, reset=False))
+        return self.models_[0].decision_function(self._table(X))
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
+    def predict(self, X: npt.ArrayLike | Matrix) -> npt.NDArray[np.generic]:
         """Return the classes that the best model predicts."""
         decision = self.decision_function(X)
         return np.asarray(self.classes_[(decision >= 0.0).astype(np.intp)])
 
     def _open(
         self,
-        X: npt.ArrayLike,
+        X: npt.ArrayLike | Matrix,
         y: npt.ArrayLike,
         sample_weight: npt.ArrayLike | None,
-        audited: npt.ArrayLike | None,
+        audited: npt.ArrayLike | Matrix | None,
         k: int | None,
     ) -> tuple[DistinctModels, Callable[[Model], Model]]:
         """Return the stream of models, and how a model is presented in the caller's rows and classes."""
         rows = self._checked(X, y, sample_weight)
-        watched = rows.X if audited is None else validate_data(self, audited, dtype=np.float64, reset=False)
+        watched = rows.X if audited is None else self._table(audited)
         machine, used = self._machine(), rows.used
         weights = None if rows.weights is None else rows.weights[used]
         posed = pose(rows.X[used], rows.y[used], machine, weights=weights, ridge=self.ridge)
@@ -217,9 +219,13 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         enumeration = Enumeration(open_workspace(self.solver, posed.problem), limits)
         return DistinctModels(enumeration, self.distinct, watched, k, self.min_difference, self.patience), present
 
-    def _checked(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> _Rows:
+    def _table(self, X: npt.ArrayLike | Matrix) -> Matrix:
+        """Validate rows to decide about."""
+        return as_matrix(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
+
+    def _checked(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> _Rows:
         """Validate the table, labels and weights, and turn the labels into -1 and +1."""
-        table, labels = validate_data(self, X, y, dtype=np.float64)
+        table, labels = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
@@ -232,7 +238,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             weights = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
             if len(np.unique(codes[weights > 0.0])) < 2:
                 raise ValueError("EnumSVC needs two classes; the rows that have a weight are of one class at most")
-        return _Rows(table, np.where(codes == 1, 1.0, -1.0), weights)
+        return _Rows(as_matrix(table), np.where(codes == 1, 1.0, -1.0), weights)
 
     def _cost(self) -> float:
         if not (isinstance(self.C, Real) and 0.0 < float(self.C) < np.inf):
@@ -260,7 +266,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 class _Rows:
     """The training rows as the caller knows them, checked."""
 
-    X: FloatArray
+    X: Matrix
     y: FloatArray
     weights: FloatArray | None
 

@@ -14,6 +14,7 @@ from fairenum.attack.scene import Scene
 from fairenum.enumeration.model import Model
 from fairenum.errors import SolverError
 from fairenum.experiment import class_weights, kernel_for
+from fairenum.matrices import Matrix, stacked
 from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.scoring.counts import BoolArray
 from fairenum.solvers.registry import open_workspace
@@ -36,7 +37,7 @@ class FlippableSvm:
         favourable, unfavourable = class_weights(machine, y)
         labels = np.concatenate([y, -y])
         self.weights = np.where(labels > 0.0, favourable, unfavourable)
-        self.problem = SvmProblem(np.vstack([X, X]), labels, machine.cost * self.weights, kernel=kernel_for(machine, X))
+        self.problem = SvmProblem(stacked([X, X]), labels, machine.cost * self.weights, kernel=kernel_for(machine, X))
         self._workspace = open_workspace(machine.solver, self.problem)
 
     def solve(self, flipped: BoolArray) -> Solution:
@@ -66,6 +67,6 @@ class FlippableSvm:
         upper[[row, twin]] = 0.0, self.problem.upper[twin]
         return self._workspace.solve(upper)
 
-    def decide(self, solution: Solution, X: FloatArray) -> FloatArray:
+    def decide(self, solution: Solution, X: Matrix) -> FloatArray:
         """Return the decision value of each row of a table."""
         return Model(self.problem, 1, solution.alpha, solution.certificate, {}, True, 0.0).decision_function(X)

@@ -23,6 +23,7 @@ from fairenum.mitigation.defences import DEFENCES
 from fairenum.parallel import collected, mapped
 from fairenum.phrases import did_you_mean, quoted
 from fairenum.progress import Progress, silent
+from fairenum.solvers.guarding import watching
 from fairenum.solvers.registry import load_solver, solver_version
 
 
@@ -94,19 +95,20 @@ def simulate(
     Returns
     -------
     Simulation
-        The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard keeps
-        the trials that were finished.
+        The same for the same table, options and seed, whoever runs the trials. An interrupt from the keyboard, or the
+        end of the time that there is, keeps the trials that were finished.
     """
     if dataset.weights:
         raise ConfigError(f"label flips are simulated on rows that count alike; leave out {spelled('weight')}")
     config = resolved((config or AttackConfig()).but(**options), dataset)
-    # a trial records its own failures: one that is lost is the cluster's
-    running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
-    finished, is_partial = collected(running, lambda done: progress("attack", done, config.trials))
+    with watching(config.machine):  # for trials in this process: a solver that has failed is not asked again
+        # a trial records its own failures: one that is lost is the cluster's
+        running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
+        finished, ended = collected(running, lambda done: progress("attack", done, config.trials))
     records = tuple(sorted(finished, key=lambda record: record.trial))
     if not any(record.attacks for record in records):
         raise AttackError(_all_failed(records))
-    return Simulation(summary(records, config, is_partial=is_partial), records)
+    return Simulation(summary(records, config, ended if len(records) < config.trials else None), records)
 
 
 def check_names(config: AttackConfig) -> None:

@@ -14,6 +14,7 @@ from fairenum.attack.flipping import FlippableSvm
 from fairenum.attack.scene import Scene
 from fairenum.dataset import merge_identical
 from fairenum.errors import StrategyBroken, StrategyConflict, StrategyNotFound
+from fairenum.foreign import entered, left
 from fairenum.problem import FloatArray, IntArray
 from fairenum.registry import Entry, Registry
 from fairenum.scoring.counts import BoolArray
@@ -166,7 +167,11 @@ def list_strategies(entry_points: Iterable[Entry] | None = None) -> tuple[str, .
 
 def rows_to_flip(name: str, strategy: Strategy, scene: Scene, budget: int) -> IntArray:
     """Ask a strategy for its flips, and refuse an answer that is none."""
-    answer = np.asarray(strategy(scene, budget))
+    token = entered()
+    try:
+        answer = np.asarray(strategy(scene, budget))
+    finally:
+        left(token)
     is_rows = answer.ndim == 1 and (answer.dtype.kind in "iu" or answer.size == 0)
     if not is_rows or len(set(answer.tolist())) != budget or len(answer) != budget:
         raise StrategyBroken(f"attack strategy {name!r} must return {budget} different rows; received {answer!r:.80}")

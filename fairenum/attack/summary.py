@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from fairenum.budget import Cut
 from fairenum.document.attack import (
     Attack,
     AttackCurve,
@@ -26,10 +27,10 @@ from fairenum.problem import FloatArray
 from fairenum.scoring.trials import mean, mean_change, quantiles, share
 
 
-def summary(records: Sequence[TrialRecord], config: AttackConfig, *, is_partial: bool) -> Attack:
-    """Sum up the records of all trials."""
+def summary(records: Sequence[TrialRecord], config: AttackConfig, ended: Cut | None = None) -> Attack:
+    """Sum up the records of all trials, and say what ended them early."""
     return Attack(
-        status="interrupted" if is_partial else "complete",
+        status="interrupted" if ended == "interrupted" else "complete",
         config=config,
         clean=_levels([record.clean for record in records if record.clean], config.confidence),
         curves=tuple(
@@ -41,6 +42,7 @@ def summary(records: Sequence[TrialRecord], config: AttackConfig, *, is_partial:
             for record in records
             for failure in record.failures
         ),
+        is_out_of_time=ended == "time",
     )
 
 

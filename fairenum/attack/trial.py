@@ -15,6 +15,7 @@ import numpy as np
 from fairenum.attack.harm import detection, recovery
 from fairenum.attack.scene import Scene
 from fairenum.attack.strategies import STRATEGIES, rows_to_flip
+from fairenum.budget import OutOfTime
 from fairenum.dataset import Dataset
 from fairenum.dataset.groups import named_groups
 from fairenum.document.attack_config import AttackConfig, budget
@@ -25,9 +26,11 @@ from fairenum.enumeration.model import Model
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import EncodedRows, encode
+from fairenum.matrices import distinct
 from fairenum.mitigation.defences import DEFENCES, Aftermath
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring import score
+from fairenum.solvers.guarding import watching
 from fairenum.threads import one_thread
 
 TIED = 1e-9  # objectives that differ by less are equal as far as is proven
@@ -66,14 +69,23 @@ class Trial:
 @one_thread()
 def run_trial(trial: Trial) -> TrialRecord:
     """Run one trial; its numbers are the same everywhere."""
+    with watching(trial.config.machine) as watch:
+        return _run(trial).but(lapse=watch.lapse)
+
+
+def _run(trial: Trial) -> TrialRecord:
     try:
         draw = _Draw.of(trial)
+    except OutOfTime:
+        raise
     except Exception as error:  # noqa: BLE001 - one bad draw must not lose the others
         return failed(trial, error)
     attacks, failures = [], []
     for name, flips in product(trial.config.strategies, trial.config.flips):
         try:
             attacks.append(draw.attacked(name, flips))
+        except OutOfTime:  # half a trial is none
+            raise
         except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be anybody's code
             failures.append(Failure(name, flips, _message(error)))
     return TrialRecord(trial.number, trial.seed, draw.clean, tuple(attacks), tuple(failures))
@@ -142,13 +154,15 @@ class _Draw:
 
     def _listed(self, poisoned: EncodedRows) -> tuple[Model, ...]:
         """List the best models of the rows that the attack left."""
-        config, audited = self.config, np.unique(self.holdout.X, axis=0)
+        config, audited = self.config, distinct(self.holdout.X)
         svm = EnumSVC.of(config.machine, config.k, config.distinct, config.min_difference, config.patience)
         return tuple(svm.fit(poisoned.X, poisoned.y, audited=audited).models_)
 
     def _defended(self, name: str, after: Aftermath) -> Defended:
         try:
             decided = DEFENCES[name](after)
+        except OutOfTime:
+            raise
         except Exception as error:  # noqa: BLE001 - a defence that fails is a row of its own
             return Defended(failure=_message(error))
         return Defended(*_gap_and_error(np.where(decided, 1.0, -1.0), self.holdout, self.config.metric))

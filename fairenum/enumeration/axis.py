@@ -6,7 +6,7 @@ import numpy as np
 
 from fairenum.document.terms import TiltRate
 from fairenum.enumeration.model import Axis
-from fairenum.enumeration.reach import between_means
+from fairenum.enumeration.pricing import between_means
 from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import EncodedRows
 from fairenum.problem import FloatArray, Kernel

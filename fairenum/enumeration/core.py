@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairenum.budget import OutOfTime
 from fairenum.enumeration.model import Model, model_of
+from fairenum.errors import SolverError
 from fairenum.problem import FloatArray, Solution, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
 
@@ -26,11 +28,13 @@ class Core:
 class _Parts:
     """Models that leave out parts of what one model leaves out, solved one after the other up to a limit."""
 
-    def __init__(self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int) -> None:
+    def __init__(
+        self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None
+    ) -> None:
         self._workspace, self._whole, self._gain, self._left = workspace, whole, gain, most
-        self._best = workspace.solve().certificate.objective
+        self._start = root or workspace.solve()
+        self._best = self._start.certificate.objective
         self.solves = 1
-        self._start: Solution | None = None
 
     @property
     def is_spent(self) -> bool:
@@ -55,6 +59,7 @@ def smallest_core(
     effects: FloatArray,
     share: float = 0.8,
     most_solves: int = 60,
+    root: Solution | None = None,
 ) -> Core:
     """Look for the fewest of the left-out examples whose leaving out alone gives a share of the model's gain.
 
@@ -72,14 +77,16 @@ def smallest_core(
         How much of the gain is to be kept.
     most_solves
         Where to stop; the answer is then small, but perhaps not the smallest to be found.
+    root
+        The workspace's answer to the whole problem, if it is known already.
 
     Returns
     -------
     Core
         From which no example can be put back, nor any tried run of them, without losing too much: a minimum by
-        inclusion, unless `most_solves` was reached.
+        inclusion, unless `most_solves` was reached or time was over.
     """
-    parts, whole = _Parts(workspace, model, gain, most_solves), gain(model)
+    parts, whole = _Parts(workspace, model, gain, most_solves, root), gain(model)
     kept = sorted(model.left_out, key=lambda example: (-effects[example], example))
     found, gained, run = model, whole, len(kept)
     while run and not parts.is_spent:
@@ -89,7 +96,12 @@ def smallest_core(
             trial = kept[: max(end - run, 0)] + kept[end:]
             if not trial or parts.is_spent:
                 continue
-            candidate, value = parts.tried(trial)
+            try:
+                candidate, value = parts.tried(trial)
+            except SolverError:  # one box of many: what cannot be proven is no core
+                continue
+            except OutOfTime:
+                return Core(found, gained / whole if whole else 1.0, parts.solves)
             if value >= share * whole:
                 kept, found, gained, shrunk = trial, candidate, value, True
         if run == 1 and not shrunk:

@@ -15,9 +15,11 @@ import numpy as np
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import Distinctness, EnumerationEnd
 from fairenum.enumeration.model import Model
+from fairenum.enumeration.pinning import records_to_move
 from fairenum.enumeration.search import Enumeration
 from fairenum.errors import ProblemError
-from fairenum.problem import FloatArray, IntArray, SvmProblem
+from fairenum.matrices import Matrix, beside, scaled_square, squares
+from fairenum.problem import IntArray, SvmProblem
 from fairenum.scoring.operating import Operating
 
 
@@ -53,7 +55,7 @@ class DistinctModels:
 
     enumeration: Enumeration
     notion: Distinctness = "support"
-    rows: FloatArray | None = None
+    rows: Matrix | None = None
     models: int | None = None
     share: float = 0.01
     patience: int = 1000
@@ -64,7 +66,7 @@ class DistinctModels:
     def __post_init__(self) -> None:
         if self.notion not in ("support", "predictions", "diverse"):
             raise ProblemError(f"distinct must be support, predictions or diverse, not {self.notion!r}")
-        if self.notion != "support" and (self.rows is None or len(self.rows) == 0):
+        if self.notion != "support" and (self.rows is None or self.rows.shape[0] == 0):
             raise ProblemError(f"distinct={self.notion!r} compares decisions: give the audited rows")
         if not 0.0 < self.share <= 1.0:
             raise ProblemError(f"the minimum share of rows decided otherwise must be in (0, 1], not {self.share!r}")
@@ -121,24 +123,24 @@ class DistinctModels:
 
 
 def margin_ties(model: Model) -> MarginTies:
-    """Count the allowed examples on the margin, and how many of them (affinely independent) determine it."""
+    """Count the allowed examples on the margin, those of them that determine it, and what it takes to move it."""
     problem = model.problem
     reached = problem.y * model.decision_function(problem.X) + problem.ridge * model.alpha
     margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())
     if len(margin) == 0:
         return MarginTies(0, 0)
-    return MarginTies(len(margin), _affine_rank(problem, margin))
+    return MarginTies(len(margin), _affine_rank(problem, margin), records_to_move(model))
 
 
 def _affine_rank(problem: SvmProblem, examples: IntArray) -> int:
     """Return how many examples are affinely independent; a linear kernel of many examples tells in d dimensions."""
     rows, ridge = problem.X[examples], problem.ridge
-    if problem.kernel.name == "linear" and not ridge and rows.shape[1] < len(rows):
-        scale = max(float(np.einsum("ij,ij->i", rows, rows).mean()), np.finfo(float).tiny)
-        features = np.column_stack([rows, np.full(len(rows), math.sqrt(scale))])
-        matrix = features.T @ features
+    if problem.kernel.name == "linear" and not ridge and rows.shape[1] < len(examples):
+        scale = max(float(squares(rows).mean()), np.finfo(float).tiny)
+        features = beside(rows, np.full(len(examples), math.sqrt(scale)))
+        matrix = scaled_square(features, np.ones(len(examples)))
     else:
-        kernel = problem.kernel(rows, rows) + ridge * np.eye(len(rows))
+        kernel = problem.kernel(rows, rows) + ridge * np.eye(len(examples))
         scale = max(float(kernel.diagonal().mean()), np.finfo(float).tiny)
         matrix = kernel + scale
-    return int(np.linalg.matrix_rank(matrix, tol=1e-9 * scale * len(rows), hermitian=True))
+    return int(np.linalg.matrix_rank(matrix, tol=1e-9 * scale * len(examples), hermitian=True))

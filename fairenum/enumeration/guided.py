@@ -12,19 +12,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from fairenum.enumeration.bounds import Bounds
+from fairenum.enumeration.found import ROUNDING_DIGITS, Found, front
 from fairenum.enumeration.model import Model, model_of
-from fairenum.enumeration.ranking import Order, Ranking
+from fairenum.enumeration.ranking import Order, Ranking, Span
+from fairenum.enumeration.states import MEMORY_LIMIT, ready_states, size_of
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
-from fairenum.problem import FloatArray, Solution, SvmProblem
-from fairenum.scoring.pareto import pareto_front
+from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
 
@@ -36,42 +37,21 @@ SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
-ROUNDING_DIGITS = 12
 # Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
 # takes long.
-SOLVES, WORK = (10, 450), 1.35e7
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """A model with what it does to the watched rows.
-
-    Attributes
-    ----------
-    gap, performance
-        On the watched rows: the search has looked at them, so both flatter.
-    is_constant
-        Whether it decides all of them alike.
-    excess
-        How far it is beyond the guardrails, all together, on the watched rows.
-    """
-
-    model: Model
-    gap: float
-    performance: float
-    is_constant: bool
-    excess: float = 0.0
+SOLVES, WORK = (20, 450), 3e8
 
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box: what it decides about the watched rows, and how that is to be judged."""
+    """A solved box, whose solution may be parked: what it decides about the watched rows, and how to judge that."""
 
-    solution: Solution
+    solution: Solution | None
     found: Found
     merit: float
     records_out: int
     values: FloatArray
+    parked: object = None
 
     @property
     def decisions(self) -> bytes:
@@ -94,7 +74,14 @@ class GuidedSearch:
     bounds
         How far it may go.
     root
-        The workspace's answer to the whole problem, if it is known already.
+        The workspace's answer to the whole problem, if it is known already; or to a smaller box, within which models
+        are then searched.
+    floor
+        Copies of each example that every box keeps, of those that the root allows; none if not given.
+    best
+        What losses are measured against: the objective of the whole problem; that of the root if not given.
+    memory
+        Bytes of solver states to keep; less costs time, never correctness.
 
     Attributes
     ----------
@@ -106,15 +93,22 @@ class GuidedSearch:
     watched: Watched
     bounds: Bounds = field(default_factory=Bounds)
     root: Solution | None = None
+    floor: IntArray | None = None
+    best: float | None = None
+    memory: int = MEMORY_LIMIT
     stopped: Stop | None = None
     solves: int = 0
 
     def __post_init__(self) -> None:
         problem = self.problem
         self.most_solves = self.bounds.solves or problem.affordable(WORK, *SOLVES)
-        self._room = int(self.bounds.left_out * int(problem.copies.sum()))
-        self._seen = {problem.copies.tobytes()}
+        allowed = problem.copies if self.root is None else problem.counted(self.root.upper)
+        self._span = Span(allowed, np.zeros_like(allowed) if self.floor is None else self.floor)
+        # what the root leaves out was not left out by the search
+        self._room = int(self.bounds.left_out * int(allowed.sum())) + int((problem.copies - allowed).sum())
+        self._seen = {allowed.tobytes()}
         self._nodes: list[_Node] = []
+        self._ready: list[_Node] = []  # those whose solution is not parked, the oldest first, without the root
         self._turns: dict[bytes, int] = {}
         self._started = time.monotonic()
         self._first = self.watched.against
@@ -129,22 +123,27 @@ class GuidedSearch:
         return self
 
     def __next__(self) -> Found:
-        return next(self._models)
+        return next(found for found in self._models if found is not None)
+
+    def advance(self, solves: int) -> list[Found]:
+        """Go on until so many boxes are solved, or the search ends, and return the models found on the way."""
+        found: list[Found] = []
+        while self.solves < solves and self.stopped is None:
+            one = next(self._models, None)
+            found += [] if one is None else [one]
+        return found
 
     @property
     def front(self) -> list[Found]:
-        """The models so far that none equals or beats in objective, gap and performance together, best first.
+        """The models so far that none equals or beats; see `front`."""
+        return front([node.found for node in self._nodes])  # none if it was cut before the first was judged
 
-        Those beyond a guardrail do not count, but for the best model itself.
-        """
-        first, *others = (node.found for node in self._nodes)
-        return _front([first, *(one for one in others if round(one.excess, ROUNDING_DIGITS) <= 0.0)])
-
-    def _search(self) -> Iterator[Found]:
-        root = self._scored(self.root or self.workspace.solve(self.problem.upper))
+    def _search(self) -> Iterator[Found | None]:
+        solution = self.root or self.workspace.solve(self.problem.upper)
+        root, self._room_of_states = self._scored(solution), ready_states(size_of(solution), self.memory)
         self._first = self.watched.against or self.watched.measured(root.values)
         self.solves = 1
-        ranking = Ranking(self.problem, self.watched, root.values)
+        ranking = Ranking(self.problem, self.watched, root.values, self._span)
         best = root.found.model.objective
         self._least_objective = best - self.bounds.loss * abs(best)
         self._nodes.append(root)
@@ -181,13 +180,13 @@ class GuidedSearch:
         """Say in which orders to change the boxes of which nodes, and count the turn of what this node decides."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
-        orders = ranking.orders(node.solution, node.found.model, node.values, PRICES[turn])
+        orders = ranking.orders(self._solution(node), node.found.model, node.values, PRICES[turn])
         yield node, orders.leave_out
         yield node, orders.put_back
         if node.records_out:
             yield self._nodes[0], orders.choose_anew
 
-    def _along(self, node: _Node, order: Order) -> Iterator[Found]:
+    def _along(self, node: _Node, order: Order) -> Iterator[Found | None]:
         """Solve growing batches along an order, then look closer around the best of them."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
@@ -209,19 +208,39 @@ class GuidedSearch:
             merit = yield from self._after(node, order, middle)
             merits[middle] = math.inf if merit is None else merit
 
-    def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found, None, float | None]:
-        """Solve the box after a batch and return its merit; None if it loses too much."""
-        upper = order.box(node.solution.upper, self.problem.cost, batch)
+    def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found | None, None, float | None]:
+        """Solve the box after a batch and return its merit; None if it loses too much.
+
+        A box that gives no model yields None: whoever drives the search may pause after every one.
+        """
+        upper = order.box(self._solution(node).upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
             return None
         child = self._child(node, upper)
         if child is None:
+            yield None
             return math.inf
         if child.found.model.objective < self._least_objective or self._loses_too_much(child.found.model):
+            yield None
             return None
         self._nodes.append(child)
+        self._ready.append(child)
+        self._park_states(node)
         yield child.found
         return child.merit
+
+    def _park_states(self, node: _Node) -> None:
+        """Park the oldest states where there are too many, but for that of the model which the search goes on from."""
+        while len(self._ready) > self._room_of_states:
+            oldest = self._ready.pop(1 if self._ready[0] is node else 0)
+            oldest.parked, oldest.solution = self.workspace.park(self._solution(oldest)), None
+
+    def _solution(self, node: _Node) -> Solution:
+        if node.solution is None:
+            box = read_only(node.found.model.kept * self.problem.cost)
+            node.solution, node.parked = self.workspace.resume(node.parked, box), None
+            self._ready.append(node)
+        return node.solution
 
     def _loses_too_much(self, model: Model) -> bool:
         most = self.bounds.training_loss
@@ -229,20 +248,21 @@ class GuidedSearch:
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
         """Bound the objective of a smaller box without solving it: what its slack no longer costs is lost."""
-        solution = node.solution
+        solution = self._solution(node)
         freed = solution.upper - upper
         return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
         """Solve a box; None if it was seen before, holds one label only, or has no proven answer."""
         problem = self.problem
-        mark = np.rint(upper / problem.cost).astype(np.intp).tobytes()
+        mark = problem.counted(upper).tobytes()
         if mark in self._seen or len(np.unique(problem.y[upper > 0.0])) < 2:
             return None
         self._seen.add(mark)
         self.solves += 1
         try:
-            return self._scored(self._walked(node.solution, upper) or self.workspace.solve(upper, node.solution))
+            start = self._solution(node)
+            return self._scored(self._walked(start, upper) or self.workspace.solve(upper, start))
         except SolverError:  # one box of many: what cannot be proven is no model
             return None
 
@@ -261,7 +281,7 @@ class GuidedSearch:
     def _scored(self, solution: Solution) -> _Node:
         root = self._nodes[0].found if self._nodes else None
         best = root.model.objective if root else solution.certificate.objective
-        model = model_of(self.problem, solution, self.solves, best)
+        model = model_of(self.problem, solution, self.solves, self.best or best)
         values = model.decision_function(self.watched.rows.X)
         values = self.watched.point.cut(values).centred(values)
         gap, performance, is_constant = self.watched.standing(values)
@@ -278,10 +298,3 @@ class GuidedSearch:
             return 0.0
         measured = watched.measured(values)
         return float(measured.excess(watched.guards, self._first or measured).sum())
-
-
-def _front(found: Sequence[Found]) -> list[Found]:
-    """Keep the models that no other equals or beats, best objective first; constant ones do not count."""
-    usable = [one for one in found if not one.is_constant and not math.isnan(one.gap)]
-    costs = np.array([[-one.model.objective, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
-    return [usable[place] for place in pareto_front(costs)]

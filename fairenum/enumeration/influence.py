@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
+from fairenum.matrices import Matrix, beside, scaled_square, sums, times
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.scoring.ties import NOISE
 
@@ -34,9 +35,9 @@ class Limits(NamedTuple):
 class Influence:
     """First-order effects of leaving out training examples on what is decided about watched rows."""
 
-    def __init__(self, problem: SvmProblem, rows: FloatArray) -> None:
+    def __init__(self, problem: SvmProblem, rows: Matrix) -> None:
         self._problem = problem
-        self._train, self._watched = (_with_bias(table) for table in _feature_maps(problem, rows))
+        self._train, self._watched = (beside(table, np.ones(table.shape[0])) for table in _feature_maps(problem, rows))
 
     def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the effect of one copy of each example.
@@ -56,8 +57,8 @@ class Influence:
             Negative where leaving out helps, and where putting back harms.
         """
         problem = self._problem
-        direction = np.linalg.solve(self._curvature(upper, values), slope @ self._watched)
-        return np.asarray(-problem.cost * problem.y * (self._train @ direction))
+        direction = np.asarray(np.linalg.solve(self._curvature(upper, values), sums(slope, self._watched)), np.float64)
+        return np.asarray(-problem.cost * problem.y * times(self._train, direction))
 
     def prices(
         self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: Limits
@@ -85,28 +86,25 @@ class Influence:
         FloatArray
             One price for each limit.
         """
-        slopes, rooms = np.vstack([aim, limits.slopes]) @ self._watched, np.concatenate([[distance], -limits.rooms])
+        slopes = sums(np.vstack([aim, limits.slopes]), self._watched)
+        rooms = np.concatenate([[distance], -limits.rooms])
         moves = slopes @ np.linalg.solve(self._curvature(upper, values), slopes.T)
         moves[np.diag_indices_from(moves)] += SOFTENING * moves[0, 0] + TINY
         root = np.linalg.cholesky(moves)
         multipliers, _ = nnls(root.T, solve_triangular(root, rooms, lower=True))
-        return np.asarray(np.minimum(multipliers[1:] / max(multipliers[0], TINY), HIGHEST_PRICE))
+        first = max(float(multipliers[0]), TINY)
+        return np.asarray(np.minimum(multipliers[1:], HIGHEST_PRICE * first) / first)
 
     def _curvature(self, upper: FloatArray, values: FloatArray) -> FloatArray:
         problem = self._problem
         in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW - NOISE
-        scaled = self._train * (upper * in_window / WINDOW)[:, None]
-        curvature = scaled.T @ self._train
+        curvature = scaled_square(self._train, upper * in_window / WINDOW)
         curvature[np.diag_indices(len(curvature) - 1)] += 1.0
         curvature[np.diag_indices_from(curvature)] += STIFFNESS * curvature.trace() / len(curvature)
-        return np.asarray(curvature)
+        return curvature
 
 
-def _with_bias(table: FloatArray) -> FloatArray:
-    return np.column_stack([table, np.ones(len(table))])
-
-
-def _feature_maps(problem: SvmProblem, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _feature_maps(problem: SvmProblem, rows: Matrix) -> tuple[Matrix, Matrix]:
     """Return the features in which the kernel is an inner product, for the training examples and for other rows."""
     kernel = problem.kernel
     if kernel.name == "linear":

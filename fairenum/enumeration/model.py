@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from fairenum.document.anatomy import ROUNDING
 from fairenum.document.terms import TiltRate
+from fairenum.matrices import Matrix, as_matrix, precise_sum, stacked, times
 from fairenum.problem import Certificate, FloatArray, IntArray, Kernel, Solution, SvmProblem
 
 
@@ -17,10 +19,10 @@ from fairenum.problem import Certificate, FloatArray, IntArray, Kernel, Solution
 class Direction:
     """A direction d of the features in which the kernel is an inner product: ``d = sum_j weights_j phi(rows_j)``."""
 
-    rows: FloatArray
+    rows: Matrix
     weights: FloatArray
 
-    def along(self, kernel: Kernel, X: FloatArray) -> FloatArray:
+    def along(self, kernel: Kernel, X: Matrix) -> FloatArray:
         """Return ``phi(x)'d`` for each row."""
         return kernel.summed(X, self.rows, self.weights)
 
@@ -56,7 +58,7 @@ class Tilt:
     axis: Axis
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Model:
     """A near-optimal SVM: its answer, its place in the order, and its certificate.
 
@@ -100,18 +102,32 @@ class Model:
         return self.certificate.objective
 
     @property
+    def kept(self) -> IntArray:
+        """Copies of each example of the problem that it was shown."""
+        copies = self.problem.copies.copy()
+        for example, missing in self.left_out.items():
+            copies[example] -= missing
+        return copies
+
+    @property
     def support(self) -> IntArray:
         """Sorted indices of the support vectors."""
         return np.flatnonzero(self.alpha)
 
     @property
-    def expansion(self) -> tuple[FloatArray, FloatArray]:
+    def expansion(self) -> tuple[Matrix, FloatArray]:
         """Rows and their weights: a decision value is ``sum_j weights_j k(rows_j, x)`` plus the bias."""
         rows, weights = self.problem.X[self.support], self.problem.y[self.support] * self.alpha[self.support]
         if self.tilt is None:
             return rows, weights
         direction, price = self.tilt.axis.direction, self.tilt.price
-        return np.vstack([rows, direction.rows]), np.concatenate([weights, -price * direction.weights])
+        return stacked([rows, direction.rows]), np.concatenate([weights, -price * direction.weights])
+
+    @cached_property
+    def plane(self) -> FloatArray:
+        """The weights of a linear model, one for each column."""
+        rows, weights = self.expansion
+        return precise_sum(weights, rows)
 
     @property
     def intercept(self) -> float:
@@ -123,16 +139,18 @@ class Model:
         """Every optimal bias is in here; a wide interval means that the optimum leaves some decisions open."""
         return self.certificate.bias_low, self.certificate.bias_high
 
-    def decision_function(self, X: FloatArray) -> FloatArray:
+    def decision_function(self, X: Matrix) -> FloatArray:
         """Return the signed decision value of each row; what cannot be told from 0 is 0."""
-        decision = self.problem.kernel.summed(np.asarray(X, dtype=float), *self.expansion) + self.intercept
+        rows, kernel = as_matrix(X), self.problem.kernel
+        plain = times(rows, self.plane) if kernel.name == "linear" else kernel.summed(rows, *self.expansion)
+        decision = plain + self.intercept
         return np.where(np.abs(decision) <= ROUNDING, 0.0, decision)
 
-    def predict(self, X: FloatArray) -> np.ndarray:
+    def predict(self, X: Matrix) -> np.ndarray:
         """Return the class of each row; a decision value of exactly 0 counts as the second class."""
         return np.array(self.classes)[(self.decision_function(X) >= 0.0).astype(np.intp)]
 
-    def undetermined(self, X: FloatArray, threshold: float = 0.0) -> npt.NDArray[np.bool_]:
+    def undetermined(self, X: Matrix, threshold: float = 0.0) -> npt.NDArray[np.bool_]:
         """Tell for which rows the optimum leaves the decision open: it depends on the bias, or on rounding."""
         centred = self.decision_function(X) - self.intercept - threshold
         low, high = self.bias_interval

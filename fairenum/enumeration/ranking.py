@@ -39,6 +39,14 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """Between which boxes a search moves: copies of each example that the largest one allows, and that all keep."""
+
+    allowed: IntArray
+    floor: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Orders:
     """What to leave out of the box, what to put back, and what to leave out of the whole box instead."""
 
@@ -50,8 +58,8 @@ class Orders:
 class Ranking:
     """Ranks the examples of a problem by what they do to watched rows, for the objective that they cost."""
 
-    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray) -> None:
-        self._problem, self._watched = problem, watched
+    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray, span: Span) -> None:
+        self._problem, self._watched, self._span = problem, watched, span
         self._first = watched.against or watched.measured(first_values)
         self._influence = Influence(problem, watched.rows.X)
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
@@ -73,12 +81,12 @@ class Ranking:
         slope = self._slope(solution.upper, decided, values, price)
         effect = self._influence.of_leaving_out(solution.upper, decided, slope)
         slack = np.maximum(0.0, problem.linear - problem.y * decided)
-        inside = np.rint(solution.upper / problem.cost).astype(np.intp)
+        inside, span = problem.counted(solution.upper), self._span
         worth, helps = effect / (slack + LEAST_SLACK), effect < -NOISE * np.abs(effect).max()
         return Orders(
-            leave_out=_order(worth, helps & (solution.alpha > 0.0), inside, -1),
-            put_back=_order(-effect, ~helps, problem.copies - inside, 1),
-            choose_anew=_order(worth, helps & (slack > NOISE), problem.copies, -1),
+            leave_out=_order(worth, helps & (solution.alpha > 0.0), inside - span.floor, -1),
+            put_back=_order(-effect, ~helps, span.allowed - inside, 1),
+            choose_anew=_order(worth, helps & (slack > NOISE), span.allowed - span.floor, -1),
         )
 
     def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from fairenum.document.terms import EnumerationEnd
 from fairenum.duality import child_bounds
 from fairenum.enumeration.model import Model, model_of
+from fairenum.enumeration.states import MEMORY_LIMIT, ready_states, size_of
 from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Removal
@@ -32,9 +33,6 @@ Copies = npt.NDArray[np.unsignedinteger]  # per example, in the smallest type th
 WHOLE_COPY = 1e-9
 # Bounds within this share of the best objective are ties: their order is below what can be certified.
 TIE = 1e-13
-# States kept ready to go on, in bytes; beyond it the least promising are parked until their turn comes.
-MEMORY_LIMIT = 512 * 2**20
-STATE_VECTORS = 8  # vectors of n numbers that one queued item may hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +110,20 @@ class Enumeration:
     memory
         Bytes of solver states to keep; less costs time, never correctness.
     root
-        The workspace's answer to the whole problem, if it is known already.
+        The workspace's answer to the whole problem, if it is known already; or to a smaller box, within which models
+        are then searched.
+    floor
+        Copies of each example that every box keeps, of those that the root allows; none if not given.
+    best
+        What losses are measured against: the objective of the whole problem; that of the root if not given.
     """
 
     workspace: CertifiedWorkspace
     limits: Limits = field(default_factory=Limits)
     memory: int = MEMORY_LIMIT
     root: Solution | None = None
+    floor: IntArray | None = None
+    best: float | None = None
     stopped: EnumerationEnd | None = None
     nodes: int = 0
 
@@ -127,8 +132,7 @@ class Enumeration:
         self._best = self._tie = 0.0
         self._order = itertools.count(0, -1)
         self._counts = np.min_scalar_type(int(self.problem.copies.max()))
-        self._room = max(64, self.memory // (STATE_VECTORS * 8 * self.problem.size))
-        self._ready = 0  # items made since states were parked last
+        self._room = self._ready = 0  # states to be kept, and items made since some were parked last
         self._models = self._search()
 
     @property
@@ -152,9 +156,11 @@ class Enumeration:
         started = time.monotonic()
         problem = self.problem
         root = self.root or self.workspace.solve(problem.upper)
+        self._room = ready_states(size_of(root), self.memory)
         best = root.certificate.objective
         self._best, self._tie = best, max(TIE * abs(best), np.finfo(float).tiny)
-        self._push(best, self._node(root, np.zeros(problem.size, self._counts)))
+        floor = np.zeros(problem.size, self._counts) if self.floor is None else self.floor.astype(self._counts)
+        self._push(best, self._node(root, floor))
         seen: set[bytes] = set()
         previous = math.inf
         while self._heap:
@@ -166,7 +172,7 @@ class Enumeration:
                 solution = self._solution(item)
                 if (mark := item.used.tobytes()) not in seen:
                     seen.add(mark)
-                    model = model_of(self.problem, solution, len(seen), best, previous)
+                    model = model_of(self.problem, solution, len(seen), self.best or best, previous)
                     previous = model.objective
                     yield model
                 self._push_children(item, solution, bound)

@@ -1,7 +1,7 @@
 """Machines that pay for the difference of mean decision values between two groups: planes tilted towards parity.
 
 For a price v the tilted machine is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
-stand-in of `fairenum.enumeration.reach`: d is the difference of the two groups' means over watched rows. With
+stand-in of `fairenum.enumeration.pricing`: d is the difference of the two groups' means over watched rows. With
 ``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the machine itself with another linear term, ``p_i = 1 + v y_i
 x_i'd``; so any solver answers it, and the certificate of that problem proves the answer. No example is left out, and
 its loss P is exact. The price is raised until the loss is what is allowed; then some prices in between are tried.
@@ -17,14 +17,17 @@ from itertools import pairwise
 
 import numpy as np
 
+from fairenum.budget import checkpoint
 from fairenum.document.terms import TiltedEnd
 from fairenum.enumeration.axis import widest_axis
-from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
+from fairenum.enumeration.found import ROUNDING_DIGITS, Found
+from fairenum.enumeration.guided import PENALTY
 from fairenum.enumeration.model import Axis, Model, Tilt
-from fairenum.enumeration.reach import APART, first_price, is_nothing, next_price
+from fairenum.enumeration.pricing import APART, first_price, is_nothing, next_price
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
 from fairenum.problem import FloatArray, Solution, SvmProblem
+from fairenum.qp.gram import share_gram
 from fairenum.scoring.guarded import Measured
 from fairenum.scoring.pareto import pareto_front
 from fairenum.scoring.ties import NOISE
@@ -35,7 +38,7 @@ BRACKETING, STEP = 8, 4.0  # solves to find it, and by what the price grows at m
 BISECTIONS = 12  # to find the last plane of a jump
 STEPS = 8  # planes between model 1 and that of the highest price
 REFINEMENTS = 4  # and around the best of them
-SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e7
+SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,6 +185,7 @@ class TiltedSearch:
 
     def _between(self, inside: _Rung, outside: _Rung, share: float) -> _Rung:
         """Return a plane between two, by the same share of both parts."""
+        checkpoint()
         alpha = (1.0 - share) * inside.solution.alpha + share * outside.solution.alpha
         price = (1.0 - share) * inside.price + share * outside.price
         problem = tilted_problem(self.problem, price * self._along)
@@ -280,6 +284,9 @@ def _is_as_good_as_one(low: float, high: float) -> bool:
 
 def tilted_problem(problem: SvmProblem, charge: FloatArray) -> SvmProblem:
     """Return the machine that pays for a direction, given ``price * y_i x_i'd`` of every example."""
-    return SvmProblem(
-        problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + charge, problem.ridge
-    )
+    tilted = SvmProblem(
+        problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + charge, problem.ridge,
+        problem.unit,
+    )  # fmt: skip
+    share_gram(problem, tilted)
+    return tilted

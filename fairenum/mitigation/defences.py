@@ -16,6 +16,7 @@ from fairenum.enumeration.model import Model
 from fairenum.errors import AttackError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import EncodedRows, label_weights, pose
+from fairenum.matrices import dense
 from fairenum.mitigation.methods import MITIGATIONS, Mitigation, MitigationTask
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring.counts import BoolArray
@@ -79,7 +80,7 @@ Defence = Callable[[Aftermath], BoolArray]
 
 def knn_relabelling(after: Aftermath) -> BoolArray:
     """Give each row the label of most of its ten nearest neighbours (Paudice et al., 2018), and train."""
-    X, y = after.train.X, after.train.y
+    X, y = dense(after.train.X), after.train.y
     votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
     return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
 

@@ -14,6 +14,7 @@ from fairenum.dataset import merge_identical
 from fairenum.document.machine import Machine
 from fairenum.enumeration.model import Model, model_of
 from fairenum.experiment import pose
+from fairenum.matrices import Matrix, as_matrix
 from fairenum.problem import FloatArray, IntArray
 from fairenum.selection import ROUNDING_DIGITS
 from fairenum.solvers.registry import open_workspace
@@ -32,9 +33,9 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Train exactly; with one label left the answer is that label."""
-        table, labels = np.asarray(X, dtype=np.float64), np.asarray(y).astype(np.intp)
+        table, labels = as_matrix(X), np.asarray(y).astype(np.intp)
         weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         used = weights > 0.0
         self.classes_ = np.array([0, 1])
@@ -48,14 +49,14 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             self.model_ = model_of(problem, solution, 1, solution.certificate.objective)
         return self
 
-    def decision_function(self, X: npt.ArrayLike) -> FloatArray:
+    def decision_function(self, X: npt.ArrayLike | Matrix) -> FloatArray:
         """Return the signed decision value of each row."""
-        table = np.asarray(X, dtype=np.float64)
+        table = as_matrix(X)
         if self.only_ is not None:
-            return np.full(len(table), 2.0 * self.only_ - 1.0)
+            return np.full(table.shape[0], 2.0 * self.only_ - 1.0)
         return self.model_.decision_function(table)
 
-    def predict(self, X: npt.ArrayLike) -> IntArray:
+    def predict(self, X: npt.ArrayLike | Matrix) -> IntArray:
         """Return 0 or 1 for each row."""
         return (self.decision_function(X) >= 0.0).astype(np.intp)
 
@@ -67,7 +68,7 @@ class MixedSvm:
     machines: Sequence[WeightedSvm]
     weights: FloatArray
 
-    def decision_function(self, X: FloatArray) -> FloatArray:
+    def decision_function(self, X: Matrix) -> FloatArray:
         """Return the mean decision value of each row."""
         return np.asarray(self.weights @ np.array([machine.decision_function(X) for machine in self.machines]))
 
@@ -85,11 +86,11 @@ class TrainedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.model = model
         self.classes_ = np.array([0, 1])
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> Self:  # noqa: ARG002 - scikit-learn's signature
+    def fit(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike) -> Self:  # noqa: ARG002 - scikit-learn's signature
         """Leave it as it is."""
         return self
 
-    def decision_function(self, X: npt.ArrayLike) -> FloatArray:
+    def decision_function(self, X: npt.ArrayLike | Matrix) -> FloatArray:
         """Return the model's decision values."""
         # thresholds lie between values, and rows that are tied but for rounding have one value
-        return np.round(self.model.decision_function(np.asarray(X, dtype=np.float64)), ROUNDING_DIGITS)
+        return np.round(self.model.decision_function(as_matrix(X)), ROUNDING_DIGITS)

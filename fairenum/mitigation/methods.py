@@ -19,6 +19,7 @@ from fairenum.document.terms import Gap
 from fairenum.enumeration.model import Model
 from fairenum.errors import DataError, FairenumError
 from fairenum.experiment import EncodedRows, class_weights, kernel_for
+from fairenum.matrices import dense
 from fairenum.mitigation.estimators import MixedSvm, TrainedSvm, WeightedSvm
 from fairenum.problem import FloatArray
 from fairenum.scoring.operating import SIGN, Decides, Operating, OperatingPoint
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from fairlearn.reductions import ErrorRate, ExponentiatedGradient
 
 GRID_SIZE = 20  # multipliers that GridSearch tries
+LARGEST_TABLE = 1_000_000_000  # bytes
 
 
 class Constraint(NamedTuple):
@@ -168,6 +170,17 @@ class MitigationOutcome:
         return self.mitigation.is_randomised and not self.is_cut
 
 
+def _with_zeros(rows: EncodedRows) -> FloatArray:
+    """Return rows as fairlearn takes them; refuse a table that would not fit."""
+    cells = rows.X.shape[0] * rows.X.shape[1]
+    if 8 * cells > LARGEST_TABLE:
+        raise DataError(
+            f"fairlearn takes tables with all their zeros, {8e-9 * cells:.2g} GB of {rows.X.shape[1]} columns here; "
+            f"at most {1e-9 * LARGEST_TABLE:g} GB are given to it"
+        )
+    return dense(rows.X)
+
+
 def reweighing(task: MitigationTask) -> Decided:
     """Weight rows so that label and group look independent (Kamiran and Calders, 2012), and train."""
     codes, labels = task.train.groups.codes, task.train.labels
@@ -185,7 +198,7 @@ def grid_search(task: MitigationTask) -> Decided:
     constraint = getattr(reductions, task.constraint.reduction)()
     constraint.default_objective = lambda: task.error  # the search takes no other objective
     grid = reductions.GridSearch(task.reduced, constraint, grid_size=GRID_SIZE)
-    grid.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
+    grid.fit(_with_zeros(task.train), task.train.labels, sensitive_features=task.train.groups.codes)
     candidates = [task.first, *grid.predictors_]
     values = np.array([task.operating.values(candidate, task.selection.X) for candidate in candidates])
     excess = guard_excess(task.selection, values, task.tolerances)
@@ -200,7 +213,7 @@ def exponentiated_gradient(task: MitigationTask) -> Decided:
 
     constraint = getattr(reductions, task.constraint.reduction)()
     fairer = reductions.ExponentiatedGradient(task.reduced, constraint, objective=task.error)
-    fairer.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
+    fairer.fit(_with_zeros(task.train), task.train.labels, sensitive_features=task.train.groups.codes)
     if not task.point.is_sign:
         weights = fairer.weights_
         return task.decided(MixedSvm([fairer.predictors_[place] for place in weights.index], weights.to_numpy()))
@@ -227,7 +240,7 @@ def threshold_optimizer(task: MitigationTask) -> Decided:
     fairer = ThresholdOptimizer(
         estimator=trained, constraints=task.constraint.threshold, prefit=True, predict_method="decision_function"
     )
-    fairer.fit(by.X, by.labels, sensitive_features=by.groups.codes)
+    fairer.fit(_with_zeros(by), by.labels, sensitive_features=by.groups.codes)
     chances = threshold_chances(fairer, task.holdout)
     return Decided(chances, chances)
 

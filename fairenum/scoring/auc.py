@@ -1,9 +1,9 @@
 """How well models rank: the area under the ROC curve, its limits, and its change against model 1.
 
 The AUC is the share of pairs of a favourable and an unfavourable row whose decision values are in this order, ties
-counting half. What each row adds to its deviation (DeLong, DeLong and Clarke-Pearson, 1988) gives variances, and
-covariances between models that rank the same rows. Where rows count differently, a pair counts the product of what its
-rows do.
+counting half; what only rounding tells apart is tied. What each row adds to its deviation (DeLong, DeLong and
+Clarke-Pearson, 1988) gives variances, and covariances between models that rank the same rows. Where rows count
+differently, a pair counts the product of what its rows do.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
-from fairenum.scoring.counts import BitArray, BoolArray, FloatArray, blocks, freeze
+from fairenum.scoring.counts import BitArray, BoolArray, FloatArray, IntArray, blocks, freeze
 from fairenum.scoring.deviations import max_t_critical
 from fairenum.scoring.intervals import Interval, normal_critical, wilson
 from fairenum.scoring.paired import Overlap, paired_change
+from fairenum.scoring.ties import tied_ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +53,34 @@ def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = No
     positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
     if not positives or not negatives:
         return Ranked(np.full(len(values), np.nan), np.zeros(values.shape), 0)
+    ranks = np.array([tied_ranks(row) for row in values])
     if weights is not None:
-        return _weighted(values, is_positive, weights)
-    above = np.empty(values.shape)
-    ranks = rankdata(values, axis=1)
-    above[:, is_positive] = (ranks[:, is_positive] - rankdata(values[:, is_positive], axis=1)) / negatives
-    above[:, ~is_positive] = 1.0 - (ranks[:, ~is_positive] - rankdata(values[:, ~is_positive], axis=1)) / positives
+        return _weighted(ranks, is_positive, weights)
+    above = np.array([_shares_of_others(row, is_positive) for row in ranks])
+    above[:, ~is_positive] = 1.0 - above[:, ~is_positive]
     auc = above[:, is_positive].mean(1)
     # the variance among n rows is taken over n - 1
     divisor = np.where(is_positive, *(np.sqrt(n * max(n - 1, 1)) for n in (positives, negatives)))
     return Ranked(auc, (above - auc[:, None]) / divisor, min(positives, negatives))
 
 
-def _weighted(values: FloatArray, is_positive: BoolArray, weights: FloatArray) -> Ranked:
+def _shares_of_others(ranks: IntArray, is_positive: BoolArray) -> FloatArray:
+    """Return for each row the share of the rows of the other label that lie below it; ties count half."""
+    shares = np.empty(len(ranks))
+    for own in (is_positive, ~is_positive):
+        others = np.bincount(ranks[~own], minlength=ranks.max() + 1)
+        below = np.cumsum(others) - 0.5 * others
+        shares[own] = below[ranks[own]] / others.sum()
+    return shares
+
+
+def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> Ranked:
     """Rank rows that count differently: each against the share of what the rows of the other label count."""
-    above = np.empty(values.shape)
+    above = np.empty(ranks.shape)
     totals, sizes, kish = {}, {}, {}
     for label in (True, False):
         own, others = is_positive == label, is_positive != label
-        for model, row in enumerate(values):
+        for model, row in enumerate(ranks):
             below = _share_below(row[own], row[others], weights[others])
             above[model, own] = below if label else 1.0 - below
         totals[label], sizes[label] = float(weights[own].sum()), int(own.sum())
@@ -82,11 +91,11 @@ def _weighted(values: FloatArray, is_positive: BoolArray, weights: FloatArray) -
     return Ranked(auc, (above - auc[:, None]) * factor, min(kish.values()))
 
 
-def _share_below(values: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the share of the others, by weight, that lie below each value; ties count half."""
+def _share_below(ranks: IntArray, others: IntArray, weights: FloatArray) -> FloatArray:
+    """Return the share of the others, by weight, that lie below each rank; ties count half."""
     order = np.argsort(others)
     ordered, sums = others[order], np.concatenate([[0.0], np.cumsum(weights[order])])
-    ends = (sums[np.searchsorted(ordered, values, side=side)] for side in ("left", "right"))
+    ends = (sums[np.searchsorted(ordered, ranks, side=side)] for side in ("left", "right"))
     return np.asarray(sum(ends) / (2.0 * sums[-1]))
 
 

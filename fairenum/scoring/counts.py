@@ -1,7 +1,9 @@
 """What is scored, and the one table behind every rate: whom each model selects, by group and label."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 import numpy as np
@@ -15,13 +17,14 @@ BoolArray = NDArray[np.bool_]
 BitArray = NDArray[np.uint8]
 IntArray = NDArray[np.intp]
 
+_SORTED_AT_ONCE = 5000  # rows: of fewer, sorting is as quick as hashing
 _CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the most that a product copies at a time
 
 
 def freeze(record: object) -> None:
     """Make every array of a dataclass read-only."""
-    for field in fields(record):  # type: ignore[arg-type]
-        value = getattr(record, field.name)
+    for one in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, one.name)
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
 
@@ -40,12 +43,19 @@ class Decisions:
         The group of each row.
     weights
         What each row counts, above 0; None if all count alike.
+    drawn
+        The share of their table that the rows are, if they were drawn with labels and groups in its proportions; 1 for
+        any other rows.
     """
 
     predictions: BitArray
     labels: BitArray
     groups: Groups
     weights: FloatArray | None = None
+    drawn: float = 1.0
+    _kinds: list[tuple[Decisions, FloatArray, FloatArray]] = field(
+        init=False, repr=False, compare=False, default_factory=list
+    )
 
     def __post_init__(self) -> None:
         predictions, labels = _bits(self.predictions, "predictions"), _bits(self.labels, "labels")
@@ -88,13 +98,19 @@ class Decisions:
         """Let each model select only what the first one selects, too."""
         return replace(self, predictions=self.predictions & self.predictions[0])
 
-    def distinct(self) -> tuple[Self, FloatArray, FloatArray]:
-        """Keep one row of each kind (same group, label and decisions); sum what its copies count, and the squares."""
+    def distinct(self) -> tuple[Decisions, FloatArray, FloatArray]:
+        """Keep one row of each kind (same group, label and decisions); sum what its copies count, and the squares.
+
+        All rates ask for this, of the same rows again and again: it is found once.
+        """
+        if not self._kinds:
+            self._kinds.append(self._found_kinds())
+        return self._kinds[0]
+
+    def _found_kinds(self) -> tuple[Decisions, FloatArray, FloatArray]:
         codes = self.groups.codes
         parts = (np.packbits(self.predictions, axis=0).T, self.labels[:, None], codes[:, None].view(np.uint8))
-        keys = np.ascontiguousarray(np.hstack(parts))
-        kinds = keys.view(np.dtype((np.void, keys.shape[1]))).ravel()
-        _, rows, place, copies = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
+        rows, place, copies = _unique_rows(np.hstack(parts))
         kept = replace(self._taken(rows), weights=None)
         if self.weights is None:
             return kept, copies.astype(np.float64), copies.astype(np.float64)
@@ -126,11 +142,17 @@ class Confusion:
         Rows that the model gives the favourable outcome, shape (..., models, groups, 2).
     squares
         Where rows count differently, the same sums of the squares of what they count; None where they count alike.
+    heads
+        Where rows count differently, their number, in the shape of `total`.
+    drawn
+        The share of their table that the rows are, as in :class:`Decisions`.
     """
 
     total: FloatArray
     selected: FloatArray
     squares: Self | None = None
+    heads: FloatArray | None = None
+    drawn: float = 1.0
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -138,12 +160,24 @@ class Confusion:
     def of_groups(self, kept: BoolArray) -> Self:
         """Keep some of the groups."""
         squares = self.squares.of_groups(kept) if self.squares else None
-        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares)
+        heads = None if self.heads is None else self.heads[..., kept, :]
+        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares, heads, self.drawn)
 
     def overall(self) -> Self:
         """Put all rows together; the group axis goes away."""
         squares = self.squares.overall() if self.squares else None
-        return type(self)(self.total.sum(-2), self.selected.sum(-2), squares)
+        heads = None if self.heads is None else self.heads.sum(-2)
+        return type(self)(self.total.sum(-2), self.selected.sum(-2), squares, heads, self.drawn)
+
+    @property
+    def rows(self) -> FloatArray:
+        """How many rows there are, whatever they count."""
+        return self.total if self.heads is None else self.heads
+
+    def of_label(self, label: int) -> Self:
+        """Keep the rows of one label."""
+        kept = np.arange(2) == label
+        return type(self)(self.total * kept, self.selected * kept)
 
 
 def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confusion:
@@ -165,13 +199,17 @@ def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confus
     if weights is not None:
         return _summed(decisions, weights)
     if decisions.weights is None:
-        return _summed(decisions, np.ones(len(decisions.labels)))
-    return replace(_summed(decisions, decisions.weights), squares=_summed(decisions, decisions.weights**2))
+        kinds, copies, _ = decisions.distinct()
+        return _summed(kinds, copies)
+    heads = cell_sums(np.ones((1, len(decisions.labels)), np.uint8), decisions, np.ones(len(decisions.labels)))
+    squares = _summed(decisions, decisions.weights**2)
+    return replace(_summed(decisions, decisions.weights), squares=squares, heads=heads)
 
 
 def _summed(decisions: Decisions, weights: FloatArray) -> Confusion:
     everyone = np.ones((1, len(decisions.labels)), dtype=np.uint8)
-    return Confusion(cell_sums(everyone, decisions, weights), cell_sums(decisions.predictions, decisions, weights))
+    total, selected = (cell_sums(values, decisions, weights) for values in (everyone, decisions.predictions))
+    return Confusion(total, selected, drawn=decisions.drawn)
 
 
 def checked_weights(weights: ArrayLike, rows: int) -> FloatArray:
@@ -226,6 +264,34 @@ def blocks(length: int, width: int) -> Iterator[slice]:
     """
     step = max(1, _CELLS_AT_ONCE // max(width, 1))
     return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Find the different rows of a table of bytes, in their order: the first of each, whose copy a row is, how many.
+
+    Many rows are told apart by hashing eight bytes at a time, and only one of each kind is sorted.
+    """
+    whole = np.dtype((np.void, keys.shape[1]))
+    if len(keys) <= _SORTED_AT_ONCE:
+        kinds = np.ascontiguousarray(keys).view(whole).ravel()
+        _, rows, places, copies = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
+        return rows, places, copies
+    import pandas as pd
+
+    words = np.zeros((len(keys), -(-keys.shape[1] // 8) * 8), np.uint8)
+    words[:, : keys.shape[1]] = keys
+    codes, size = np.zeros(len(keys), np.int64), 1
+    for word in words.view(np.int64).T:
+        own, values = pd.factorize(word)
+        codes, found = pd.factorize(codes * len(values) + own)
+        size = len(found)
+    first = np.empty(size, np.intp)
+    first[codes[::-1]] = np.arange(len(keys))[::-1]  # of several that are written to one place the last stays
+    some = np.ascontiguousarray(keys[first])
+    order = np.argsort(some.view(whole).ravel())
+    place = np.empty(size, np.intp)
+    place[order] = np.arange(size)
+    return first[order], place[codes], np.bincount(codes, minlength=size)[order]
 
 
 def _bits(values: ArrayLike, what: str) -> BitArray:

@@ -4,7 +4,7 @@ Models that decide the same rows err together, so a limit for all of them has to
 come from different rows, and so do true and false positive rates: they err apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy import stats
@@ -13,6 +13,8 @@ from fairenum.scoring.counts import Confusion, Decisions, FloatArray, IntArray, 
 from fairenum.scoring.intervals import normal_critical
 from fairenum.scoring.rates import FRACTIONS, Fraction, Rate, share
 
+MOST_ROOTED = 5000  # models: the root of a covariance of more takes gigabytes
+
 
 def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: np.random.Generator) -> FloatArray:
     """Draw how far every rate of every model may be from the truth.
@@ -20,7 +22,8 @@ def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, r
     The linearised deviation of a rate x / n is the sum of w_i (x_i - p n_i) / n with a normal number w_i for each row
     (what it counts, where rows count differently, times such a number). Of those sums only the covariance between
     models matters: if D has the summands of all rows as its rows, then the root S of D' D = S S gives S z the
-    covariance of D' w, and z is as short as there are models. Copies of a row are taken as one.
+    covariance of D' w, and z is as short as there are models. Copies of a row are taken as one. Of so many models that
+    S would not fit, w itself is drawn.
     Weights that are never negative (multinomial, exponential) have the same variance, but where models change
     only a row or two, their long tails widen the band of all.
 
@@ -47,28 +50,39 @@ def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, r
         rows = np.flatnonzero(kinds.groups.codes == group)
         for place, rate in enumerate(rates):
             counted = outcomes[:, place, group], trials[:, place, group]
-            root = _root(kinds, rows, np.sqrt(squares[rows]), rate, counted)
+            parts = _summands(kinds, rows, np.sqrt(squares[rows]), rate, counted)
+            if len(outcomes) > MOST_ROOTED:
+                noise[place, group] = sum(rng.standard_normal((replications, part.shape[1])) @ part.T for part in parts)
+                continue
+            root = _root(parts, len(outcomes))
             noise[place, group] = rng.standard_normal((replications, len(root))) @ root
     return noise
 
 
-def _root(kinds: Decisions, rows: IntArray, scale: FloatArray, rate: Rate, counted: Fraction) -> FloatArray:
-    """Return the root of the covariance of one rate between all models.
+def _root(parts: Iterable[FloatArray], models: int) -> FloatArray:
+    """Return the root of the covariance of one rate between all models, given the summands of some rows at a time.
 
-    Triangles are gathered a few rows at a time. Where models decide alike, rounding turns a triangle, but not the
-    symmetric root, so that the same numbers drawn give the same deviations.
+    Triangles are gathered. Where models decide alike, rounding turns a triangle, but not the symmetric root, so that
+    the same numbers drawn give the same deviations.
     """
-    models, (outcomes, trials) = len(kinds.predictions), (part[:, None] for part in counted)
-    labels, triangle = np.eye(2)[kinds.labels], np.zeros((models, models))
-    for block in blocks(len(rows), models):
+    triangle = np.zeros((models, models))
+    for part in parts:
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, part.T]), mode="r"))
+    _, scales, axes = np.linalg.svd(triangle)
+    return np.asarray((axes.T * scales) @ axes)
+
+
+def _summands(
+    kinds: Decisions, rows: IntArray, scale: FloatArray, rate: Rate, counted: Fraction
+) -> Iterator[FloatArray]:
+    """Give what rows add to the deviation of one rate, shape (models, rows), some rows at a time."""
+    labels, (outcomes, trials) = np.eye(2)[kinds.labels], (part[:, None] for part in counted)
+    for block in blocks(len(rows), len(kinds.predictions)):
         some = rows[block]
         # every row as a group of its own
         single = Confusion(labels[None, some], kinds.predictions[:, some, None] * labels[some])
         own, own_trials = FRACTIONS[rate](single)
-        parts = np.nan_to_num(share(own - share(outcomes, trials) * own_trials, trials)) * scale[block]
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, parts.T]), mode="r"))
-    _, scales, axes = np.linalg.svd(triangle)
-    return np.asarray((axes.T * scales) @ axes)
+        yield np.nan_to_num(share(own - share(outcomes, trials) * own_trials, trials)) * scale[block]
 
 
 def fractions(counts: Confusion, rates: Sequence[Rate]) -> Fraction:

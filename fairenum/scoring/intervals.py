@@ -53,6 +53,7 @@ class Interval:
         return np.where(np.isnan(self.estimate), middle, self.estimate), self.lower, self.upper
 
 
+@lru_cache(maxsize=256)
 def normal_critical(confidence: float) -> float:
     """Find the critical value of a single two-sided interval."""
     return float(stats.norm.ppf((1 + confidence) / 2))

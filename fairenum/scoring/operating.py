@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from fairenum.document.anatomy import ROUNDING
+from fairenum.matrices import Matrix
 from fairenum.scoring.counts import FloatArray
 
 
@@ -95,7 +96,7 @@ SIGN = OperatingPoint()
 class Decides(Protocol):
     """Whatever has decision values: a model, or an estimator."""
 
-    def decision_function(self, X: FloatArray) -> FloatArray:
+    def decision_function(self, X: Matrix) -> FloatArray:
         """Return the decision value of each row."""
 
 
@@ -104,13 +105,13 @@ class Operating:
     """An operating point, and the rows on which it is to be reached: those of the selection split, and no others."""
 
     point: OperatingPoint
-    rows: FloatArray
+    rows: Matrix
 
     def cut(self, model: Decides) -> Cut:
         """Find the cut of a model."""
         return self.point.cut(model.decision_function(self.rows))
 
-    def values(self, model: Decides, rows: FloatArray) -> FloatArray:
+    def values(self, model: Decides, rows: Matrix) -> FloatArray:
         """Return the decision values of any rows, minus the cut of the model."""
         values = model.decision_function(rows)
         return values if self.point.is_sign else self.cut(model).centred(values)

@@ -206,11 +206,17 @@ def _fairlearn_gaps(decisions: Decisions, model: BitArray) -> tuple[float, ...]:
         "false": metrics.false_positive_rate,
         "right": partial(precision_score, zero_division=0),
     }
-    counting = None if decisions.weights is None else {name: {"sample_weight": decisions.weights} for name in rates}
+    # rows that are alike to it are one that counts as all of them: it takes seconds for a hundred thousand rows
+    kinds = 4 * decisions.groups.codes + 2 * decisions.labels + model
+    found, counts = np.unique(kinds), np.bincount(kinds, decisions.weights).astype(np.float64)
     # a bare array of a single row would be refused
-    features = {"group": decisions.groups.codes}
+    features, counting = {"group": found // 4}, {"sample_weight": counts[found]}
     frame = metrics.MetricFrame(
-        metrics=rates, y_true=decisions.labels, y_pred=model, sensitive_features=features, sample_params=counting
+        metrics=rates,
+        y_true=found // 2 % 2,
+        y_pred=found % 2,
+        sensitive_features=features,
+        sample_params=dict.fromkeys(rates, counting),
     )
     apart, ratio = frame.difference(), frame.ratio()
     parity, opportunity = (apart["selected"], ratio["selected"]), (apart["found"], ratio["found"])
