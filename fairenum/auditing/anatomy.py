@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairenum.auditing.classifier import plane
 from fairenum.auditing.lineup import Lineup
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import stream
@@ -22,6 +21,7 @@ from fairenum.document.anatomy import (
 from fairenum.document.audit_config import AuditConfig
 from fairenum.enumeration.model import Model
 from fairenum.experiment import PARTS, Division
+from fairenum.matrices import dense
 from fairenum.problem import FloatArray
 from fairenum.scoring.operating import Cut
 
@@ -47,7 +47,7 @@ def anatomy(division: Division, listing: Listing, ranks: list[int], config: Audi
         return Anatomy(features, effects=tuple(effects))
     everyone = range(1, len(listing.models) + 1)
     kept = everyone if len(everyone) * division.train.X.shape[1] <= MOST_WEIGHTS else ranks
-    return Anatomy(features, tuple(ModelWeights(r, tuple(plane(listing.models[r - 1]).tolist())) for r in kept))
+    return Anatomy(features, tuple(ModelWeights(r, tuple(listing.models[r - 1].plane.tolist())) for r in kept))
 
 
 def _effects(
@@ -55,7 +55,7 @@ def _effects(
 ) -> tuple[int, tuple[float, ...]]:
     """Shuffle each feature among rows of the selection split, for all models in the same way."""
     model, cut, random = listing.models[rank - 1], listing.cuts[rank - 1], stream(config, PLACE)
-    X = division.selection.X[random.permutation(len(division.selection))[: _affordable(model, len(features))]]
+    X = dense(division.selection.X[random.permutation(len(division.selection))[: _affordable(model, len(features))]])
     orders = [random.permutation(len(X)) for _ in range(SHUFFLES)]
     decided = _decided(model, cut, X)
     effects = []
@@ -88,7 +88,7 @@ def flips(lineup: Lineup, rank: int) -> Flips:
     label, numbers = division.dataset.label, division.dataset.numbered(rows)
     return Flips(
         rank=rank,
-        by_column={groups.column: _by_group(groups, gained, lost) for groups in columns},
+        by_column={groups.column: by_group(groups, gained, lost) for groups in columns},
         flipped=tuple(
             FlippedRow(
                 row=int(numbers[place]),
@@ -101,7 +101,8 @@ def flips(lineup: Lineup, rank: int) -> Flips:
     )
 
 
-def _by_group(groups: Groups, gained: np.ndarray, lost: np.ndarray) -> tuple[GroupFlips, ...]:
+def by_group(groups: Groups, gained: np.ndarray, lost: np.ndarray) -> tuple[GroupFlips, ...]:
+    """Count the rows of each group that get the favourable outcome, or lose it."""
     counts = [np.bincount(groups.codes, one, len(groups.names)).astype(int) for one in (gained, lost)]
     return tuple(
         GroupFlips(name, int(groups.sizes[code]), int(counts[0][code]), int(counts[1][code]))

@@ -74,7 +74,8 @@ def _scores(
     listing: Listing, division: Division, decided: list[Bits], values: list[FloatArray], config: AuditConfig
 ) -> list[BaselineScores]:
     first = (listing.values["holdout"][0] >= 0.0).astype(np.uint8)
-    decisions = Decisions(np.array([first, *decided]), division.holdout.labels, division.holdout.groups)
+    rows = division.holdout
+    decisions = Decisions(np.array([first, *decided]), rows.labels, rows.groups, drawn=rows.drawn)
     place = (PLACE, len(decided))
     counts = score(decisions).counts.overall()
     ranked = np.array([listing.values["holdout"][0], *values])
@@ -84,7 +85,7 @@ def _scores(
     return [
         BaselineScores(
             **{gap: gaps[method].gap(gap) for gap in GAPS},
-            rows=len(division.holdout),
+            rows=len(rows),
             accuracy=accuracy[method],
             selection_rate=selected[method],
             performance=performance[method],

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairenum.document.anatomy import ROUNDING
 from fairenum.enumeration.model import Model
-from fairenum.problem import FloatArray, Kernel, precise_sum
+from fairenum.matrices import as_matrix, dense
+from fairenum.problem import FloatArray, Kernel
 
 if TYPE_CHECKING:
     from fairenum.dataset import Encoding
@@ -49,7 +50,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """Return the signed decision value of each row."""
         check_is_fitted(self, "support_vectors_")
         kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)  # type: ignore[arg-type]
-        return np.asarray(kernel(check_array(X), self.support_vectors_) @ self.dual_coef_ + self.intercept_)
+        rows = as_matrix(check_array(X, accept_sparse="csr"))
+        return np.asarray(kernel(rows, self.support_vectors_) @ self.dual_coef_ + self.intercept_)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
         """Return the class of each row."""
@@ -72,15 +74,9 @@ def pipeline(model: Model, encoding: Encoding, classes: tuple[str, str], cut: fl
     return Pipeline([("preprocessing", encoding.preprocessor), ("classifier", classifier)])
 
 
-def plane(model: Model) -> FloatArray:
-    """Return the weights of a linear model, one for each encoded column."""
-    rows, weights = model.expansion
-    return precise_sum(weights, rows)
-
-
 def _linear(model: Model) -> LinearSVC:
     classifier = LinearSVC(loss="hinge")
-    classifier.coef_ = plane(model)[None]
+    classifier.coef_ = model.plane[None]
     classifier.n_iter_ = 0
     return classifier
 
@@ -88,5 +84,6 @@ def _linear(model: Model) -> LinearSVC:
 def _kernel(model: Model) -> KernelClassifier:
     kernel = model.problem.kernel
     classifier = KernelClassifier(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)
-    classifier.support_vectors_, classifier.dual_coef_ = model.expansion
+    rows, classifier.dual_coef_ = model.expansion
+    classifier.support_vectors_ = dense(rows)
     return classifier

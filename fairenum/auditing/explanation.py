@@ -24,7 +24,7 @@ from fairenum.scoring.operating import Operating
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
 FEW_VALUES = 10  # a numeric feature with at most as many values is as good as categorical
-SOLVES, WORK = (4, 60), 1.15e7
+SOLVES, WORK = (4, 60), 5e7
 
 
 def explanation(division: Division, training: Training, listing: Listing, rank: int, metric: Gap) -> Explanation | None:
@@ -36,7 +36,7 @@ def explanation(division: Division, training: Training, listing: Listing, rank: 
     return Explanation(
         rank=rank,
         records=sum(model.left_out.values()),
-        clusters=tuple(_clusters(model, division, training)),
+        clusters=tuple(clusters(model, division, training, few_valued(division.dataset.features))),
         core=_core(first, model, watched, division, training),
     )
 
@@ -60,6 +60,7 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
         _importance(model, watched),
         SHARE,
         problem.affordable(WORK, *SOLVES),
+        training.best,
     )
     decided = Operating(watched.point, watched.rows.X).values(core.model, division.holdout.X)
     holdout_gap = division.holdout.gaps(decided[None], watched.metric)[0]
@@ -80,39 +81,44 @@ def _importance(model: Model, watched: Watched) -> FloatArray:
     return -influence.of_leaving_out(problem.upper, model.decision_function(problem.X), slope)
 
 
-def _clusters(model: Model, division: Division, training: Training) -> list[Cluster]:
-    """Divide the left-out records by label and group, and say what else most of each part share.
+def few_valued(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Keep the features of few values, which records can be said to share."""
+    return tuple(one for one in columns if not one.is_numeric or len(np.unique(one.values)) <= FEW_VALUES)
+
+
+def clusters(model: Model, division: Division, training: Training, columns: tuple[Column, ...]) -> list[Cluster]:
+    """Divide the left-out records by label and group, and say what else most of each part share in some columns.
 
     Of identical records some of which are left out, each is as good as the other: they count by the share that is.
     """
+    if not model.left_out:
+        return []
     rows = np.concatenate([training.records[example] for example in model.left_out])
     weights = np.concatenate(
         [np.full(len(r), n / len(r)) for e, n in model.left_out.items() for r in [training.records[e]]]
     )
     label, primary, train = division.dataset.label, division.primary, division.split.train
     codes = primary.codes if primary else np.zeros(len(division.dataset), dtype=np.intp)
-    clusters = []
+    found = []
     for y, code in sorted({(int(label.y[row]), int(codes[row])) for row in rows}):
         inside = (label.y[rows] == y) & (codes[rows] == code)
-        clusters.append(
+        found.append(
             Cluster(
                 label=label.favourable if y == 1 else label.unfavourable,
                 group=primary.names[code] if primary else None,
-                cell=dict(_shared(division.dataset.features, rows[inside], weights[inside])),
+                cell=dict(_shared(columns, rows[inside], weights[inside])),
                 records=float(weights[inside].sum()),
                 share=float(weights[inside].sum() / weights.sum()),
                 share_of_training=float(((label.y[train] == y) & (codes[train] == code)).mean()),
                 rows=tuple(sorted(division.dataset.numbered(rows[inside]).tolist())),
             )
         )
-    return sorted(clusters, key=lambda cluster: -cluster.records)
+    return sorted(found, key=lambda cluster: -cluster.records)
 
 
 def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) -> Iterator[tuple[str, float | str]]:
-    """Name the values that most of some records have, in features of few values."""
+    """Name the values that most of some records have."""
     for column in columns:
-        if column.is_numeric and len(np.unique(column.values)) > FEW_VALUES:
-            continue
         values = [cell(value) for value in column.values[rows]]
         totals: dict[float | str, float] = {}
         for value, weight in zip(values, weights, strict=True):

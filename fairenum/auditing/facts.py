@@ -41,6 +41,7 @@ def resolved(config: AuditConfig, division: Division, training: Training) -> Aud
         config,
         machine=training.machine,
         max_nodes=training.max_nodes,
+        patience=training.patience,
         primary=division.column,
         reference=_reference(primary, config, primary) if primary else None,
         performance=replace(config, machine=training.machine).tolerances.performance,
@@ -56,6 +57,7 @@ def requested(asked: AuditConfig) -> Requested:
         C=machine.C,
         gamma=machine.gamma,
         max_nodes=asked.max_nodes,
+        patience=asked.patience,
         performance=asked.performance,
         decide=asked.decide,
         class_weight=machine.class_weight,
@@ -91,14 +93,22 @@ def table_facts(config: AuditConfig, division: Division, training: Training) -> 
         missing=dataset.missing,
         dropped=tuple(division.encoding.dropped),
         unseen=division.encoding.unseen(dataset, audited),
-        identical_rows=len(split.train) - len(merge_identical(division.train.X, division.train.y)),
+        identical_rows=len(split.train) - _distinct_rows(division, training),
         examples=training.problem.size,
         pooled=division.encoding.pooled,
         remarks=dataset.remarks,
         origin=_origin(division),
         weights=_weight_facts(division),
+        drawn=division.holdout.drawn,
         split_rows=_split_rows(division),
     )
+
+
+def _distinct_rows(division: Division, training: Training) -> int:
+    """Count the training rows that differ in features or label: those that were merged already, where they were."""
+    if training.machine.rows or division.train.weights is not None:
+        return len(merge_identical(division.train.X, division.train.y))
+    return training.problem.size
 
 
 def _origin(division: Division) -> SplitOrigin:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from fairenum.auditing.incumbent import InPlace
 from fairenum.auditing.joining import joined
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.training import Training
+from fairenum.budget import OutOfTime, how_ended, is_time_over, seconds_left
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import GuidedRun
 from fairenum.document.terms import Obstacle
@@ -23,6 +22,7 @@ NEEDS = {
     "no_sensitive_column": "no sensitive column was named",
     "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
     "cut_short": "the enumeration was cut short",
+    "no_time": "no time was left for it",
 }
 
 
@@ -53,14 +53,12 @@ def join_guided(
     if config.search == "exact":
         return listing, None
     if obstacle := _obstacle(division, listing):
-        if config.search == "guided":
+        if config.search == "guided" and obstacle not in ("cut_short", "no_time"):
             raise ConfigError(f"search='guided' is not possible: {NEEDS[obstacle]}")
         return listing, GuidedRun("skipped", obstacle=obstacle)
     search, stopped = _run(training, watched, config, progress)
     front = search.front
     longer = joined(listing, [found.model for found in front], "guided", division)
-    if stopped == "interrupted":
-        longer = replace(longer, stopped="interrupted")
     return longer, GuidedRun(stopped, search.solves, len(front), len(longer.models) - len(listing.models))
 
 
@@ -70,7 +68,9 @@ def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
         return "no_sensitive_column"
     if division.is_exploratory:
         return "no_holdout"
-    return "cut_short" if listing.stopped in ("interrupted", "solver") else None
+    if listing.stopped in ("interrupted", "solver"):
+        return "cut_short"
+    return "no_time" if is_time_over() else None
 
 
 def _run(training: Training, watched: Watched, config: AuditConfig, progress: Progress) -> tuple[GuidedSearch, str]:
@@ -79,13 +79,15 @@ def _run(training: Training, watched: Watched, config: AuditConfig, progress: Pr
         config.eps,
         config.max_performance_drop,
         config.max_left_out,
-        seconds=config.max_seconds,
+        seconds=seconds_left(),
         training_loss=config.max_loss,
     )
     search = GuidedSearch(training.workspace, watched, bounds, root=training.best)
     try:
         for _ in search:
             progress("guide", search.solves, search.most_solves)
-    except (KeyboardInterrupt, SolverError) as reason:
-        return search, "solver" if isinstance(reason, SolverError) else "interrupted"
+    except SolverError:
+        return search, "solver"
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        return search, how_ended(reason)
     return search, str(search.stopped)

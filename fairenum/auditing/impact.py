@@ -35,7 +35,7 @@ def group_tables(
 ) -> tuple[GroupTable, ...]:
     """Return the holdout's table for every sensitive column and each of these models."""
     return tuple(
-        _group_table(one.rank, column, _decided(one.scores.holdout, column), config)
+        _group_table(one.rank, column, replace(_decided(one.scores.holdout, column), drawn=table.drawn), config)
         for column in table.sensitive
         for one in shown
     )

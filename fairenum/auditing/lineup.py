@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -62,7 +62,7 @@ class Lineup:
         models = self.listing.decisions(self.division, part, column)
         own = None if self.incumbent is None else self.incumbent.bits[self.division.rows[part]]
         predictions = np.array(self._joined(models.predictions, own))
-        return Decisions(predictions, models.labels, models.groups, models.weights)
+        return replace(models, predictions=predictions)
 
     def _joined(self, models: Iterable[T], incumbent: T) -> list[T]:
         if self.incumbent is None:

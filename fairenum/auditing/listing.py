@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from fairenum.auditing.estimate import scoring_seconds
 from fairenum.auditing.training import Training
+from fairenum.budget import NEVER, Deadline, OutOfTime, checkpoint, how_ended
 from fairenum.dataset import Groups
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.deciding import Decide
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import ListingEnd, Origin, Part
 from fairenum.enumeration.distinct import DistinctModels
-from fairenum.enumeration.model import Model
+from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import SolverError
 from fairenum.experiment import PARTS, Division, operating_point
-from fairenum.problem import FloatArray
+from fairenum.matrices import distinct, stacked
+from fairenum.problem import FloatArray, IntArray
 from fairenum.progress import Progress
 from fairenum.scoring import Decisions
 from fairenum.scoring.operating import Cut, Operating, OperatingPoint
@@ -56,6 +61,17 @@ class Listing:
     ties: MarginTies | None
     audited_rows: int
 
+    def taken(self, places: IntArray) -> Listing:
+        """Keep some of the models, in their order."""
+        return replace(
+            self,
+            models=tuple(self.models[place] for place in places),
+            origins=tuple(self.origins[place] for place in places),
+            sizes=tuple(self.sizes[place] for place in places),
+            cuts=tuple(self.cuts[place] for place in places),
+            values={part: values[places] for part, values in self.values.items()},
+        )
+
     @property
     def objective_ratio(self) -> FloatArray:
         """Objective of each model as a share of that of model 1; NaN for a tilted one, which has none."""
@@ -73,40 +89,44 @@ class Listing:
 
     def decisions(self, division: Division, part: Part, column: str | None) -> Decisions:
         """Return what the models decide about a split, with the groups of a column, or everyone in one."""
-        rows = division.rows[part]
-        groups = Groups.everyone(len(rows))
-        if column is not None:
-            groups = next(one for one in division.columns if one.column == column).take(rows)
-        return Decisions(
-            (self.values[part] >= 0.0).astype(np.uint8), division.part(part).labels, groups, division.part(part).weights
-        )
+        decisions, rows = division.part(part).decisions(self.values[part]), division.rows[part]
+        if column is None:
+            return replace(decisions, groups=Groups.everyone(len(rows)))
+        return replace(decisions, groups=next(one for one in division.columns if one.column == column).take(rows))
 
 
-def enumerate_models(division: Division, training: Training, config: AuditConfig, progress: Progress) -> Listing:
-    """List the near-optimal models; what an interrupted enumeration has found by then is kept.
+def enumerate_models(
+    division: Division, training: Training, config: AuditConfig, progress: Progress, deadline: Deadline = NEVER
+) -> Listing:
+    """List the near-optimal models; what has been found when the user interrupts, or at a deadline, is kept.
 
     Models are told apart on the rows whose decisions are audited, by their features alone: no label of the selection
     split or the holdout has a say.
     """
-    audited = np.unique(np.vstack([division.part(part).X for part in PARTS]), axis=0)
-    limits = Limits(None, config.eps, training.max_nodes, config.max_seconds)
+    audited = distinct(stacked([division.part(part).X for part in PARTS]))
+    limits = Limits(None, config.eps, training.max_nodes)
     enumeration = Enumeration(training.workspace, limits, root=training.best)
     k = 1 if config.search == "guided" else config.k
     point = replace(operating_point(Decide.of(config.decide), division.train), weights=division.selection.weights)
     operating = None if point.is_sign else Operating(point, division.selection.X)
-    stream = DistinctModels(enumeration, config.distinct, audited, k, config.min_difference, config.patience, operating)
-    models, ended = _collect(stream, k, progress)
+    stream = DistinctModels(
+        enumeration, config.distinct, audited, k, config.min_difference, training.patience, operating
+    )
+    later = partial(deadline.bring_forward, scoring_seconds(division))
+    models, ended = _collect(stream, k, progress, later)
+    if not models:
+        models = [model_of(training.problem, training.best, 1, training.best.certificate.objective)]
     cuts, values = cut_values(models, division, point)
     return Listing(
         models=tuple(models),
         origins=tuple("exact" for _ in models),
-        sizes=tuple(stream.sizes[: len(models)]),
+        sizes=tuple(stream.sizes[: len(models)]) or (1,),
         point=point,
         cuts=cuts,
         values=values,
         stopped=ended or stream.stopped or "caller",
         nodes=enumeration.nodes,
-        ties=stream.ties,
+        ties=None if ended == "interrupted" else stream.ties,  # which nobody waits for any more
         audited_rows=sum(len(division.rows[part]) for part in PARTS),
     )
 
@@ -123,10 +143,12 @@ def cut_values(
     return cuts, centred
 
 
-def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[Model], ListingEnd | None]:
-    """Take models until the stream ends, the user interrupts, or the solver fails; say which, if not the first.
+def _collect(
+    stream: DistinctModels, k: int, progress: Progress, later: Callable[[], None]
+) -> tuple[list[Model], ListingEnd | None]:
+    """Take models until the stream ends, time is over, the user interrupts, or the solver fails; say which.
 
-    What was proven by then stays proven. Without a single model there is nothing to keep.
+    What was proven by then stays proven. Every model also takes time later, when it is scored.
     """
     models: list[Model] = []
     progress("enumerate", 0, k)
@@ -134,8 +156,13 @@ def _collect(stream: DistinctModels, k: int, progress: Progress) -> tuple[list[M
         for model in stream:
             models.append(model)
             progress("enumerate", len(models), k)
-    except (KeyboardInterrupt, SolverError) as reason:
+            later()
+            if len(models) < k:
+                checkpoint()
+    except SolverError:
         if not models:
             raise
-        return models, "solver" if isinstance(reason, SolverError) else "interrupted"
+        return models, "solver"
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        return models, how_ended(reason)
     return models, None

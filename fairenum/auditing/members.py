@@ -34,6 +34,7 @@ def audited_models(
     bits = {part: listing.values[part] >= 0.0 for part in PARTS}
     changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
     is_constant = listing.decisions(division, "selection", division.column).is_constant
+    known: dict[int, LeftOut] = {}
     return tuple(
         AuditedModel(
             rank=place + 1,
@@ -47,7 +48,7 @@ def audited_models(
             loss_ratio=model.loss_ratio,
             support_size=len(model.support),
             supports=listing.sizes[place],
-            left_out=left_out(model, division, training),
+            left_out=left_out(model, division, training, known),
             bias=model.intercept,
             bias_interval=(plain(model.bias_interval[0]), plain(model.bias_interval[1])),
             cut=listing.cuts[place].value,
@@ -106,18 +107,31 @@ def _changed(rows: int, of: int) -> ChangedRows:
     return ChangedRows(rows, rows / of)
 
 
-def left_out(model: Model, division: Division, training: Training) -> tuple[LeftOut, ...]:
-    """Return the training examples that a model was not shown, or not all copies of."""
+def left_out(
+    model: Model, division: Division, training: Training, known: dict[int, LeftOut] | None = None
+) -> tuple[LeftOut, ...]:
+    """Return the training examples that a model was not shown, or not all copies of.
+
+    Models of one search leave out much the same: what was stated of one of them is known to the next.
+    """
+    known = {} if known is None else known
     return tuple(
-        LeftOut(
-            copies=copies,
-            of=len(training.records[example]),
-            row=int(division.dataset.numbered(training.records[example]).min()),
-            label=_label(division, training.records[example]),
-            groups=_groups(division, training.records[example]),
-        )
-        for example, copies in sorted(model.left_out.items())
+        _left_out(example, copies, division, training, known) for example, copies in sorted(model.left_out.items())
     )
+
+
+def _left_out(example: int, copies: int, division: Division, training: Training, known: dict[int, LeftOut]) -> LeftOut:
+    if example not in known:
+        records = training.records[example]
+        known[example] = LeftOut(
+            copies=copies,
+            of=len(records),
+            row=int(division.dataset.numbered(records).min()),
+            label=_label(division, records),
+            groups=_groups(division, records),
+        )
+    found = known[example]
+    return found if found.copies == copies else found.but(copies=copies)
 
 
 def examples(division: Division, training: Training, listing: Listing) -> tuple[Example, ...]:

@@ -5,52 +5,86 @@ from __future__ import annotations
 import numpy as np
 
 from fairenum.auditing.listing import Listing
+from fairenum.auditing.multiplicity import Examined
+from fairenum.auditing.sampling import RANGE_WORK
 from fairenum.auditing.training import Training
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.possible import PossibleRange, RangeEnd, RangeModel
-from fairenum.enumeration.reach import End, reach
+from fairenum.document.possible import Extent, GroupExtent, ParityRange, PossibleRange
+from fairenum.enumeration import parity
+from fairenum.enumeration.crowd import Crowd
+from fairenum.enumeration.parity import Parity, nested, parity_range
 from fairenum.errors import SolverError
 from fairenum.experiment import Division
+from fairenum.problem import FloatArray
 
-SOLVES, WORK = (4, 16), 2e7
+LOSSES = (0.001, 0.01)  # beside what the audit allows
 
 
 def possible_range(
-    division: Division, training: Training, listing: Listing, config: AuditConfig
+    division: Division, training: Training, listing: Listing, config: AuditConfig, found: Examined
 ) -> PossibleRange | None:
-    """Bound the difference of mean decision values on the holdout for any machine nearly as good as model 1.
+    """Bound the demographic parity difference on the holdout for any machine nearly as good as model 1.
 
-    The two groups are those of the compared ones that lie farthest apart for model 1. Nearly as good is what is within
-    the eps of the audit or, if a listed model loses more than that on all training rows, what it loses: so every model
-    lies in the range. It is about rows that count alike, and left out where they do not.
+    Nearly as good is what is within the loss that the audit allows and, to see what that is due to, within smaller
+    ones. None without two groups to compare, and where every machine has a cut of its own.
     """
-    rows, groups = division.holdout, division.holdout.groups
+    groups = division.holdout.groups
     present = np.flatnonzero((groups.sizes > 0) & groups.compared)
-    if division.column is None or len(present) < 2 or rows.weights is not None:
+    if division.column is None or len(present) < 2 or listing.point.share is not None:
         return None
-    values = listing.values["holdout"]
-    means = np.array([values[:, groups.codes == code].mean(axis=1) for code in present])
-    high, low = int(means[:, 0].argmax()), int(means[:, 0].argmin())
-    first, second = (rows.X[groups.codes == present[place]] for place in (high, low))
-    eps = max(config.eps, *(model.loss_ratio for model in listing.models))
+    codes = np.full(len(groups.names), -1)
+    codes[present] = np.arange(len(present))
+    codes = codes[groups.codes]
+    allowed = config.tolerances.allowed_loss
+    losses = sorted({*(eps for eps in LOSSES if eps < allowed), allowed})
+    crowd = Crowd.of(division.holdout.X, codes, division.holdout.weights)
+    prices = np.zeros(len(codes))
+    prices[found.places] = found.low
+    levels: list[Parity] = []
     try:
-        solves = training.problem.affordable(WORK, *SOLVES)
-        found = reach(training.problem, training.best, first, second, eps, solves)
+        for eps in losses:
+            left = (RANGE_WORK - sum(level.work for level in levels)) / (len(losses) - len(levels))
+            levels.append(_level(training, listing, crowd, prices, eps, left))
     except SolverError:
         return None
-    models = (
-        RangeModel(place + 1, float(means[high, place] - means[low, place]), model.loss_ratio, model.loss_ratio <= eps)
-        for place, model in enumerate(listing.models)
-    )
+    examined = np.zeros(len(codes), bool)
+    examined[found.places] = True
+    names = [(groups.names[code], int(groups.sizes[code])) for code in present]
     return PossibleRange(
         column=division.column,
-        groups=(groups.names[present[high]], groups.names[present[low]]),
-        eps=found.eps,
-        low=_end(found.low),
-        high=_end(found.high),
-        models=tuple(models),
+        rows=int((codes >= 0).sum()),
+        unexamined=int(((codes >= 0) & ~examined).sum()),
+        levels=tuple(_stated(level, names) for level in nested(levels)),
     )
 
 
-def _end(found: End) -> RangeEnd:
-    return RangeEnd(found.bound, found.attained, found.solves)
+def _level(training: Training, listing: Listing, crowd: Crowd, prices: FloatArray, eps: float, work: float) -> Parity:
+    return parity_range(
+        training.problem,
+        training.best,
+        crowd,
+        prices,
+        eps,
+        threshold=listing.point.threshold,
+        listed=listing.values["holdout"][listing.loss_ratio <= eps] >= 0.0,
+        work=work,
+    )
+
+
+def _stated(found: Parity, groups: list[tuple[str, int]]) -> ParityRange:
+    return ParityRange(
+        eps=found.eps,
+        gap=_extent(found.gap),
+        groups=tuple(
+            GroupExtent(name, rows, _extent(rate)) for (name, rows), rate in zip(groups, found.rates, strict=True)
+        ),
+        doubtful=found.doubtful,
+        by_rows=found.by_rows,
+        by_envelope=found.by_envelope,
+        solves=found.solves,
+        branches=found.branches,
+    )
+
+
+def _extent(found: parity.Extent) -> Extent:
+    return Extent(found.low, found.least, found.most, found.high)

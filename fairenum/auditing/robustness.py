@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import fields, replace
 
 from fairenum.attack import simulate
-from fairenum.auditing.pipeline import LiveRun
+from fairenum.auditing.live import LiveRun
+from fairenum.budget import Budget, OutOfTime, checkpoint, until
 from fairenum.dataset import Dataset
 from fairenum.document.attack_config import AttackConfig
 from fairenum.document.audit import AuditDocument
+from fairenum.document.cautions import cautions
+from fairenum.document.spending import AFTERWARDS, CutStage, Spending
 from fairenum.errors import ConfigError
 from fairenum.progress import Progress, silent
 
 # Enough for a first look beside an audit; `fairenum attack` has every option.
 STRATEGIES, FLIPS, TRIALS = ("paper", "random"), (0.02, 0.05, 0.1), 20
+DELIVERY = 0.4  # seconds that are kept for showing and saving it
 OWN = ("sizes", "machine", "primary")  # a draw has sizes of its own; the others were resolved by the audit
 
 
@@ -25,6 +30,7 @@ def attacked(
     jobs: int = 1,
     cluster: str | None = None,
     progress: Progress = silent,
+    budget: Budget | None = None,
     **options: object,
 ) -> AuditDocument:
     """Simulate label flips in draws of an audited table, with the audit's own models, metric and compared groups.
@@ -37,26 +43,43 @@ def attacked(
         Of an audit that was run here.
     jobs, cluster, progress
         As in `fairenum.attack.simulate`.
+    budget
+        The time limit of the audit, where it is one for both.
     **options
         Fields of `AttackConfig`; what the audit has resolved, too, is taken from it.
 
     Returns
     -------
     AuditDocument
-        With its part ``attack``; partial if the simulation was interrupted.
+        With its part ``attack``; partial if the simulation was interrupted, without it if there was no time for a
+        single trial.
     """
-    started = time.perf_counter()
     if document.config.decide != "sign":
         raise ConfigError(
             f"label flips are simulated on models that decide by the sign; leave out decide={live.asked.decide!r} "
             "(--decide)"
         )
     config = _config(document, live).but(**options)
-    simulation = simulate(_compared(live), config, jobs=jobs, cluster=cluster, progress=progress)
+    budget = budget or Budget(shares=AFTERWARDS)
+    budget.reserved = DELIVERY * budget.pace
+    started, simulation = time.perf_counter(), None
+    with suppress(OutOfTime), until(budget.deadline("attack")):
+        checkpoint()
+        simulation = simulate(_compared(live), config, jobs=jobs, cluster=cluster, progress=progress)
     seconds = time.perf_counter() - started
     timings = {**document.timings, "attack": seconds, "total": document.timings["total"] + seconds}
-    status = "interrupted" if simulation.is_partial else document.status
-    return document.but(attack=simulation.attack, timings=timings, status=status)
+    document = document.but(attack=simulation and simulation.attack, timings=timings)
+    if simulation is None or simulation.attack.is_out_of_time:
+        return _cut(document, is_skipped=simulation is None)
+    return document.but(status="interrupted" if simulation.is_partial else document.status)
+
+
+def _cut(document: AuditDocument, *, is_skipped: bool) -> AuditDocument:
+    """Say that there was no time for all trials."""
+    spending = document.spending or Spending(document.config.max_seconds)
+    cut = (*spending.cut, CutStage("attack", "time", is_skipped))
+    document = document.but(spending=spending.but(cut=cut))
+    return document.but(warnings=cautions(document))
 
 
 def _compared(live: LiveRun) -> Dataset:
@@ -76,5 +99,6 @@ def _config(document: AuditDocument, live: LiveRun) -> AttackConfig:
         trials=TRIALS,
         machine=machine,
         primary=document.column,
-        **{name: getattr(live.asked, name) for name in shared.difference(OWN)},
+        patience=live.training.patience,
+        **{name: getattr(live.asked, name) for name in shared.difference(OWN, {"patience"})},
     )

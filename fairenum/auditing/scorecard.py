@@ -36,7 +36,7 @@ from fairenum.scoring.ratios import ratio_intervals
 GAPS: tuple[Gap, ...] = get_args(Gap)
 RATIOS: tuple[Ratio, ...] = get_args(Ratio)
 BALANCED = PerformanceMeasure("balanced_accuracy")
-SEARCHED: tuple[Origin, ...] = ("guided", "tilted")
+SEARCHED: tuple[Origin, ...] = ("guided", "tilted", "steered")
 
 
 # What a model without groups to compare has for gaps and ratios.
@@ -150,11 +150,11 @@ def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
 
 def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[GapScores]:
     """Measure the gaps of all models between the groups of one column, and compare them with those of the reference."""
-    scores = score(decisions)
+    scores, compared = score(decisions), decisions.compared()
     columns: dict[Gap, list[GapEstimate]] = {}
     for number, gap in enumerate(GAPS):
         comparison = compare(
-            decisions,
+            compared,
             gap,
             stream(config, *place, number),
             confidence=config.confidence,

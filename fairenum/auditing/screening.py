@@ -18,6 +18,7 @@ from fairenum.document.anatomy import spans
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.screening import SAME_DECISIONS, Alone, GroupTell, Lookalike, Screening
 from fairenum.experiment import PARTS, Division
+from fairenum.matrices import dense
 from fairenum.problem import FloatArray, IntArray
 from fairenum.scoring.auc import auc
 
@@ -212,8 +213,8 @@ def _together(names: list[str], rows: _Rows, division: Division, learned: Codes,
     if not names:
         return None
     wanted = np.concatenate([np.arange(places[name].start, places[name].stop) for name in names])
-    known, others = division.train.X[np.ix_(rows.train, wanted)], division.selection.X[np.ix_(rows.measured, wanted)]
+    known, others = dense(division.train.X[rows.train]), dense(division.selection.X[rows.measured])
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=50))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is near enough
-        return area(measured, np.asarray(linear.fit(known, learned).predict_proba(others)))
+        return area(measured, np.asarray(linear.fit(known[:, wanted], learned).predict_proba(others[:, wanted])))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from fairenum.auditing.joining import joined
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.training import Training
+from fairenum.budget import OutOfTime, how_ended, is_time_over, seconds_left
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import GuidedRun
 from fairenum.document.terms import TiltedEnd
@@ -35,9 +35,10 @@ def join_tilted(
 ) -> tuple[Listing, TiltedRun | None]:
     """Tilt planes towards parity on the selection split, and list the models after the others.
 
-    They are part of the search for fairer models: where that was not asked for, skipped or interrupted, there are none.
+    They are part of the search for fairer models: where that was not asked for, skipped or interrupted, or where no
+    time is left, there are none.
     """
-    if guided is None or guided.obstacle or listing.stopped == "interrupted":
+    if guided is None or guided.obstacle or is_time_over():
         return listing, None
     rise = config.tolerances.allowed_loss
     search = TiltedSearch(
@@ -47,13 +48,11 @@ def join_tilted(
         watched,
         rise,
         config.max_performance_drop,
-        config.max_seconds,
+        seconds_left(),
     )
     stopped = _run(search, progress)
     front = search.front
     longer = joined(listing, [found.model for found in front], "tilted", division)
-    if stopped == "interrupted":
-        longer = replace(longer, stopped="interrupted")
     added = len(longer.models) - len(listing.models)
     return longer, TiltedRun(stopped, rise, search.solves, len(front), added)
 
@@ -70,6 +69,6 @@ def _run(search: TiltedSearch, progress: Progress) -> TiltedEnd:
     try:
         for _ in search:
             progress("tilt", search.solves, search.most_solves)
-    except KeyboardInterrupt:
-        return "interrupted"
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        return how_ended(reason)
     return search.stopped or "exhausted"

@@ -41,11 +41,11 @@ def together(lineup: Lineup, config: AuditConfig) -> list[dict[Measure, Estimate
 
 
 def _of_groups(decisions: Decisions, confidence: float, config: AuditConfig) -> dict[Measure, list[Estimate]]:
-    scores = score(decisions)
+    scores, compared = score(decisions), decisions.compared()
     found: dict[Measure, list[Estimate]] = {}
     for number, gap in enumerate(GAPS):
         critical = gap_critical(
-            decisions,
+            compared,
             gap,
             stream(config, PLACE, number),
             confidence=config.confidence,

@@ -16,12 +16,15 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.machine import Machine
 from fairenum.document.reading import Reading, spelled
 from fairenum.document.training import ClassWeights, TriedCost, Tuning
+from fairenum.enumeration.model import model_of
+from fairenum.enumeration.pinning import records_to_move
 from fairenum.errors import ConfigError
 from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, class_weights, kernel_for, pose
 from fairenum.phrases import quoted
 from fairenum.problem import IntArray, Solution, SvmProblem
 from fairenum.progress import Progress
 from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.guarding import watching
 from fairenum.solvers.registry import open_workspace
 
 if TYPE_CHECKING:
@@ -34,7 +37,9 @@ Fold = tuple[IntArray, IntArray]
 MOST_ITERATIONS = 20_000
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
 WORK = 2.5e8
-FEWEST_NODES = 100
+FEWEST_NODES, NODES_OF_MODEL, ENOUGH_NODES = 100, 15, 1000  # at least, for each model that is asked for, and for many
+# Models in a row that may be nothing new where the limit is "auto": few where each takes long, or none will be new.
+HANDFUL, MOST_PATIENCE, PATIENCE_WORK = 20, 1000, 5e7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +56,8 @@ class Training:
         With C and gamma as numbers, and its class weight chosen.
     class_weights
         What a violated margin costs by label.
-    max_nodes
-        The limit of solved boxes, as resolved.
+    max_nodes, patience
+        The limits of solved boxes and of models in a row that are nothing new, as resolved.
     workspace
         The problem, opened in the solver.
     best
@@ -64,6 +69,7 @@ class Training:
     machine: Machine
     class_weights: ClassWeights
     max_nodes: int | None
+    patience: int
     workspace: CertifiedWorkspace
     best: Solution
 
@@ -173,7 +179,22 @@ def trained(division: Division, machine: Machine, config: AuditConfig) -> Traini
     found = pose(division.train.X, division.train.y, machine, weights=division.train.weights)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
-    nodes = found.problem.affordable(WORK, FEWEST_NODES) if config.max_nodes == "auto" else config.max_nodes
+    fewest = min(max(FEWEST_NODES, NODES_OF_MODEL * config.k), ENOUGH_NODES)
+    nodes = found.problem.affordable(WORK, fewest) if config.max_nodes == "auto" else config.max_nodes
     weights = ClassWeights(*class_weights(machine, division.train.y, division.train.weights))
-    workspace = open_workspace(machine.solver, found.problem)
-    return Training(found.problem, records, machine, weights, nodes, workspace, workspace.solve())
+    with watching(machine):
+        workspace = open_workspace(machine.solver, found.problem)
+    best = workspace.solve()
+    patience = _patience(found.problem, best) if config.patience == "auto" else config.patience
+    return Training(found.problem, records, machine, weights, nodes, patience, workspace, best)
+
+
+def _patience(problem: SvmProblem, best: Solution) -> int:
+    """Return how many models in a row may be nothing new.
+
+    They are a handful where it is proven that leaving out any one record changes no decision: what is next in the order
+    are more of the same. Else they are as many as do not take long.
+    """
+    if records_to_move(model_of(problem, best, 1, best.certificate.objective)) > 1:
+        return HANDFUL
+    return problem.affordable(PATIENCE_WORK, HANDFUL, MOST_PATIENCE)

@@ -17,6 +17,7 @@ from fairenum.bench.contest import (
 )
 from fairenum.bench.environment import timed_environment
 from fairenum.bench.growth import measure_growth, random_problem
+from fairenum.bench.scale import measure_scale
 from fairenum.dataset import Dataset, split
 from fairenum.document.bench import BenchData, BenchDocument, SvcFit
 from fairenum.document.header import Environment
@@ -31,6 +32,7 @@ from fairenum.threads import one_thread
 SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
 RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
 FULL_POINT_SECONDS = 60.0
+SCALE_SECONDS = 60.0
 PACKAGES = ("fairenum", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -45,6 +47,7 @@ def bench(
     standardise: bool = True,
     full: bool = False,
     growth: bool = True,
+    scale: bool = False,
     progress: Announce = lambda _: None,
 ) -> BenchDocument:
     """Race solvers and the paper's algorithm on a table, one process, one BLAS thread.
@@ -69,6 +72,8 @@ def bench(
         Run everything to its end; without it a contestant is stopped after half a minute and its time extrapolated.
     growth
         Whether to measure growth, too.
+    scale
+        Whether to measure growth to large tables and lists, in processes of their own; see `fairenum.bench.scale`.
     progress
         Told what is under way.
     """
@@ -83,6 +88,8 @@ def bench(
         point_seconds = FULL_POINT_SECONDS if full else POINT_SECONDS
         series = measure_growth(contestants, seed, point_seconds, progress) if growth else ()
         fit = svc_fit_seconds(problem)
+    if scale:
+        series += measure_scale(seed, SCALE_SECONDS, progress)
     return BenchDocument(
         environment=_environment(names),
         data=_facts(dataset, problem, seed),

@@ -104,11 +104,12 @@ def _quickest(contestant: Contestant, problem: SvmProblem, limits: Limits) -> Ti
 
 def _series(name: str, axis: GrowthAxis, points: Mapping[int, float]) -> GrowthSeries:
     sizes, seconds = tuple(points), tuple(points.values())
-    return GrowthSeries(name, axis, sizes, seconds, _slope(sizes, seconds))
+    return GrowthSeries(name, axis, sizes, seconds, slope(sizes, seconds))
 
 
-def _slope(sizes: Sequence[int], seconds: Sequence[float]) -> float | None:
+def slope(sizes: Sequence[int], values: Sequence[float]) -> float | None:
+    """Fit the power of the size that values grow like, by the larger half of them; None of too few."""
     if len(sizes) < 3:
         return None
     larger = slice(min(len(sizes) // 2, len(sizes) - 3), None)
-    return float(np.polyfit(np.log(sizes[larger]), np.log(seconds[larger]), 1)[0])
+    return float(np.polyfit(np.log(sizes[larger]), np.log(values[larger]), 1)[0])

@@ -150,6 +150,8 @@ class Attack(Value, frozen=True):
         The options, as resolved.
     clean
         The models before any flip.
+    is_out_of_time
+        Whether a time limit ended it before all trials were done.
     """
 
     status: Status
@@ -157,6 +159,7 @@ class Attack(Value, frozen=True):
     clean: Levels
     curves: tuple[AttackCurve, ...]
     failures: tuple[TrialFailure, ...]
+    is_out_of_time: bool = False
 
 
 class DrawnTable(Value, frozen=True):

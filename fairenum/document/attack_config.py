@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, get_args
 
-from fairenum.checking import TINY, Ranges, check_options, is_number, is_whole, require
+from fairenum.checking import HUGE, check_options, is_number, is_whole, require
 from fairenum.document.machine import Machine
 from fairenum.document.options import Options, Sizes, make_tuples, require_part, require_three_sizes
+from fairenum.document.ranges import MOST_ROWS, numbers, whole
 from fairenum.document.terms import Direction, Distinctness, Gap, Sight
 
 # A draw of a table whose sizes are not given: small enough for hundreds of trials.
@@ -88,8 +88,9 @@ class AttackConfig(Options):
             require(self, name, len(getattr(self, name)) > 0, "at least one")
         for name in ("strategies", "flips", "defences"):
             require(self, name, len(set(getattr(self, name))) == len(getattr(self, name)), "a list without repetitions")
-        is_budget = all(is_whole(flips, 0, math.inf) or is_number(flips, 0, 1) for flips in self.flips)
+        is_budget = all(is_whole(flips, 0, HUGE) or is_number(flips, 0, 1) for flips in self.flips)
         require(self, "flips", is_budget, "numbers of rows, or shares between 0 and 1")
+        require(self, "flips", max(self.flips) <= MOST_ROWS, f"numbers of at most {MOST_ROWS} rows")
         if self.sizes is not None:
             require_three_sizes(self, self.sizes)
             require(self, "sizes", self.sizes[2] > 0, "three numbers, of which the holdout is not 0")
@@ -109,7 +110,7 @@ class AttackConfig(Options):
 
 def budget(flips: float, rows: int) -> int:
     """Turn a budget into rows: whole numbers are rows already, others shares."""
-    return int(flips) if is_whole(flips, 0, math.inf) else round(flips * rows)
+    return int(flips) if is_whole(flips, 0, MOST_ROWS) else round(flips * rows)
 
 
 ATTACK_WORDS: Mapping[str, tuple[str, ...]] = {
@@ -118,5 +119,5 @@ ATTACK_WORDS: Mapping[str, tuple[str, ...]] = {
     "distinct": get_args(Distinctness),
     "metric": get_args(Gap),
 }
-ATTACK_WHOLE: Ranges = {"trials": (1, math.inf), "k": (1, math.inf), "patience": (1, math.inf), "seed": (0, math.inf)}
-ATTACK_NUMBERS: Ranges = {"min_difference": (TINY, 1.0), "confidence": (0.5, 1.0 - 1e-9)}
+ATTACK_WHOLE = whole("trials", "k", "patience", "seed")
+ATTACK_NUMBERS = numbers("min_difference", "confidence")

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from fairenum.document.anatomy import Anatomy, Flips
+from fairenum.document.arbitrariness import Arbitrariness
 from fairenum.document.attack import Attack
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import Caution, Explanation, ReferenceCheck, Selection
 from fairenum.document.deciding import DecideText
+from fairenum.document.exploration import Explored
 from fairenum.document.header import Document
 from fairenum.document.impact import GroupTable
 from fairenum.document.incumbent import Incumbent
@@ -26,9 +28,10 @@ from fairenum.document.models import (
 from fairenum.document.performance import RequestedPerformance
 from fairenum.document.possible import PossibleRange
 from fairenum.document.screening import Screening
+from fairenum.document.spending import Spending
 from fairenum.document.table import TableFacts
 from fairenum.document.tilted import TiltedRun
-from fairenum.document.training import ClassWeights, Tuning
+from fairenum.document.training import ClassWeights, SolverLapse, Tuning
 from fairenum.document.value import Value
 
 
@@ -41,6 +44,7 @@ class Requested(Value, frozen=True):
     performance: RequestedPerformance = "accuracy"
     decide: DecideText = "sign"
     class_weight: ClassWeight = "none"
+    patience: int | Literal["auto"] = 1000
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
@@ -68,8 +72,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         Null if the guided search was not asked for or skipped, and in runs of older versions.
     examples
         The training examples that some model leaves out.
+    multiplicity
+        Null if there was no time for it.
     range
-        Null without two groups to compare, if it was not asked for or could not be proven, or where rows have weights.
+        Null without two groups to compare, if it was not asked for or could not be proven, where every model is cut at
+        a rate of its own, and in runs of older versions.
     baselines
         Null if they were not asked for.
     explanation
@@ -92,6 +99,17 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     scores
         What models rank people by, on the holdout: the score of the model in use if it has one and, if that was asked
         for, the decision values of model 1 and of the selected model.
+    exploration
+        How somebody came to decide for the selected model; null unless the run was explored.
+    arbitrariness
+        Whose decision depends on which of the near-optimal machines is used, over all of them; null if it was not asked
+        for, if there was no time for it, where the solver failed, and in runs of older versions.
+    spending
+        How the audit kept to its time limit, and what was cut; null where there was no limit and nothing was cut.
+    options_file
+        The name of the configuration file that options were taken from; null if there was none.
+    lapse
+        The solver that failed, if another went on in its place.
     """
 
     title: ClassVar[str] = "audit"
@@ -106,7 +124,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     guided: GuidedRun | None
     models: tuple[AuditedModel, ...]
     examples: tuple[Example, ...]
-    multiplicity: Multiplicity
+    multiplicity: Multiplicity | None
     range: PossibleRange | None
     baselines: tuple[Baseline, ...] | None
     selection: Selection
@@ -123,16 +141,11 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     tilted: TiltedRun | None = None
     incumbent: Incumbent | None = None
     scores: tuple[ModelScore, ...] = ()
-
-    def refuse_contradictions(self) -> None:
-        """Refuse models that are not ranked from 1, and a selected one that is not among them."""
-        ranks = [model.rank for model in self.models]
-        if not ranks or ranks != list(range(1, len(ranks) + 1)):
-            raise ValueError(f"an audit has models of rank 1 and on, not {ranks}")
-        if self.selection.rank is not None and self.selection.rank not in ranks:
-            raise ValueError(f"no model has the selected rank {self.selection.rank}")
-        if self.incumbent is None and self.config.against == "incumbent":
-            raise ValueError("models are compared with a model in use, and there is none")
+    exploration: Explored | None = None
+    spending: Spending | None = None
+    options_file: str | None = None
+    arbitrariness: Arbitrariness | None = None
+    lapse: SolverLapse | None = None
 
     @property
     def name(self) -> str:
@@ -198,5 +211,6 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
             examples=(),
             explanation=explanation,
             flips=flips,
+            arbitrariness=self.arbitrariness and self.arbitrariness.redacted,
             scores=(),  # the least score and the curve of a small group are those of persons
         )

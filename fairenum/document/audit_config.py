@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Self, get_args
 
-from fairenum.checking import TINY, Ranges, check_options, check_texts, is_whole, require
+from fairenum.checking import check_options, check_texts, is_whole, require, within
 from fairenum.document.deciding import Decide, DecideText
 from fairenum.document.guards import canonical_guards, stated_guards
 from fairenum.document.machine import ClassWeight, Machine, Tolerances
 from fairenum.document.options import ABOUT_DATA, Options, Sizes, make_tuples, require_part, require_three_sizes
 from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
+from fairenum.document.ranges import WHOLE, numbers, whole
 from fairenum.document.reading import Reading, ReadingOptions
 from fairenum.document.terms import Against, Distinctness, Gap, KernelName, Search, SmallGroups
 from fairenum.errors import ConfigError
@@ -38,12 +38,14 @@ class AuditConfig(Options):
     min_difference
         The share of audited rows that a ``diverse`` model must decide otherwise.
     patience
-        Give up after so many models in a row that are nothing new.
+        Give up after so many models in a row that are nothing new; "auto" for a handful where it is proven that
+        leaving out any one record changes nothing, and for fewer the larger the table is.
     max_nodes
         Solved boxes after which the enumeration stops; "auto" for as many as keep a large table to minutes, None for
         no limit.
     max_seconds
-        Seconds after which it stops. Unlike the other limits this one makes results depend on the machine.
+        Seconds for the whole audit; what of it is optional shares them, and what is cut is said. Unlike the other
+        limits this one makes results depend on the machine.
     search
         How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the selection
         split, by leaving out rows and by tilting planes, ``both`` does both.
@@ -51,6 +53,14 @@ class AuditConfig(Options):
         Largest share of the training records that the guided search may leave out.
     baselines
         Try other mitigations on the same machine and splits, too.
+    range
+        Bound the parity gap of any machine that is nearly as good, listed or not; by the prices.
+    prices
+        Find for rows of the holdout how much worse a machine has to be to decide them otherwise, listed or not.
+    price_rows
+        Of how many rows of the holdout, drawn at random; "auto" for as many as take a few seconds.
+    explanation
+        Look for the fewest of the left-out rows that give the selected model most of its gain.
     eps
         Largest relative loss of objective of a near-optimal model: of the problem that is left when examples are left
         out, the order in which models are listed.
@@ -110,12 +120,16 @@ class AuditConfig(Options):
     k: int = 50
     distinct: Distinctness = "predictions"
     min_difference: float = 0.01
-    patience: int = 1000
+    patience: int | Literal["auto"] = "auto"
     max_nodes: int | Literal["auto"] | None = "auto"
     max_seconds: float | None = None
     search: Search = "both"
     max_left_out: float = 0.2
     baselines: bool = False
+    range: bool = True
+    prices: bool = True
+    price_rows: int | Literal["auto"] = "auto"
+    explanation: bool = True
     eps: float = 0.05
     performance: RequestedPerformance = AUTO
     max_performance_drop: float = 0.01
@@ -146,12 +160,14 @@ class AuditConfig(Options):
         require_part(self.machine, "machine", Machine)
         require_part(self.reading, "reading", Reading)
         make_tuples(self, ("sizes", "guards"))
-        flags = ("baselines", "standardise", "scores")
+        flags = ("baselines", "range", "prices", "explanation", "standardise", "scores")
         optional = ("max_seconds", "max_loss", "against")
-        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
         check_texts(self, ABOUT_DATA)
-        is_nodes = self.max_nodes in (None, "auto") or is_whole(self.max_nodes, 1, math.inf)
-        require(self, "max_nodes", is_nodes, "a whole number of at least 1, auto or None")
+        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
+        for name, words in (("max_nodes", (None, "auto")), ("patience", ("auto",)), ("price_rows", ("auto",))):
+            value, limits = getattr(self, name), WHOLE[name]
+            holds = value in words or is_whole(value, *limits)
+            require(self, name, holds, " or ".join((within("a whole number", *limits), *map(str, words))))
         require_three_sizes(self, self.sizes)
         object.__setattr__(self, "performance", requested_performance(self.performance))
         object.__setattr__(self, "decide", str(Decide.of(self.decide)))
@@ -192,23 +208,11 @@ AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "small_groups": get_args(SmallGroups),
     "against": get_args(Against),
 }
-AUDIT_WHOLE: Ranges = {
-    "k": (1, math.inf),
-    "patience": (1, math.inf),
-    "seed": (0, math.inf),
-    "min_group_size": (0, math.inf),
-    "replications": (10, math.inf),
-}
-AUDIT_NUMBERS: Ranges = {
-    "min_difference": (TINY, 1.0),
-    "max_seconds": (TINY, math.inf),
-    "max_left_out": (0.0, 1.0),
-    "eps": (0.0, 1.0),
-    "max_performance_drop": (0.0, 1.0),
-    "max_loss": (0.0, math.inf),
-    "same_within": (0.0, 1.0),
-    "confidence": (0.5, 1.0 - 1e-9),
-}
+AUDIT_WHOLE = whole("k", "seed", "min_group_size", "replications")
+AUDIT_NUMBERS = numbers(
+    *("min_difference", "max_seconds", "max_left_out", "eps", "max_performance_drop", "max_loss", "same_within"),
+    "confidence",
+)
 
 
 class AuditOptions(ReadingOptions, total=False):
@@ -222,17 +226,23 @@ class AuditOptions(ReadingOptions, total=False):
     solver: str
     rows: bool
     class_weight: ClassWeight
+    solver_timeout: float | None
+    fallback: str | None
     machine: Machine
     reading: Reading
     k: int
     distinct: Distinctness
     min_difference: float
-    patience: int
+    patience: int | Literal["auto"]
     max_nodes: int | Literal["auto"] | None
     max_seconds: float | None
     search: Search
     max_left_out: float
     baselines: bool
+    range: bool
+    prices: bool
+    price_rows: int | Literal["auto"]
+    explanation: bool
     eps: float
     performance: str
     max_performance_drop: float

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
+
+from msgspec import field
 
 from fairenum.document.header import Document
 from fairenum.document.remark import Remark
-from fairenum.document.terms import Basis, GrowthAxis
+from fairenum.document.terms import Basis, GrowthAxis, KernelName
 from fairenum.document.value import Value
 
 PAPER_ALGORITHM = "Algorithm 1"
+
+GrowthTask = Literal["fit", "models", "audit"]
+GrowthTable = Literal["numbers", "one-hot"]
 
 
 class BenchData(Value, frozen=True):
@@ -78,6 +83,17 @@ class GrowthSeries(Value, frozen=True):
     ----------
     slope
         Fitted to the logarithms of the larger half of the points: on the smaller half, fixed costs hide it.
+    task
+        What is done: the best machine found (fit), the best few or more listed (models), or a whole audit, beside what
+        else a user would run against a gap.
+    table, kernel
+        What the features are, and the kernel of the machine.
+    memory
+        Bytes that a process of its own held at most, what it has imported among them; empty if nobody looked.
+    memory_slope
+        Fitted as `slope`.
+    fixed
+        What the other axes were meanwhile.
     """
 
     name: str
@@ -85,6 +101,26 @@ class GrowthSeries(Value, frozen=True):
     sizes: tuple[int, ...]
     seconds: tuple[float, ...]
     slope: float | None
+    task: GrowthTask = "models"
+    table: GrowthTable = "numbers"
+    kernel: KernelName = "linear"
+    memory: tuple[float, ...] = ()
+    memory_slope: float | None = None
+    fixed: dict[GrowthAxis, int] = field(default_factory=dict)
+
+    @property
+    def subject(self) -> GrowthSubject:
+        """What it is one line of: who is compared has these in common."""
+        return GrowthSubject(self.task, self.table, self.kernel, self.axis)
+
+
+class GrowthSubject(NamedTuple):
+    """What some series have in common."""
+
+    task: GrowthTask
+    table: GrowthTable
+    kernel: KernelName
+    axis: GrowthAxis
 
 
 class BenchDocument(Document, frozen=True, kw_only=True, tag="bench"):
@@ -110,6 +146,11 @@ class BenchDocument(Document, frozen=True, kw_only=True, tag="bench"):
     first_calls: float
     standings: tuple[RaceResult, ...]
     growth: tuple[GrowthSeries, ...]
+
+    @property
+    def scale(self) -> tuple[GrowthSeries, ...]:
+        """The series of the growth study, in which each point was a process of its own."""
+        return tuple(one for one in self.growth if one.fixed)
 
     @property
     def name(self) -> str:

@@ -50,13 +50,19 @@ def unused_rows(document: AuditDocument) -> int:
 
 
 def _of_run(document: AuditDocument) -> Iterator[Caution]:
-    if document.enumeration.stopped == "interrupted":
+    spending = document.spending
+    if document.enumeration.stopped == "interrupted" or (spending and spending.is_cut_by("interrupt")):
         yield Caution("interrupted")
+    if spending and spending.is_over:
+        yield Caution("over_time")
+    if spending and spending.is_cut_by("time"):
+        yield Caution("time_spent")
     if document.is_exploratory:
         yield Caution("exploratory")
     if unused_rows(document):
         yield Caution("unused_rows")
-    if document.guided and document.guided.obstacle and document.column is not None:
+    obstacle = document.guided.obstacle if document.guided else None
+    if obstacle not in (None, "no_time") and document.column is not None:  # which time_spent tells of
         yield Caution("guided_skipped")
     if document.requested.class_weight == "auto" and document.config.machine.class_weight != "none":
         yield Caution("class_weighted")
@@ -64,7 +70,9 @@ def _of_run(document: AuditDocument) -> Iterator[Caution]:
         yield Caution("few_predictors")
     if document.enumeration.stopped == "solver":
         yield Caution("solver_failed")
-    if document.enumeration.stopped in ("nodes", "time"):
+    if document.lapse:
+        yield Caution("solver_replaced")
+    if document.enumeration.stopped == "nodes" or (document.enumeration.stopped == "time" and spending is None):
         yield Caution("budget_spent")
 
 
@@ -173,8 +181,16 @@ def _of_models(document: AuditDocument) -> Iterator[Caution]:
     for rank in document.selection.shortlist:
         if document.models[rank - 1].undetermined.holdout:
             yield Caution("undetermined", rank=rank)
+    if _is_met_unequally(document):
+        yield Caution("arbitrary_gap", document.column)
     if not all(model.is_order_certified for model in document.models):
         yield Caution("order")
+
+
+def _is_met_unequally(document: AuditDocument) -> bool:
+    """Tell whether the choice among near-optimal models is shown to matter more to some groups than to others."""
+    found = document.arbitrariness and document.arbitrariness.by_column.get(document.column or "")
+    return bool(found and found.gap.low)
 
 
 def _of_cuts(document: AuditDocument) -> Iterator[Caution]:

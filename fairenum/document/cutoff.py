@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from fairenum.checking import HUGE, is_number
 from fairenum.document.deciding import NUMBER, read_rule
 from fairenum.phrases import plain_number
 
@@ -35,7 +36,7 @@ class Cutoff:
     @classmethod
     def of(cls, text: object) -> Cutoff:
         """Read what was asked for: a number, ``rate=SHARE``, ``base-rate`` or ``median``."""
-        written = plain_number(text) if isinstance(text, int | float) and not isinstance(text, bool) else text
+        written = plain_number(text) if is_number(text, -HUGE, HUGE) else text  # type: ignore[arg-type]
         rule, share, value = read_rule("cutoff", written, PATTERN, "a number, rate=SHARE, base-rate or median")
         if share is not None:
             return cls("rate", share)

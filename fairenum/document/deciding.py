@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
+from fairenum.checking import is_number, shown
+from fairenum.document.ranges import FARTHEST_CUT
 from fairenum.errors import ConfigError
 from fairenum.phrases import plain_number
 
@@ -63,12 +64,14 @@ def read_rule(option: str, text: object, pattern: str, words: str) -> tuple[str,
     """
     found = re.fullmatch(pattern, text) if isinstance(text, str) else None
     if not found:
-        raise ConfigError(f"option {option!r} must be {words}, not {text!r} (--{option})")
+        raise ConfigError(f"option {option!r} must be {words}, not {shown(text)} (--{option})")
     share, value = (None if part is None else float(part) for part in found.groups())
     if share is not None and not 0.0 < share < 1.0:
         raise ConfigError(
-            f"option {option!r} selects a share between 0 and 1, such as rate=0.7, not {text!r} (--{option})"
+            f"option {option!r} selects a share between 0 and 1, such as rate=0.7, not {shown(text)} (--{option})"
         )
-    if value is not None and not math.isfinite(value):
-        raise ConfigError(f"option {option!r} needs a finite number, not {text!r} (--{option})")
+    if value is not None and not is_number(value, -FARTHEST_CUT, FARTHEST_CUT):
+        raise ConfigError(
+            f"option {option!r} needs a finite number, at most {FARTHEST_CUT:g} from 0, not {shown(text)} (--{option})"
+        )
     return found[0], share, value

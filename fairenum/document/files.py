@@ -11,7 +11,8 @@ import msgspec
 
 from fairenum.document.header import KIND, VERSION, Document
 from fairenum.document.kinds import AnyDocument, converted
-from fairenum.document.migration import migrated, old_kind
+from fairenum.document.migration import migrated, old_kind, without_stand_in
+from fairenum.document.received import decoded, received, shortened
 from fairenum.document.value import Value
 from fairenum.errors import FairenumError, ResultError
 
@@ -22,7 +23,12 @@ HINT = "make one with: fairenum audit DATA"
 
 def to_json(document: Value) -> str:
     """Write a document as text: the same for the same input and seed, but for its timings."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+    try:
+        return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
+    except UnicodeEncodeError as error:
+        raise ResultError(
+            f"the text {shortened(repr(error.object))} cannot be written, as it holds a lone surrogate; rename it"
+        ) from error
 
 
 def save(document: Document, path: str | Path) -> None:
@@ -32,11 +38,7 @@ def save(document: Document, path: str | Path) -> None:
 
 def load(path: str | Path) -> AnyDocument:
     """Read a saved document of any kind; refuse what is none, and say where it goes wrong."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise ResultError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    return parse(content, str(path))
+    return parse(received(path), str(path))
 
 
 def load_as(kind: type[D], path: str | Path) -> D:
@@ -57,16 +59,16 @@ def parse(content: bytes, name: str) -> AnyDocument:
     if kind is None:
         _require_header(found, name)
     try:
-        return converted(found) if kind is None else migrated(found, kind)
+        return converted(without_stand_in(found)) if kind is None else migrated(found, kind)
     except (FairenumError, ValueError) as error:
-        raise ResultError(f"{name!r} is no valid document: {error!s:.200}") from error
+        raise ResultError(f"{name!r} is no valid document: {shortened(error)}") from error
 
 
 def _decoded(content: bytes, name: str) -> dict[str, object]:
     try:
-        found = msgspec.json.decode(content)
-    except (ValueError, RecursionError) as error:
-        raise ResultError(f"{name!r} is no JSON: {error}; name a run that fairenum saved") from error
+        found = decoded(content)
+    except ValueError as error:
+        raise ResultError(f"{name!r} is no JSON: {shortened(error)}; name a run that fairenum saved") from error
     if not isinstance(found, dict):
         raise ResultError(f"{name!r} is no document of fairenum: it is no JSON object; {HINT}")
     return found
@@ -76,19 +78,23 @@ def _require_header(found: dict[str, object], name: str) -> None:
     if KIND not in found:
         raise ResultError(f"{name!r} is no document of fairenum: it does not say of which kind it is; {HINT}")
     if found.get("version") != VERSION:
-        raise ResultError(f"{name!r} has version {found.get('version')!r}, this fairenum reads {VERSION!r}")
+        raise ResultError(
+            f"{name!r} has version {shortened(repr(found.get('version')))}, this fairenum reads {VERSION!r}"
+        )
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
     """Write a file beside its place and move it there, so that an old one survives a crash."""
     target = Path(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:20]}.", dir=target.parent)
     except OSError as error:
         raise ResultError(f"cannot write {str(path)!r}: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(file.fileno())  # or a machine that stops might keep the name without the content
         os.chmod(temporary, 0o666 & ~_umask())  # a temporary file is private; a result is like any other file
         os.replace(temporary, target)
     except BaseException as error:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
+from fairenum.checking import shown
 from fairenum.errors import ConfigError
 from fairenum.phrases import did_you_mean, plain_number, quoted
 
@@ -170,4 +171,4 @@ def _why(text: object) -> str:
 
 
 def _refusal(text: object, why: str) -> ConfigError:
-    return ConfigError(f"option 'guards' cannot hold {text!r} (--guard): {why}")
+    return ConfigError(f"option 'guards' cannot hold {shown(text)} (--guard): {why}")

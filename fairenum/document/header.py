@@ -80,6 +80,3 @@ class Document(Value, frozen=True, kw_only=True, tag_field=KIND):
     def is_partial(self) -> bool:
         """Whether the run was interrupted."""
         return self.status == "interrupted"
-
-    def refuse_contradictions(self) -> None:
-        """Refuse parts that do not go together; called when a document is read."""

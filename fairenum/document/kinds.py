@@ -9,8 +9,10 @@ import msgspec
 from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.bench import BenchDocument
+from fairenum.document.coherence import refuse_contradictions
 from fairenum.document.measure import MeasureDocument
 from fairenum.document.mitigation import MitigationDocument
+from fairenum.document.received import refuse_unwritable
 from fairenum.document.reproduction import ReproductionDocument
 
 AnyDocument = (
@@ -23,8 +25,9 @@ JudgedDocument = AuditDocument | MeasureDocument  # what rules are about, and wh
 def converted(found: dict[str, object]) -> AnyDocument:
     """Turn what JSON holds into a document; refuse what is missing, unknown or of another type, by its place."""
     document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
+    refuse_unwritable(document)
     _refuse_unread(found, msgspec.to_builtins(document), "$")
-    document.refuse_contradictions()
+    refuse_contradictions(document)
     return document
 
 

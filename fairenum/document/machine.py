@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from fairenum.checking import TINY, check_options, is_number, require
+from fairenum.checking import check_options, is_number, require
 from fairenum.document.guards import Guard, canonical_guards, stated_guards
 from fairenum.document.options import make_tuples
 from fairenum.document.performance import PerformanceMeasure, PerformanceText
+from fairenum.document.ranges import NUMBERS, described, numbers, whole
 from fairenum.document.terms import Gap, KernelName
 
 ClassWeight = Literal["none", "balanced", "auto"] | tuple[float, float]
@@ -33,6 +33,11 @@ class Machine:
         What a violated margin costs by label, as multiples of C: "none" for once C, "balanced" for scikit-learn's
         ``n / (2 n_label)``, or two numbers, for favourable and unfavourable rows; "auto" where an audit is still to
         choose between "none" and "balanced".
+    solver_timeout
+        Longest time for one answer of a solver other than the native one, in seconds; 600 if not given.
+    fallback
+        Name of the solver that goes on where the other fails; None for none. A solver other than the native one works
+        in a process of its own where one of these two is given.
     """
 
     C: float | Literal["auto"] = 1.0
@@ -43,17 +48,22 @@ class Machine:
     solver: str = "path"
     rows: bool = False
     class_weight: ClassWeight = "none"
+    solver_timeout: float | None = None
+    fallback: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.class_weight, list):
             object.__setattr__(self, "class_weight", tuple(self.class_weight))
         words = {"kernel": get_args(KernelName)}
-        check_options(self, words, {"degree": (1, math.inf)}, {"coef0": (0.0, math.inf)}, ("rows",))
-        is_cost = self.C == "auto" or is_number(self.C, TINY, math.inf)
-        require(self, "C", is_cost, "a positive number or auto")
-        is_gamma = self.gamma in ("scale", "auto") or is_number(self.gamma, TINY, math.inf)
-        require(self, "gamma", is_gamma, "a positive number, scale or auto")
+        check_options(
+            self, words, whole("degree"), numbers("coef0", "solver_timeout"), ("rows",), optional=("solver_timeout",)
+        )
+        is_cost = self.C == "auto" or is_number(self.C, *NUMBERS["C"])
+        require(self, "C", is_cost, f"a positive number, {described('C')}, or auto")
+        is_gamma = self.gamma in ("scale", "auto") or is_number(self.gamma, *NUMBERS["gamma"])
+        require(self, "gamma", is_gamma, f"a positive number, {described('gamma')}, scale or auto")
         require(self, "solver", isinstance(self.solver, str), "the name of a solver")
+        require(self, "fallback", self.fallback is None or isinstance(self.fallback, str), "the name of a solver")
         is_weight = self.class_weight in ("none", "balanced", "auto") or _is_pair(self.class_weight)
         require(self, "class_weight", is_weight, f"none, balanced, auto or {PAIR}")
 
@@ -68,11 +78,13 @@ class Machine:
         require(self, "class_weight", self.class_weight != "auto", f"none, balanced or {PAIR}")
 
 
-PAIR = "two positive numbers, for favourable and unfavourable rows"
+PAIR = f"two positive numbers, {described('class_weight')}, for favourable and unfavourable rows"
 
 
 def _is_pair(value: object) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and all(is_number(one, TINY, math.inf) for one in value)
+    return (
+        isinstance(value, tuple) and len(value) == 2 and all(is_number(one, *NUMBERS["class_weight"]) for one in value)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +117,7 @@ class Tolerances:
 
     def __post_init__(self) -> None:
         make_tuples(self, ("guards",))
-        limits = {"eps": (0.0, 1.0), "max_performance_drop": (0.0, 1.0), "max_loss": (0.0, math.inf)}
+        limits = numbers("eps", "max_performance_drop", "max_loss")
         check_options(self, {"metric": get_args(Gap)}, {}, limits, (), optional=("max_loss",))
         object.__setattr__(self, "performance", str(PerformanceMeasure.of(self.performance)))
         object.__setattr__(self, "guards", stated_guards(canonical_guards(self.guards)))

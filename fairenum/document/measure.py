@@ -252,16 +252,6 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
     score: MeasuredScore | None = None
     warnings: tuple[MeasureCaution, ...] = field(default_factory=tuple)
 
-    def refuse_contradictions(self) -> None:
-        """Refuse a document without decisions, and decisions that do not tell of every sensitive column."""
-        columns = [column.column for column in self.dataset.sensitive]
-        measured: list[MeasuredDecisions | MeasuredScore] = [*self.decisions, *([self.score] if self.score else [])]
-        if not self.decisions or sum(column.is_primary for column in self.dataset.sensitive) != 1:
-            raise ValueError("a measurement has decisions, and one primary sensitive column")
-        for one in measured:
-            if [found.column for found in one.columns] != columns:
-                raise ValueError(f"{one.name!r} is not measured in the sensitive columns {columns}")
-
     @property
     def name(self) -> str:
         """What the run is called: as its table."""

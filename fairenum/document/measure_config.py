@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, TypedDict, get_args
 
-from fairenum.checking import Ranges, check_options, check_texts
+from fairenum.checking import check_options, check_texts
 from fairenum.document.cutoff import Cutoff, CutoffText
 from fairenum.document.options import ABOUT_DATA, Options, require_part
+from fairenum.document.ranges import numbers, whole
 from fairenum.document.reading import Reading
 from fairenum.document.terms import DecimalSign, Gap, SmallGroups
 from fairenum.errors import ConfigError
@@ -73,8 +73,8 @@ class MeasureConfig(Options):
 
     def __post_init__(self) -> None:
         require_part(self.reading, "reading", Reading)
-        check_options(self, WORDS, WHOLE, NUMBERS, ("lower_is_better",))
         check_texts(self, ABOUT_DATA)
+        check_options(self, WORDS, WHOLE, NUMBERS, ("lower_is_better",))
         if self.cutoff is not None:
             object.__setattr__(self, "cutoff", str(Cutoff.of(self.cutoff)))
         plain = Reading()
@@ -89,8 +89,8 @@ class MeasureConfig(Options):
 
 
 WORDS: Mapping[str, tuple[str, ...]] = {"metric": get_args(Gap), "small_groups": get_args(SmallGroups)}
-WHOLE: Ranges = {"seed": (0, math.inf), "min_group_size": (0, math.inf), "replications": (10, math.inf)}
-NUMBERS: Ranges = {"confidence": (0.5, 1.0 - 1e-9), "same_within": (0.0, 1.0)}
+WHOLE = whole("seed", "min_group_size", "replications")
+NUMBERS = numbers("confidence", "same_within")
 
 
 class MeasureOptions(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""Documents of version 0.1 as documents of today."""
+"""Documents of version 0.1, and older ones of this version, as documents of today."""
 
 from __future__ import annotations
 
@@ -37,10 +37,16 @@ def old_kind(found: Json) -> str | None:
     return {"fairenum attack 1": "attack", "fairenum reproduction 1": "reproduction"}.get(str(found.get("format")))
 
 
+def without_stand_in(found: Json) -> Json:
+    """Leave out the range that older runs gave: of mean decision values, which is no range of the gap itself."""
+    old = found.get("range")
+    return {**found, "range": None} if isinstance(old, dict) and "levels" not in old else found
+
+
 def migrated(old: Json, kind: str) -> AnyDocument:
     """Read a document of version 0.1."""
     try:
-        document = converted({"kind": kind, **UPGRADES[kind](old)})
+        document = converted(without_stand_in({"kind": kind, **UPGRADES[kind](old)}))
         # messages were kept in words; the codes follow from the document
         return document.but(warnings=cautions(document)) if isinstance(document, AuditDocument) else document
     except KeyError as error:

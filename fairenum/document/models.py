@@ -19,10 +19,14 @@ class MarginTies(Value, frozen=True):
         Allowed examples on the margin.
     independent
         How many of them, affinely independent, determine it.
+    records
+        How many training records must at least be left out, whichever they are, before any decision about any row
+        changes; 1 where nothing is proven.
     """
 
     examples: int
     independent: int
+    records: int = 1
 
 
 class EnumerationRun(Value, frozen=True):
@@ -119,6 +123,8 @@ class AuditedModel(Value, frozen=True):
         Exact: listed best first; guided: found by the search for less unfairness on the selection split, so its scores
         there flatter and carry no verdict; tilted: of a machine that pays for the difference between two groups there,
         of which the same holds. A tilted model leaves nothing out, and comes after the others, least loss first.
+        Steered: best first, too, but among the machines that leave out, or keep, what somebody wanted who looked at
+        these scores.
     support_rank
         Its place among all models with distinct supports; null for other models, whose place is not known.
     objective

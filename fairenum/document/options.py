@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import ClassVar, Self
 
-from fairenum.checking import is_number, refuse_unknown, require
+from fairenum.checking import HUGE, is_number, refuse_unknown, require, shown
+from fairenum.document.ranges import MOST_ROWS
 from fairenum.errors import ConfigError
 
 Sizes = tuple[int | float, int | float, int | float]
@@ -48,7 +48,7 @@ def _named(config: object) -> dict[str, object]:
 def require_part(value: object, name: str, kind: type) -> None:
     """Refuse a part of a configuration that is none."""
     if not isinstance(value, kind):
-        raise ConfigError(f"option {name!r} must be a {kind.__name__}, not {value!r}")
+        raise ConfigError(f"option {name!r} must be a {kind.__name__}, not {shown(value)}")
 
 
 def make_tuples(config: object, names: Iterable[str]) -> None:
@@ -61,5 +61,6 @@ def make_tuples(config: object, names: Iterable[str]) -> None:
 
 def require_three_sizes(config: object, sizes: Sequence[float]) -> None:
     """Refuse sizes of splits that are not three numbers."""
-    is_three = len(sizes) == 3 and all(is_number(size, 0, math.inf) for size in sizes)
+    is_three = len(sizes) == 3 and all(is_number(size, 0, HUGE) for size in sizes)
     require(config, "sizes", is_three, "three numbers: train, selection and holdout")
+    require(config, "sizes", max(sizes) <= MOST_ROWS, f"three numbers of at most {MOST_ROWS}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
+from fairenum.checking import is_number, shown
+from fairenum.document.ranges import NUMBERS, described
 from fairenum.errors import ConfigError
 from fairenum.phrases import plain_number
 
@@ -46,10 +47,11 @@ class PerformanceMeasure:
         """Read what was asked for: a name, or ``cost=FN:FP``."""
         found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
         costs = [float(cost) for cost in found.groups() if cost] if found else []
-        if not found or not all(0.0 < cost < math.inf for cost in costs):
+        if not found or not all(is_number(cost, *NUMBERS["cost"]) for cost in costs):
             raise ConfigError(
                 "option 'performance' must be accuracy, balanced_accuracy, auc, or cost=FN:FP with what a false "
-                f"negative and a false positive cost, such as cost=5:1; not {text!r} (--performance)"
+                f"negative and a false positive cost, such as cost=5:1, each {described('cost')}; not {shown(text)} "
+                "(--performance)"
             )
         return cls("cost", *costs) if costs else cls(text)  # type: ignore[arg-type]  # the pattern has its words
 

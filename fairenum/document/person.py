@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 
 from fairenum.document.anatomy import ROUNDING, Anatomy, EncodedFeature, ModelWeights
 from fairenum.document.audit import AuditDocument
-from fairenum.document.models import AuditedModel, Cell
+from fairenum.document.models import Cell
 from fairenum.document.reading import number
+from fairenum.document.table import TableFacts
+from fairenum.document.tolerance import FlipTolerance
 from fairenum.document.value import Value
 from fairenum.errors import ResultError
 from fairenum.phrases import did_you_mean, quoted
@@ -63,6 +65,8 @@ class Person(Value, frozen=True):
         Rank of the selected model.
     decisions
         Of every model whose weights the run holds.
+    tolerance
+        What is known about all other machines, listed or not; null where the data of the run were not at hand.
     """
 
     data: str
@@ -76,10 +80,35 @@ class Person(Value, frozen=True):
     pooled: tuple[str, ...]
     selected: int | None
     decisions: tuple[PersonDecision, ...]
+    tolerance: FlipTolerance | None = None
 
     def decision(self, decided: PersonDecision) -> str:
         """Name a decision as the table does."""
         return self.favourable if decided.is_favourable else self.unfavourable
+
+
+class Panel(Value, frozen=True):
+    """Models that can be asked about a person.
+
+    Attributes
+    ----------
+    table
+        What they were trained on.
+    features
+        How values become numbers.
+    models
+        Those of a linear kernel: their weights.
+    offsets
+        What the decision value of each starts from, by rank.
+    selected
+        Rank of the selected model.
+    """
+
+    table: TableFacts
+    features: tuple[EncodedFeature, ...]
+    models: tuple[ModelWeights, ...]
+    offsets: dict[int, float]
+    selected: int | None
 
 
 def decide_about(document: AuditDocument, values: Mapping[str, object], row: int | None = None) -> Person:
@@ -96,27 +125,44 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
         it is refused in values that were made up, as a slip of the pen.
     """
     anatomy = _weighed(document)
-    cells = _cells(anatomy, values, document)
-    unlisted = [one for one in anatomy.features if _is_unlisted(one, cells[one.name])]
-    unseen = tuple(one.name for one in unlisted if not one.is_pooled)
-    if unseen and row is None:
-        raise _unknown_level(anatomy, unseen[0], str(cells[unseen[0]]))
-    encoded = [one.encoded(cells[one.name]) for one in anatomy.features]
+    offsets = {model.rank: model.offset for model in document.models}
+    panel = Panel(document.dataset, anatomy.features, anatomy.weights, offsets, document.selection.rank)
+    return decide(panel, values, row)
+
+
+def decide(panel: Panel, values: Mapping[str, object], row: int | None = None) -> Person:
+    """Decide about one person with every model of a panel; see `decide_about`."""
+    features, table = panel.features, panel.table
+    cells = read_cells(panel, values, is_made_up=row is None)
+    unlisted = [one for one in features if _is_unlisted(one, cells[one.name])]
+    encoded = [one.encoded(cells[one.name]) for one in features]
     return Person(
-        data=document.dataset.name,
-        label=document.dataset.label,
-        favourable=document.dataset.favourable,
-        unfavourable=document.dataset.unfavourable,
+        data=table.name,
+        label=table.label,
+        favourable=table.favourable,
+        unfavourable=table.unfavourable,
         row=row,
         values=cells,
-        imputed={
-            one.name: one.median for one in anatomy.features if one.median is not None and cells[one.name] is None
-        },
-        unseen=unseen,
+        imputed={one.name: one.median for one in features if one.median is not None and cells[one.name] is None},
+        unseen=tuple(one.name for one in unlisted if not one.is_pooled),
         pooled=tuple(one.name for one in unlisted if one.is_pooled),
-        selected=document.selection.rank,
-        decisions=tuple(_decided(anatomy, one, document.models[one.rank - 1], encoded) for one in anatomy.weights),
+        selected=panel.selected,
+        decisions=tuple(_decided(features, one, panel.offsets[one.rank], encoded) for one in panel.models),
     )
+
+
+def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) -> dict[str, Cell]:
+    """Read the values of all features; refuse a name that is none of theirs, and a made-up text that no row has."""
+    features = {feature.name: feature for feature in panel.features}
+    for name in values:
+        if name not in features and name not in panel.table.dropped:
+            hint = did_you_mean(name, features) or f"; the features are {quoted(features)}"
+            raise ResultError(f"the models know no feature {name!r}{hint}")
+    cells = {name: _cell(feature, values.get(name)) for name, feature in features.items()}
+    for one in panel.features if is_made_up else ():
+        if _is_unlisted(one, cells[one.name]) and not one.is_pooled:
+            raise _unknown_level(one, str(cells[one.name]))
+    return cells
 
 
 def _weighed(document: AuditDocument) -> Anatomy:
@@ -130,16 +176,6 @@ def _weighed(document: AuditDocument) -> Anatomy:
     if document.anatomy is None:
         raise ResultError("this run holds no weights, as an older version made it; run the audit again")
     return document.anatomy
-
-
-def _cells(anatomy: Anatomy, values: Mapping[str, object], document: AuditDocument) -> dict[str, Cell]:
-    """Read the values of all features; refuse a name that is none of theirs."""
-    features = {feature.name: feature for feature in anatomy.features}
-    for name in values:
-        if name not in features and name not in document.dataset.dropped:
-            hint = did_you_mean(name, features) or f"; the features are {quoted(features)}"
-            raise ResultError(f"the models know no feature {name!r}{hint}")
-    return {name: _cell(feature, values.get(name)) for name, feature in features.items()}
 
 
 def _cell(feature: EncodedFeature, value: object) -> Cell:
@@ -168,21 +204,21 @@ def _is_unlisted(feature: EncodedFeature, value: Cell) -> bool:
     return feature.kind == "categorical" and value is not None and value not in feature.levels
 
 
-def _unknown_level(anatomy: Anatomy, name: str, value: str) -> ResultError:
-    levels = next([level for level in one.levels if level] for one in anatomy.features if one.name == name)
+def _unknown_level(feature: EncodedFeature, value: str) -> ResultError:
+    levels = [level for level in feature.levels if level]
     hint = did_you_mean(value, levels) or f"; they have {quoted(levels)}"
-    return ResultError(f"no training row has {name} = {value!r}{hint}")
+    return ResultError(f"no training row has {feature.name} = {value!r}{hint}")
 
 
 def _decided(
-    anatomy: Anatomy, found: ModelWeights, model: AuditedModel, encoded: list[tuple[float, ...]]
+    features: Sequence[EncodedFeature], found: ModelWeights, offset: float, encoded: list[tuple[float, ...]]
 ) -> PersonDecision:
     """Add up what each feature contributes."""
     weights, contributions = iter(found.weights), []
-    for feature, numbers in zip(anatomy.features, encoded, strict=True):
+    for feature, numbers in zip(features, encoded, strict=True):
         share = math.fsum(next(weights) * number for number in numbers)
         contributions.append(Contribution(feature.name, share))
-    value = math.fsum([model.offset, *(one.contribution for one in contributions)])
+    value = math.fsum([offset, *(one.contribution for one in contributions)])
     value = 0.0 if abs(value) <= ROUNDING else value
     largest = sorted(contributions, key=lambda one: -abs(one.contribution))
-    return PersonDecision(found.rank, value >= 0.0, value, model.offset, tuple(largest))
+    return PersonDecision(found.rank, value >= 0.0, value, offset, tuple(largest))

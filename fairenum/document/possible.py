@@ -1,47 +1,91 @@
-"""What no machine that is nearly as good goes beyond, and where the models stand within it."""
+"""What no machine that is nearly as good goes beyond: the selection rates of groups, and the gap between them."""
 
 from __future__ import annotations
 
 from fairenum.document.value import Value
 
 
-class RangeEnd(Value, frozen=True):
-    """One end of the range: no machine within the loss goes beyond `bound`, and one goes as far as `attained`."""
-
-    bound: float
-    attained: float
-    solves: int
-
-
-class RangeModel(Value, frozen=True):
-    """Where a listed model stands in the range.
+class Extent(Value, frozen=True):
+    """Between what a number is proven to lie for every machine, and between what machines were found.
 
     Attributes
     ----------
-    is_within
-        Whether its loss is within that of the range.
+    low, high
+        No machine goes beyond.
+    least, most
+        Machines were found that have these.
     """
 
-    rank: int
-    value: float
-    loss_ratio: float
-    is_within: bool
+    low: float
+    least: float
+    most: float
+    high: float
+
+
+class GroupExtent(Value, frozen=True):
+    """The selection rate of a group.
+
+    Attributes
+    ----------
+    rows
+        Of the holdout.
+    """
+
+    group: str
+    rows: int
+    rate: Extent
+
+
+class ParityRange(Value, frozen=True):
+    """What no machine within a training loss goes beyond.
+
+    Attributes
+    ----------
+    eps
+        How far the loss may be above the least, as a share of it.
+    gap
+        The demographic parity difference: the largest difference of two groups' selection rates.
+    groups
+        Those that are compared.
+    doubtful
+        Rows of the holdout, of these groups, that are not proven to be decided as model 1 decides them.
+    by_rows, by_envelope
+        Between what the gap is proven to lie by the other rows alone, and by the envelope of the decisions without
+        holding any; null where there was no time for the latter, or no need.
+    solves, branches
+        Machines that were solved for to prove it, and decisions that were held.
+    """
+
+    eps: float
+    gap: Extent
+    groups: tuple[GroupExtent, ...]
+    doubtful: int
+    by_rows: tuple[float, float]
+    by_envelope: tuple[float, float] | None
+    solves: int
+    branches: int
 
 
 class PossibleRange(Value, frozen=True):
-    """The difference of mean decision values of two groups on the holdout, over all machines that are nearly as good.
+    """The demographic parity difference on the holdout over all machines that are nearly as good, listed or not.
 
     Attributes
     ----------
-    groups
-        The two that lie farthest apart for model 1.
-    eps
-        The relative loss within which it holds.
+    column
+        That groups rows.
+    rows
+        Of the compared groups.
+    unexamined
+        Those of them whose decision nobody has asked about, and that are in doubt therefore.
+    levels
+        For some losses, the smallest first.
     """
 
     column: str
-    groups: tuple[str, str]
-    eps: float
-    low: RangeEnd
-    high: RangeEnd
-    models: tuple[RangeModel, ...]
+    rows: int
+    unexamined: int
+    levels: tuple[ParityRange, ...]
+
+    def at(self, eps: float) -> ParityRange | None:
+        """Return the level of a loss; None if there is none."""
+        return next((level for level in self.levels if level.eps == eps), None)

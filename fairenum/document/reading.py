@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypedDict, get_args
 
-from fairenum.checking import check_options, refuse_unknown, require
+from fairenum.checking import HUGE, check_options, is_number, refuse_unknown, require
 from fairenum.document.cutoff import Cutoff, CutoffText
 from fairenum.document.options import make_tuples
+from fairenum.document.ranges import LONGEST_BANDS, whole
 from fairenum.document.terms import Categorical, DecimalSign
 from fairenum.errors import ConfigError
 
@@ -100,9 +101,9 @@ class Reading:
     def __post_init__(self) -> None:
         make_tuples(self, ("drop", "categorical_columns", "only", "exclude"))
         words = {"categorical": get_args(Categorical), "decimal": get_args(DecimalSign)}
-        whole = {"max_levels": (1, math.inf)}
         flags = ("use_sensitive", "tidy_groups", "incumbent_lower_is_better")
-        check_options(self, words, whole, {}, flags, optional=("decimal",))
+        check_options(self, words, whole("max_levels"), {}, flags, optional=("decimal",))
+        _check_bands(self)
         _check_merge(self)
         object.__setattr__(self, "merge", {name: tuple(members) for name, members in self.merge.items()})
         _refuse_two_splits(self)
@@ -176,6 +177,17 @@ def _check_incumbent(reading: Reading) -> None:
             f"a score decides where it is cut; say where {reading.incumbent_score!r} is with incumbent_cutoff=... "
             "(--cutoff), such as 0.5, rate=0.3 or base-rate"
         )
+
+
+def _check_bands(reading: Reading) -> None:
+    """Refuse bands whose ends are no numbers."""
+    is_plan = isinstance(reading.bands, Mapping) and all(
+        isinstance(ends, list | tuple)
+        and 0 < len(ends) <= LONGEST_BANDS
+        and all(is_number(end, -HUGE, HUGE) for end in ends)
+        for ends in reading.bands.values()
+    )
+    require(reading, "bands", is_plan, f"columns, each with a list of finite numbers, at most {LONGEST_BANDS}")
 
 
 def _check_merge(reading: Reading) -> None:

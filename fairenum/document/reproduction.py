@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 from fairenum.checking import check_options, refuse_unknown
 from fairenum.document.header import Document
+from fairenum.document.ranges import numbers, whole
 from fairenum.document.terms import ClaimVerdict
 from fairenum.document.value import Estimate, Quantiles, Value
 
@@ -42,8 +42,8 @@ class Plan:
     is_quick: bool = False
 
     def __post_init__(self) -> None:
-        whole = {"splits": (1, math.inf), "draws": (1, math.inf), "printed_draws": (0, math.inf), "seed": (0, math.inf)}
-        check_options(self, {}, whole, {"printed_seconds": (0.0, math.inf)}, ("is_quick",))
+        counts = whole("splits", "draws", "printed_draws", "seed")
+        check_options(self, {}, counts, numbers("printed_seconds"), ("is_quick",))
 
     def but(self, **options: int | float | bool) -> Plan:
         """Return the plan with some sizes changed."""

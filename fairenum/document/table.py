@@ -250,6 +250,8 @@ class TableFacts(Value, frozen=True):
         Which row is in which split; null if it was left out.
     weights
         What rows count; null if no column says so, and all count alike.
+    drawn
+        The share of the table that the holdout is, if it was drawn with labels and groups in proportion; else 1.
     """
 
     name: str
@@ -274,6 +276,7 @@ class TableFacts(Value, frozen=True):
     origin: SplitOrigin = SplitOrigin("random")
     split_rows: SplitRows | None = None
     weights: WeightFacts | None = None
+    drawn: float = 1.0
 
     @property
     def sensitive_columns(self) -> list[str]:

@@ -33,7 +33,7 @@ Categorical = Literal["onehot", "ordinal"]
 SmallGroups = Literal["set-aside", "keep"]
 DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
-Origin = Literal["exact", "guided", "tilted"]
+Origin = Literal["exact", "guided", "tilted", "steered"]
 Against = Literal["incumbent", "best"]
 # The rates that a plane can be tilted by: those of a part of the rows that is the same for every model.
 TiltRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate"]
@@ -49,7 +49,7 @@ ClaimVerdict = Literal["holds", "holds sometimes", "does not hold", "not tried"]
 EnumerationEnd = Literal["models", "objective", "nodes", "time", "exhausted", "caller", "alike"]
 ListingEnd = EnumerationEnd | Literal["interrupted", "solver"]
 # What kept the guided search from starting.
-Obstacle = Literal["no_sensitive_column", "no_holdout", "cut_short"]
+Obstacle = Literal["no_sensitive_column", "no_holdout", "cut_short", "no_time"]
 
 Outcome = Literal["selected", "kept", "none"]
 Reason = Literal[
@@ -95,6 +95,7 @@ AuditCaution = Literal[
     "incumbent_rate",
     "incumbent_copies",
     "incumbent_undecided",
+    "arbitrary_gap",
     "small_group",
     "few_trials",
     "single_group",
@@ -119,6 +120,9 @@ SearchCaution = Literal[
     "missed_rate",
     "undetermined",
     "solver_failed",
+    "solver_replaced",
+    "over_time",
+    "time_spent",
     "budget_spent",
     "guided_skipped",
     "constant",

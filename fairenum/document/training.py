@@ -34,3 +34,19 @@ class ClassWeights(Value, frozen=True):
     favourable: float = 1.0
     unfavourable: float = 1.0
     plain_selection_rate: float | None = None
+
+
+class SolverLapse(Value, frozen=True):
+    """A solver that failed in a run that went on with another.
+
+    Attributes
+    ----------
+    solver, fallback
+        Their names.
+    message
+        What happened.
+    """
+
+    solver: str
+    fallback: str
+    message: str

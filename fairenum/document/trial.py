@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairenum.document.training import SolverLapse
 from fairenum.document.value import Value
 
 
@@ -103,6 +104,8 @@ class TrialRecord(Value, frozen=True):
     ----------
     clean
         The model before any flip; null if the draw failed.
+    lapse
+        The solver that failed, if another went on in its place.
     """
 
     trial: int
@@ -110,3 +113,4 @@ class TrialRecord(Value, frozen=True):
     clean: Measured | None
     attacks: tuple[Attacked, ...]
     failures: tuple[Failure, ...]
+    lapse: SolverLapse | None = None

@@ -32,7 +32,8 @@ def measured_score(
     config = settings[0].config
     order = np.argsort(values, kind="stable")  # every column sorts again, which costs little where that is done
     values, labels = values[order], None if labels is None else labels[order]
-    auc = Estimate() if labels is None else estimates(auc_intervals(values[None], labels, config.confidence))[0]
+    places = np.unique(values, return_inverse=True)[1].astype(np.float64)  # no rounding of ours tells scores apart
+    auc = Estimate() if labels is None else estimates(auc_intervals(places[None], labels, config.confidence))[0]
     least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
     return MeasuredScore(
         name=name,
