@@ -1,0 +1,210 @@
+"""fairenum explore: look at one model after the other on a page of this machine, and decide."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import webbrowser
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import rich_click as click
+from click.core import ParameterSource
+
+from fairenum.cli.audit import audit
+from fairenum.cli.config import config_options, named_options_file
+from fairenum.cli.exit import Exit
+from fairenum.cli.options import complete_data, taken_reading
+from fairenum.cli.outputs import check_target
+from fairenum.cli.values import CheckedNumber
+from fairenum.errors import RecordRefused, ResultError
+from fairenum.rendering.text import file_name, plain
+
+if TYPE_CHECKING:
+    from fairenum.document.audit_config import AuditConfig
+    from fairenum.document.decision_record import RecordHeader
+    from fairenum.exploration.exploration import Exploration
+    from fairenum.progress import Progress
+
+HELP = """Look at the near-optimal models of DATA one after the other, say which rows stay or go, and decide.
+
+\b
+fairenum explore german
+fairenum explore loans.csv --label approved --favourable yes --sensitive sex
+fairenum explore run.json --data loans.csv
+
+This opens a page that only this machine can reach. Every step is on the record, a file of JSON lines; the same command
+goes on from there. Of a saved RUN the options are taken over, and what is decided is exploratory: it has looked at the
+holdout.
+"""
+# Options of an audit that an exploration has no use for: how many models to list is decided by whoever looks at them.
+OF_AUDITS = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines", "attack", "strategies", "flips"}
+OF_AUDITS |= {"trials", "defences", "jobs", "output", "export", "flips_table", "json", "markdown", "html", "tables"}
+OF_AUDITS |= {
+    "xlsx",
+    "evidence",
+    "junit",
+    "profile",
+    "day",
+    "redact",
+    "rules",
+    "all_models",
+    "quiet",
+    "data",
+    "config",
+    "no_config",
+}
+RUN = ".json"
+
+page = partial(click.option, panel="Page")
+
+
+@click.command(help=HELP)
+@click.argument("data", metavar="DATA|RUN", shell_complete=complete_data)
+@page("--data", "table", metavar="DATA", shell_complete=complete_data, help="Data of RUN, if they are not bundled.")
+@page(
+    "--record",
+    metavar="PATH",
+    callback=check_target,
+    help="The decision record, to begin or to go on with.  [default: fairenum-NAME-decision.jsonl]",
+)
+@page("--port", type=click.IntRange(0, 65535), default=0, help="Port of this machine.  [default: any that is free]")
+@page("--no-browser", "browser", flag_value=False, is_flag=True, default=True, help="Print the address, and no more.")
+@page(
+    "--idle",
+    type=CheckedNumber("idle"),
+    default=30.0,
+    metavar="MINUTES",
+    show_default=True,
+    help="End after so long without a page that is open; 0 for never.",
+)
+@config_options(other=audit)
+def explore(
+    data: str,
+    table: str | None,
+    record: str | None,
+    port: int,
+    browser: bool,
+    idle: float,
+    **options: object,
+) -> Exit:
+    """Serve an exploration until somebody ends it."""
+    beginning = _beginning(data, table, record, options)
+    from fairenum.server.serving import serve
+
+    told = [plain(f"{kind}: {name}") for kind, name in named_options_file()]
+    ended = serve(beginning, partial(_announce, beginning, told, is_opened=browser), port=port, idle=60 * idle)
+    if ended.failure is not None:
+        raise ended.failure
+    if not ended.is_saved:
+        raise click.Abort
+    why = f" as no page was open for {idle:g} minutes" if ended.is_idle else ""
+    ended_with = f"ended{why}; every step is in {beginning.record}, and the same command goes on from there"
+    click.echo(plain(ended_with))
+    return Exit.DONE
+
+
+# before --config and --no-config, which are the last of them all
+explore.params[-2:-2] = [option for option in audit.params if option.name not in OF_AUDITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Begins an exploration, or goes on with one that is on the record.
+
+    Attributes
+    ----------
+    table, run
+        The data, and the saved run whose options are taken over.
+    label, favourable, sensitive, config
+        What the table is about, and options.
+    is_asked
+        Whether any of them was given, so that a record has to agree.
+    """
+
+    table: str
+    record: str
+    run: str | None = None
+    label: str | None = None
+    favourable: str | None = None
+    sensitive: tuple[str, ...] = ()
+    config: AuditConfig | None = None
+    is_asked: bool = False
+
+    @property
+    def is_on_record(self) -> bool:
+        """Whether there is something to go on with."""
+        path = Path(self.record)
+        return path.is_file() and path.stat().st_size > 0
+
+    def __call__(self, progress: Progress) -> Exploration:
+        """Begin, or go on."""
+        from fairenum.exploration.exploration import Exploration
+
+        if self.is_on_record:
+            with warnings.catch_warnings():  # the page says what was dropped
+                warnings.filterwarnings("ignore", "the last line of the record")
+                return Exploration.resume(self.record, self.table, progress=progress, agrees=self._refuse_others)
+        if self.run is not None:
+            return Exploration(self.table, run=self.run, record=self.record, progress=progress)
+        named = self.label, self.favourable, self.sensitive or None
+        return Exploration(self.table, *named, config=self.config, record=self.record, progress=progress)
+
+    def _refuse_others(self, header: RecordHeader) -> None:
+        """Refuse to go on with a record under other options than it was begun with."""
+        if not self.is_asked:
+            return
+        names = ("label", "favourable", "sensitive")
+        others = [name for name in names if getattr(self, name) not in (None, (), getattr(header, name))]
+        if self.config is not None:
+            given, told = self.config, header.config
+            others += [one.name for one in fields(given) if getattr(given, one.name) != getattr(told, one.name)]
+        if others:
+            raise RecordRefused(
+                f"{self.record!r} was begun with other options ({', '.join(others)}); leave them out to go on with "
+                "it, or name another record (--record)"
+            )
+
+
+def _beginning(data: str, table: str | None, record: str | None, options: dict[str, object]) -> Beginning:
+    """Check what can be checked before anything is loaded."""
+    source = click.get_current_context().get_parameter_source  # type: ignore[union-attr]  # a command runs
+    given = [name for name in options if source(name) is not ParameterSource.DEFAULT]
+    if data.endswith(RUN):
+        if given:
+            raise click.UsageError("a run has its options; leave out others, or explore its table anew")
+        return _beginning_of_run(data, table, record)
+    if table is not None:
+        raise click.UsageError(f"--data names the data of a run, and {data!r} is none")
+    from fairenum.document.audit_config import AuditConfig
+
+    label, favourable, sensitive, bands = (options.pop(name) for name in ("label", "favourable", "sensitive", "bands"))
+    config = AuditConfig().but(reading=taken_reading(options, bands), **options)  # type: ignore[arg-type]
+    return Beginning(data, record or _place(data), None, label, favourable, sensitive, config, bool(given))  # type: ignore[arg-type]
+
+
+def _beginning_of_run(run: str, table: str | None, record: str | None) -> Beginning:
+    from fairenum.dataset.card import list_datasets
+    from fairenum.document.audit import AuditDocument
+    from fairenum.document.files import load_as
+
+    name = load_as(AuditDocument, run).dataset.name
+    if table is None and name not in {card.name for card in list_datasets()}:
+        raise ResultError(f"the run does not hold its table, {name!r}; name the data, too: --data DATA")
+    return Beginning(table or name, record or _place(run), run)
+
+
+def _place(data: str) -> str:
+    """Name the record after what is explored."""
+    return file_name(f"{Path(data).stem.removeprefix('fairenum-')}-decision", "jsonl")
+
+
+def _announce(beginning: Beginning, told: list[str], address: str, *, is_opened: bool) -> None:
+    """Say where the page is and where options come from, and open it if that is wanted."""
+    kept = "going on with" if beginning.is_on_record else "steps go to"
+    kept_in = plain(f"{kept} {beginning.record}")
+    click.echo("\n".join((address, f"{kept_in}; Ctrl-C ends", *told)))
+    if is_opened:  # some browsers keep whoever opens them waiting
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

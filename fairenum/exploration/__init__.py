@@ -1,0 +1,1 @@
+"""Exploring by hand: one model after the other, on the selection split alone, every step recorded, and a decision."""
