@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fairenum.estimator import EnumSVC
     from fairenum.evidence.verification import verify
     from fairenum.experiment import EncodedRows
+    from fairenum.exploration.exploration import Exploration
     from fairenum.measurement import MeasureResult, measure
     from fairenum.problem import Kernel, SvmProblem
     from fairenum.selection import search_fairest
@@ -26,6 +27,7 @@ _HOMES = {
     "Dataset": "dataset",
     "EncodedRows": "experiment",
     "EnumSVC": "estimator",
+    "Exploration": "exploration.exploration",
     "Groups": "dataset",
     "Kernel": "problem",
     "MeasureConfig": "document.measure_config",
@@ -47,6 +49,7 @@ __all__ = [
     "Dataset",
     "EncodedRows",
     "EnumSVC",
+    "Exploration",
     "Groups",
     "Kernel",
     "MeasureConfig",

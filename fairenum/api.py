@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 
+from fairenum.budget import Budget
 from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
 from fairenum.document.files import load_as, write_atomically
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.pipeline import Pipeline
 
-    from fairenum.auditing.pipeline import LiveRun
+    from fairenum.auditing.live import LiveRun
     from fairenum.dataset import Dataset
     from fairenum.dataset.naming import Names
     from fairenum.document.person import Person
@@ -131,18 +132,28 @@ class AuditResult(Result):
         return rank
 
     def attacked(
-        self, *, jobs: int = 1, cluster: str | None = None, progress: Progress = silent, **options: object
+        self,
+        *,
+        jobs: int = 1,
+        cluster: str | None = None,
+        progress: Progress = silent,
+        budget: Budget | None = None,
+        **options: object,
     ) -> Self:
         """Add what label flips do to draws of the audited table; see `fairenum.auditing.robustness.attacked`."""
         from fairenum.auditing.robustness import attacked
 
         if self.live is None:
             raise ResultError("a saved result holds no rows to flip labels of; run the audit again")
-        document = attacked(self.document, self.live, jobs=jobs, cluster=cluster, progress=progress, **options)
+        document = attacked(
+            self.document, self.live, jobs=jobs, cluster=cluster, progress=progress, budget=budget, **options
+        )
         return type(self)(document, self.live)
 
     def explain(self, values: Mapping[str, object]) -> Person:
         """Decide about one person with every listed model of a linear kernel; a saved result will do.
+
+        A result that was computed here says what all other machines decide that are near-optimal, too.
 
         Parameters
         ----------
@@ -151,7 +162,8 @@ class AuditResult(Result):
         """
         from fairenum.document.person import decide_about
 
-        return decide_about(self.document, values)
+        person = decide_about(self.document, values)
+        return person if self.live is None else self.live.settled(self.document, person)
 
     def redacted(self) -> Self:
         """Leave out what the document holds of single rows: their numbers, labels, groups and values."""
@@ -167,8 +179,9 @@ class AuditResult(Result):
         """Return everything that is a table, by name.
 
         These are models, incumbent, scores, groups, rankings, cutoffs, calibration, outcomes, disagreement, baselines,
-        strip, guards, left_out, examples, clusters, flips, flipped_groups, range, warnings, features, group_sizes,
-        screening, weights, effects, tuning and splits; `fairenum.report.wording.tables.TABLES` says what each shows.
+        ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples, clusters, flips, flipped_groups,
+        range, warnings, features, group_sizes, screening, weights, effects, tuning and splits;
+        `fairenum.report.wording.tables.TABLES` says what each shows.
         """
         from fairenum.frames import tables
 
@@ -188,6 +201,7 @@ def audit(
     *,
     config: AuditConfig | None = None,
     progress: Progress = silent,
+    budget: Budget | None = None,
     **options: Unpack[AuditOptions],
 ) -> AuditResult:
     """Audit a table: list the near-optimal SVMs, score and compare them, and select the fairest.
@@ -203,6 +217,9 @@ def audit(
         All other options; the defaults of `AuditConfig` if not given.
     progress
         Called with the name of a stage, how much of it is done, and of how much (None if that is not known).
+    budget
+        The time limit of a run that began before this call; by default it begins here, and its limit is that of the
+        configuration.
     **options
         Options of `AuditConfig` and of its machine (``k=50, C=1.0, kernel="rbf"``), which win over ``config``. As
         ``incumbent`` the model in use may be given itself: a fitted classifier, a function from a frame to decisions,
@@ -211,14 +228,19 @@ def audit(
     Returns
     -------
     AuditResult
-        Marked as partial if the enumeration was interrupted from the keyboard.
+        Marked as partial if it was interrupted from the keyboard once the best model was there.
     """
+    started = Budget()
+    from fairenum.qp import ahead
+
+    ahead.begin()  # before all else that has to be loaded
     from fairenum.auditing.pipeline import run_audit
 
     is_model = not isinstance(options.get("incumbent"), str | None)
     in_use = options.pop("incumbent") if is_model else None
     config = (config or AuditConfig()).but(**options)
-    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, in_use))
+    budget = budget or replace(started, seconds=config.max_seconds)
+    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, in_use, budget))
 
 
 def select(

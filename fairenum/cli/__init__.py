@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import os
-import signal
-import sys
 import traceback
 
 import rich_click as click
 
 from fairenum import __version__
-from fairenum.cli import attack, audit, bench, datasets, explain, measure, report, reproduce, select, solvers, verify
+from fairenum.cli import (
+    attack,
+    audit,
+    bench,
+    datasets,
+    explain,
+    explore,
+    measure,
+    report,
+    reproduce,
+    select,
+    solvers,
+    verify,
+)
 from fairenum.cli.config import origin
 from fairenum.cli.exit import Exit
+from fairenum.cli.streams import flushed, prepare_streams
 from fairenum.errors import FairenumError
 from fairenum.rendering.text import plain
 
@@ -33,6 +44,7 @@ Exit codes:
   4  interrupted, with a partial result saved
  70  an internal error
 130  interrupted, with nothing saved
+141  nobody reads standard output any more; what goes to files is saved
 """
 
 
@@ -52,6 +64,7 @@ for command in (
     attack.attack,
     select.select,
     explain.explain,
+    explore.explore,
     report.report,
     verify.verify,
     bench.bench,
@@ -62,10 +75,10 @@ for command in (
     group.add_command(command)
 
 
-def main() -> None:
-    """Run the program and end with one of the codes of `Exit`."""
+def main() -> int:
+    """Run the program and return one of the codes of `Exit`."""
     _prepare_process()
-    sys.exit(run())
+    return flushed(run())
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -83,12 +96,7 @@ def _prepare_process() -> None:
     # the matrices are small: a second BLAS thread makes them several times slower
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    # `fairenum ... | head` ends as every filter does, and not with a code that means something else here
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    prepare_streams()
 
 
 def _explain(error: Exception) -> tuple[str, Exit]:
@@ -102,8 +110,8 @@ def _explain(error: Exception) -> tuple[str, Exit]:
             return f"error: {error}", Exit.BAD_INPUT
         case MemoryError():
             return f"error: not enough memory ({error}); {FEWER_ROWS}", Exit.BAD_INPUT
-        case OSError(filename=str(name)):
-            return f"error: {name!r}: {error.strerror}", Exit.BAD_INPUT
+        case OSError(strerror=str(reason)):  # of the machine, and of no file if there is no temporary folder
+            return f"error: {f'{name!r}: ' if (name := error.filename) else ''}{reason}", Exit.BAD_INPUT
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     return f"internal error: {type(error).__name__}: {error}; {REPORT_IT}", Exit.INTERNAL

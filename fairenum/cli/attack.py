@@ -23,7 +23,7 @@ from fairenum.cli.options import (
 )
 from fairenum.cli.outputs import output_options
 from fairenum.cli.progress import shown_progress
-from fairenum.cli.values import Budgets, Sizes
+from fairenum.cli.values import Budgets, CheckedWhole, Number, Sizes, Whole
 
 HELP = """Flip labels in many draws of DATA, a bundled name or a file, and see how the gap between groups fares.
 
@@ -74,7 +74,7 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
 )
 @model_options("support", click.FLOAT, "NUMBER", ("none", "balanced"))
-@statistic("--trials", type=int, default=100, help="Draws of the table.")
+@statistic("--trials", type=Whole("trials"), default=100, help="Draws of the table.")
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
 @statistic(
     "--split",
@@ -84,9 +84,11 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     show_default=False,
     help="Rows of a draw: train, selection and holdout.  [default: up to 300,0,1000]",
 )
-@statistic("--seed", type=int, default=0, help="Seed of the first draw; each further draw has the next.")
-@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals over draws.")
-@statistic("--jobs", type=int, default=1, callback=check_jobs, help="Processes; -1 for all processors.")
+@statistic("--seed", type=Whole("seed"), default=0, help="Seed of the first draw; each further draw has the next.")
+@statistic("--confidence", type=Number("confidence"), default=0.95, help="Confidence of intervals over draws.")
+@statistic(
+    "--jobs", type=CheckedWhole("jobs"), default=1, callback=check_jobs, help="Processes; -1 for all processors."
+)
 @statistic("--dask", "cluster", metavar="ADDRESS", help="Dask scheduler to run on, such as tcp://127.0.0.1:8786.")
 @output_options
 def attack(

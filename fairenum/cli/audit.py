@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.config import use_config
+from fairenum.budget import Budget
+from fairenum.cli.config import config_options, named_options_file, options_file
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import (
@@ -31,8 +31,10 @@ from fairenum.cli.options import (
 )
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
-from fairenum.cli.values import Budgets, NumberOr, Sizes
+from fairenum.cli.values import Budgets, CheckedWhole, Number, NumberOr, Sizes, Whole
 from fairenum.document.guards import DEFAULT_GUARDS
+from fairenum.document.ranges import described
+from fairenum.document.spending import AFTERWARDS
 from fairenum.errors import FairenumError
 
 if TYPE_CHECKING:
@@ -46,9 +48,11 @@ fairenum audit compas
 fairenum audit loans.csv --label approved --favourable yes --sensitive sex
 fairenum audit loans.csv --label repaid --favourable yes --sensitive sex --incumbent granted
 
-Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the command line wins.
+Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the command line wins. A file that is found
+in the working directory sets no outputs, plugins or model files: name it with --config for that.
 """
 
+NO_RANGE_HELP = "Do not bound the parity gap of every machine that is nearly as good."
 # Options that need --attack, and what they are called.
 ATTACK = {"strategies": "strategy", "flips": "flips", "trials": "trials", "defences": "defence", "jobs": "jobs"}
 
@@ -86,14 +90,14 @@ output = partial(click.option, panel="Output", callback=check_target)
     metavar="NUMBER|auto|none",
     default="auto",
     callback=read_limit,
-    help="Stop after so many solved problems; auto: fewer for larger tables.",
+    help=f"Stop after so many solved problems, {described('max_nodes')}; auto: fewer for larger tables.",
 )
 @model(
     "--time-limit",
     "max_seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=Number("max_seconds"),
     metavar="SECONDS",
-    help="Stop listing models after this time.",
+    help="Time for the whole audit; optional stages share it, and what is cut is said.",
 )
 @model(
     "--search",
@@ -101,18 +105,55 @@ output = partial(click.option, panel="Output", callback=check_target)
     default="both",
     help="Best first, guided by unfairness on the selection split, or both.",
 )
-@model("--max-left-out", type=float, default=0.2, help="Share of training rows that a guided model may leave out.")
+@model(
+    "--max-left-out",
+    type=Number("max_left_out"),
+    default=0.2,
+    help="Share of training rows that a guided model may leave out.",
+)
 @model("--baselines", is_flag=True, show_default=False, help="Try fairlearn's mitigations and reweighing, too.")
+@model(
+    "--no-prices",
+    "prices",
+    flag_value=False,
+    is_flag=True,
+    default=True,
+    show_default=False,
+    help="Do not find out whose decision depends on which of the near-optimal models is used.",
+)
+@model(
+    "--price-rows",
+    type=NumberOr("auto", kind=int),
+    metavar="NUMBER|auto",
+    default="auto",
+    help=f"Examine so many holdout rows for that, {described('price_rows')}, drawn at random; auto: for some seconds.",
+)
+@model("--no-range", "range", flag_value=False, is_flag=True, default=True, show_default=False, help=NO_RANGE_HELP)
+@model(
+    "--no-explanation",
+    "explanation",
+    flag_value=False,
+    is_flag=True,
+    default=True,
+    show_default=False,
+    help="Do not look for the left-out rows that matter most.",
+)
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help=METRIC_HELP)
-@statistic("--eps", type=float, default=0.05, help=EPS_HELP)
-@statistic("--max-loss", type=float, help=MAX_LOSS_HELP)
+@statistic("--eps", type=Number("eps"), default=0.05, help=EPS_HELP)
+@statistic("--max-loss", type=Number("max_loss"), help=MAX_LOSS_HELP)
 @statistic(
     "--performance",
     metavar="MEASURE",
     default="auto",
     help="accuracy, balanced_accuracy, auc or cost=FN:FP; auto: balanced accuracy where classes are weighted.",
 )
-@statistic("--max-performance-drop", "--max-accuracy-drop", type=float, default=0.01, help=MAX_DROP_HELP)
+@statistic(
+    "--max-performance-drop",
+    "--max-accuracy-drop",
+    type=Number("max_performance_drop"),
+    default=0.01,
+    help=MAX_DROP_HELP,
+)
 @statistic(
     "--guard",
     "guards",
@@ -123,7 +164,12 @@ output = partial(click.option, panel="Output", callback=check_target)
     "or balanced_accuracy>=-0.01: a change where signed. Repeatable; none first turns off the defaults, which "
     f"are {', '.join(DEFAULT_GUARDS)}.",
 )
-@statistic("--same-within", type=float, default=0.02, help="A gap that changes by no more than this is the same.")
+@statistic(
+    "--same-within",
+    type=Number("same_within"),
+    default=0.02,
+    help="A gap that changes by no more than this is the same.",
+)
 @statistic(
     "--decide",
     metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
@@ -151,20 +197,22 @@ output = partial(click.option, panel="Output", callback=check_target)
 @statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
 @statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
 @statistic("--scores", is_flag=True, show_default=False, help="Show what models rank people by, too: any cutoff.")
-@statistic("--seed", type=int, default=0, help="Seed of split, folds and bootstrap.")
-@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
-@statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows in a split are small.")
+@statistic("--seed", type=Whole("seed"), default=0, help="Seed of split, folds and bootstrap.")
+@statistic("--confidence", type=Number("confidence"), default=0.95, help="Confidence of intervals and verdicts.")
+@statistic(
+    "--min-group-size", type=Whole("min_group_size"), default=30, help="Groups with fewer rows in a split are small."
+)
 @statistic(
     "--small-groups",
     type=click.Choice(["set-aside", "keep"]),
     default="set-aside",
     help="Show small groups and rows without one, but compare others; or compare all.",
 )
-@statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
+@statistic("--replications", type=Whole("replications"), default=1000, help="Replications of the bootstrap.")
 @flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
 @flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
 @flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
-@flips("--trials", type=int, help="Draws of the table.  [default: 20]")
+@flips("--trials", type=Whole("trials"), help="Draws of the table.  [default: 20]")
 @flips(
     "--defence",
     "defences",
@@ -173,7 +221,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     callback=read_defences,
     help="Defence to measure beside; repeatable.",
 )
-@flips("--jobs", type=int, callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
+@flips("--jobs", type=CheckedWhole("jobs"), callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
 @output(
     "--export",
@@ -184,14 +232,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     "--flips-table", metavar="PATH", help="Write the holdout rows that the selected model decides otherwise, as CSV."
 )
 @audit_output_options
-@click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    is_eager=True,
-    expose_value=False,
-    callback=use_config,
-    help="Read options from this file.",
-)
+@config_options()
 def audit(
     data: str,
     label: str | None,
@@ -209,24 +250,30 @@ def audit(
     from fairenum.document.audit_config import AuditConfig
 
     config = AuditConfig().but(reading=taken_reading(options, bands), **options)
-    with shown_progress(delivery.quiet) as progress:
-        result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress)
+    budget = Budget.of_process(config.max_seconds)
+    budget.afterwards = {} if flipping is None else AFTERWARDS
+    with shown_progress(delivery.quiet, budget) as progress:
+        result = run_audit(data, label, favourable, sensitive or None, config=config, progress=progress, budget=budget)
     document, failure = result.document, None
     if flipping is not None and not result.is_partial:
-        document, failure = _attacked(result, flipping, delivery.quiet)
-    code = delivery.deliver(document, is_fresh=True, export=result.export)
+        document, failure = _attacked(result, flipping, delivery.quiet, budget)
+    with budget.listening():
+        code = delivery.deliver(
+            document.but(options_file=options_file()), is_fresh=True, export=result.export, beside=named_options_file()
+        )
     if failure:
         raise failure
     return code
 
 
 def _attacked(
-    result: AuditResult, options: dict[str, object], quiet: bool
+    result: AuditResult, options: dict[str, object], quiet: bool, budget: Budget
 ) -> tuple[AuditDocument, FairenumError | None]:
     """Add what label flips do; an audit is not lost with what was to be added to it."""
     try:
         with shown_progress(quiet) as progress:
-            return result.attacked(progress=progress, **options).document, None  # type: ignore[arg-type]  # by click
+            found = result.attacked(progress=progress, budget=budget, **options)  # type: ignore[arg-type]  # by click
+        return found.document, None
     except KeyboardInterrupt:  # before the first trial
         return result.document.but(status="interrupted"), None
     except FairenumError as error:

@@ -11,6 +11,7 @@ import rich_click as click
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.outputs import output_options
+from fairenum.cli.values import CheckedNumber, CheckedWhole
 
 if TYPE_CHECKING:
     from fairenum.document.terms import Categorical
@@ -25,10 +26,10 @@ Sensitive columns are ordinary features here.
 @click.command(help=HELP)
 @click.argument("data", default="german")
 @click.option("--solver", "solvers", multiple=True, help="Solver to race; repeatable.  [default: all available]")
-@click.option("-k", "k", type=click.IntRange(min=1), default=50, show_default=True, help="Number of models.")
-@click.option("--rows", type=click.IntRange(min=2), help="Rows to draw.  [default: 70 %, at most 1000]")
-@click.option("--cost", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, help="The SVM's C.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the draw.")
+@click.option("-k", "k", type=CheckedWhole("k"), default=50, show_default=True, help="Number of models.")
+@click.option("--rows", type=CheckedWhole("rows"), help="Rows to draw.  [default: 70 %, at most 1000]")
+@click.option("--cost", type=CheckedNumber("C"), default=1.0, show_default=True, help="The SVM's C.")
+@click.option("--seed", type=CheckedWhole("seed"), default=0, show_default=True, help="Seed of the draw.")
 @click.option("--label", help="Column to predict; a file needs it.")
 @click.option("--favourable", help="Favourable value of the label; a file needs it.")
 @click.option("--drop", multiple=True, help="Column to leave out; repeatable.")
@@ -42,6 +43,11 @@ Sensitive columns are ordinary features here.
 @click.option("--standardise/--raw", default=True, show_default=True, help="Whether to scale numbers.")
 @click.option("--full", is_flag=True, help="Stop nobody after half a minute; Algorithm 1 may take hours.")
 @click.option("--growth/--no-growth", default=True, show_default=True, help="Measure growth on random data.")
+@click.option(
+    "--scale",
+    is_flag=True,
+    help="Measure growth to a million rows, 3000 columns and 10,000 models, too: half an hour.",
+)
 @output_options
 def bench(
     data: str,

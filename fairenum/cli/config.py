@@ -2,23 +2,105 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import rich_click as click
 from click.core import ParameterSource
 
+from fairenum.checking import shown
+from fairenum.cli.options import Command, added
+
 PLAIN, PROJECT = "fairenum.toml", "pyproject.toml"
-FILE_KEY = "fairenum.cli.config.file"
+FILE_KEY, OFF_KEY = "fairenum.cli.config.file", "fairenum.cli.config.off"
+LARGEST = 2**20  # bytes of a configuration file
+LONGEST_NUMBER = 400  # digits, which no option has
+# What a file does not set that merely lies in the working directory: it may have come with somebody's data.
+WRITES = {
+    "output",
+    "export",
+    "flips_table",
+    "json",
+    "markdown",
+    "html",
+    "junit",
+    "tables",
+    "xlsx",
+    "evidence",
+    "record",
+}
+RUNS = {"solver", "fallback", "strategies", "incumbent_model"}
 
 
-def use_config(context: click.Context, _parameter: click.Parameter, path: Path | None) -> Path | None:
-    """Take defaults from the file asked for, or else from the one in the working directory."""
-    if not context.resilient_parsing and (file := path or _nearby()):
-        context.default_map = _defaults(context.command, _read(file), file.name)
+def config_options(other: click.Command | None = None) -> Callable[[Command], Command]:
+    """Add the options that say which file holds options; what is an option of another command alone is left aside."""
+    aside = "; those of an audit alone are left aside" if other else ""
+    options = (
+        click.option(
+            "--config",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            is_eager=True,
+            expose_value=False,
+            callback=partial(use_config, other=other),
+            help=f"Read options from this file{aside}.  [default: {PLAIN}, or [tool.fairenum] of {PROJECT}]",
+        ),
+        click.option(
+            "--no-config",
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_use_none,
+            help="Read options from no file.",
+        ),
+    )
+    return lambda command: added(command, options)
+
+
+def use_config(
+    context: click.Context, _parameter: click.Parameter, path: Path | None, other: click.Command | None = None
+) -> Path | None:
+    """Take defaults from the file asked for, or else from the one in the working directory.
+
+    What is an option of another command alone, for which the file may have been written, is left aside.
+    """
+    if context.resilient_parsing or not (file := path or (None if context.meta.get(OFF_KEY) else _nearby())):
+        return path
+    _refuse_both(context, is_named=path is not None)
+    section = _read(file)
+    if other is not None:
+        aside = set(_options(other)) - set(_options(context.command))
+        section = {key: value for key, value in section.items() if key.replace("_", "-") not in aside}
+    if section:
+        context.default_map = _defaults(context.command, section, file.name, is_found=path is None)
         context.meta[FILE_KEY] = file.name
     return path
+
+
+def _use_none(context: click.Context, _parameter: click.Parameter, is_off: bool) -> bool:
+    if is_off:
+        context.meta[OFF_KEY] = True
+        _refuse_both(context, is_named=FILE_KEY in context.meta)
+    return is_off
+
+
+def _refuse_both(context: click.Context, *, is_named: bool) -> None:
+    if is_named and context.meta.get(OFF_KEY):
+        raise click.UsageError("--config names a file of options, and --no-config wants none; give one of them")
+
+
+def options_file() -> str | None:
+    """Return the name of the file that options were taken from, in signs that can be written; None if there is none."""
+    name = click.get_current_context().meta.get(FILE_KEY)  # type: ignore[union-attr]  # a command runs
+    return None if name is None else os.fsencode(name).decode(errors="replace")
+
+
+def named_options_file() -> Iterator[tuple[str, str]]:
+    """Say where options were taken from, if they were."""
+    if name := options_file():
+        yield "options from", name
 
 
 def origin(error: click.ClickException) -> str:
@@ -36,30 +118,53 @@ def _nearby() -> Path | None:
 
 
 def _read(file: Path) -> Mapping[str, object]:
+    with file.open("rb") as opened:
+        content = opened.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise click.UsageError(f"{file.name} is larger than {LARGEST // 2**20} MB; no file of options is")
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{file.name} is no TOML file: {error}") from error
-    tool = content.get("tool", {})
-    section = (tool.get("fairenum", {}) if isinstance(tool, Mapping) else tool) if file.name == PROJECT else content
+        found = tomllib.loads(content.decode())
+    # besides its own errors: bytes that are no text, numbers of too many digits, too deep a nesting
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{file.name} is no TOML file: {shown(str(error))[1:-1]}") from error
+    if file.name != PROJECT:
+        return found
+    tool = found.get("tool", {})
+    section = tool.get("fairenum", {}) if isinstance(tool, Mapping) else tool
     if not isinstance(section, Mapping):
         raise click.UsageError(f"tool.fairenum in {file.name} must be a table")
     return section
 
 
-def _defaults(command: click.Command, section: Mapping[str, object], name: str) -> dict[str, object]:
+def _defaults(command: click.Command, section: Mapping[str, object], name: str, *, is_found: bool) -> dict[str, object]:
     """Turn keys into parameters and values into what would be typed."""
     from fairenum.phrases import did_you_mean
 
-    options = {key: option for option in command.params for key in _keys(option)}
+    options = _options(command)
     defaults: dict[str, object] = {}
     for key, value in section.items():
         option = options.get(key.replace("_", "-"))
         if option is None:
             hint = did_you_mean(key, options) or f"; see {command.name} --help for the options"
-            raise click.UsageError(f"unknown option {key!r} in {name}{hint}")
+            raise click.UsageError(f"unknown option {shown(key)} in {name}{hint}")
+        if is_found:
+            _refuse_unasked(option, key, name)
         defaults[str(option.name)] = _as_typed(option, key, value, name)
     return defaults
+
+
+def _refuse_unasked(option: click.Parameter, key: str, name: str) -> None:
+    """Refuse what nobody asked for who started the program: files to write, and code to run."""
+    does = "writes a file" if option.name in WRITES else "runs what it names" if option.name in RUNS else None
+    if does:
+        raise click.UsageError(
+            f"{key!r} in {name} {does}, which a file that is found in the working directory may not ask for; give it "
+            f"on the command line, or say that you mean this file: --config {name}"
+        )
+
+
+def _options(command: click.Command) -> dict[str, click.Parameter]:
+    return {key: option for option in command.params for key in _keys(option)}
 
 
 def _keys(option: click.Parameter) -> list[str]:
@@ -79,6 +184,8 @@ def _as_typed(option: click.Parameter, key: str, value: object, name: str) -> st
 
 
 def _text(key: str, value: object, name: str) -> str:
+    if isinstance(value, int) and abs(value) >= 10**LONGEST_NUMBER:
+        raise click.UsageError(f"{key!r} in {name} has more than {LONGEST_NUMBER} digits")
     if isinstance(value, str | int | float):
         return str(value)
     raise click.UsageError(f"{key!r} in {name} must be a text, a number, true or false, or a list of them")

@@ -149,16 +149,17 @@ class Delivery:
         full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
         forms = _forms(brief, full, judgements, is_partial=document.is_partial, kind=document.title)
         forms["json"] = partial(to_json, document)
+        written = self._rendered(forms)  # all of it before anything is written: what fails leaves nothing behind
         files = [*self._saved(document, is_fresh=is_fresh)]
         exported, withheld = self._exported(export)
         files += [
             *exported,
-            *self._written(forms),
+            *self._written(written),
             *self._listed(document),
             *self._handed_on(document, export),
             *beside,
         ]
-        self._print(forms, brief, files, judgements)
+        self._print(written, brief, files, judgements)
         if withheld:
             click.echo(plain(self._withheld(withheld, dict(files).get("run"), is_fresh=is_fresh)), err=True)
         return _exit_code(judgements, is_partial=document.is_partial, is_withheld=withheld is not None)
@@ -166,7 +167,8 @@ class Delivery:
     def deliver_page(self, brief: Page, full: Callable[[], Page], json: Callable[[], str] | None = None) -> Exit:
         """Write and print a page that stands for no document of its own; `json` writes what it shows."""
         forms = _forms(brief, full, (), is_partial=False) | ({"json": json} if json else {})
-        self._print(forms, brief, list(self._written(forms)), ())
+        written = self._rendered(forms)
+        self._print(written, brief, list(self._written(written)), ())
         return Exit.DONE
 
     def refuse(self, options: Mapping[str, str], reason: str) -> None:
@@ -224,18 +226,28 @@ class Delivery:
 
         return hand_on(self, document, export) if isinstance(document, JudgedDocument) else iter(())
 
-    def _written(self, forms: Forms) -> Iterator[tuple[str, str]]:
-        """Write every form that was asked for, and say where it is."""
+    def _rendered(self, forms: Forms) -> dict[str, str]:
+        """Make every form that was asked for."""
+        return {kind: forms[kind]() for kind, path in self._places.items() if path and kind in forms}
+
+    def _written(self, written: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Write every form to its file, and say where it is."""
         from fairenum.document.files import write_atomically
 
         for kind, path in self._places.items():
-            if path and path != STDOUT and kind in forms:
-                write_atomically(path, forms[kind]().encode())
+            if path and path != STDOUT and kind in written:
+                write_atomically(path, written[kind].encode())
                 yield "run" if kind == "json" else kind, path
 
-    def _print(self, forms: Forms, page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]) -> None:
+    def _print(
+        self,
+        written: Mapping[str, str],
+        page: Page,
+        files: list[tuple[str, str]],
+        judgements: tuple[Judgement, ...],
+    ) -> None:
         """Print one thing on stdout; what it does not say about the rules goes to stderr."""
-        printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in forms]
+        printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in written]
         if not printed and not self.quiet:
             from rich.console import Console
 
@@ -243,7 +255,7 @@ class Delivery:
 
             return print_page(page, Console(), files)
         if printed:
-            click.echo(forms[printed[0]](), nl=False)
+            click.echo(written[printed[0]], nl=False)
         return _print_failures(judgements)
 
 

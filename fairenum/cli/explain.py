@@ -12,10 +12,13 @@ from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import complete_data
 from fairenum.cli.outputs import output_options
+from fairenum.cli.values import CheckedWhole
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
+    from fairenum.dataset import Dataset
     from fairenum.document.audit import AuditDocument
+    from fairenum.document.person import Person
 
 HELP = """Say what each model of the saved audit RUN decides about one person, and what weighs most.
 
@@ -24,6 +27,7 @@ fairenum explain run.json --values "income=1200,town=Bath"
 fairenum explain run.json --row 17 --data loans.csv
 
 The weights are in RUN, so that --values needs no data; what is not given counts as missing. Linear kernels only.
+With --data it says, too, what all other models decide that are near-optimal, listed or not.
 """
 
 person = partial(click.option, panel="Person")
@@ -45,7 +49,7 @@ def read_values(context: click.Context, parameter: click.Parameter, texts: tuple
 
 @click.command(help=HELP)
 @click.argument("run", type=click.Path(dir_okay=False))
-@person("--row", type=click.IntRange(0), metavar="NUMBER", help="Row of the table, counted from 0.")
+@person("--row", type=CheckedWhole("row"), metavar="NUMBER", help="Row of the table, counted from 0.")
 @person(
     "--values",
     multiple=True,
@@ -53,31 +57,44 @@ def read_values(context: click.Context, parameter: click.Parameter, texts: tuple
     callback=read_values,
     help="Values by feature; repeatable. What is missing is imputed as in training.",
 )
-@person("--data", shell_complete=complete_data, help="Data of RUN, for --row.")
+@person("--data", shell_complete=complete_data, help="Data of RUN: for --row, and for models that are not listed.")
 @output_options
 def explain(run: str, row: int | None, values: dict[str, str] | None, data: str | None, **options: object) -> Exit:
     """Decide about one person and deliver the answer."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if (row is None) == (values is None):
         raise click.UsageError("say who it is, either by --row or by --values")
-    if data is not None and row is None:
-        raise click.UsageError("--data is where --row is looked up; give --row NUMBER, too")
     from fairenum.document.audit import AuditDocument
     from fairenum.document.files import load_as, to_json
     from fairenum.document.person import decide_about
     from fairenum.report.person import person_page
 
     document = load_as(AuditDocument, run)
-    found = decide_about(document, (values or {}) if row is None else _values_of(document, row, data), row)
+    dataset = None if data is None else _loaded(document, data)
+    found = decide_about(document, (values or {}) if row is None else _values_of(document, row, data, dataset), row)
+    found = _settled(document, found, dataset)
     return delivery.deliver_page(
         person_page(found, brief=True), partial(person_page, found), json=partial(to_json, found)
     )
 
 
-def _values_of(document: AuditDocument, row: int, data: str | None) -> dict[str, object]:
+def _loaded(document: AuditDocument, data: str) -> Dataset:
+    """Read the data of a run; refuse data that are not the run's."""
+    from fairenum.dataset import load_dataset
+
+    table, reading = document.dataset, document.config.reading
+    if document.incumbent is None or document.incumbent.source == "model":  # which nobody has to ask for this
+        reading = reading.without_incumbent()
+    dataset = load_dataset(data, table.label, table.favourable, table.sensitive_columns, reading=reading)
+    if dataset.fingerprint != table.fingerprint:
+        raise ResultError(f"{data!r} is not the data of this run: the content differs")
+    return dataset
+
+
+def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dataset | None) -> dict[str, object]:
     """Look a row up: in the data of the run or, without them, among the examples that the run holds."""
-    if data is not None:
-        return _cells(document, row, data)
+    if dataset is not None:
+        return _cells(row, data, dataset)
     example = next((one for one in document.examples if row in one.rows), None)
     if example is None:
         raise ResultError(
@@ -87,19 +104,21 @@ def _values_of(document: AuditDocument, row: int, data: str | None) -> dict[str,
     return dict(example.values)
 
 
-def _cells(document: AuditDocument, row: int, data: str) -> dict[str, object]:
-    """Read a row of the data of a run; refuse data that are not the run's."""
-    from fairenum.dataset import load_dataset
-
-    table, reading = document.dataset, document.config.reading
-    if document.incumbent is None or document.incumbent.source == "model":  # which nobody has to ask for this
-        reading = reading.without_incumbent()
-    dataset = load_dataset(data, table.label, table.favourable, table.sensitive_columns, reading=reading)
-    if dataset.fingerprint != table.fingerprint:
-        raise ResultError(f"{data!r} is not the data of this run: the content differs")
+def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
+    """Read a row of the data of a run."""
     place = dataset.placed(row)
     if place is None and dataset.numbers is not None:
         raise ResultError(f"the audit left row {row} of {data!r} out, or there is none; {len(dataset)} rows took part")
     if place is None:
         raise ResultError(f"{data!r} has no row {row}; its rows are 0 to {len(dataset) - 1}")
     return {column.name: column.values[place] for column in dataset.features}
+
+
+def _settled(document: AuditDocument, found: Person, dataset: Dataset | None) -> Person:
+    """Add what all other machines decide that are near-optimal, for which the machine is trained again."""
+    if dataset is None:
+        return found
+    from fairenum.auditing.reopening import retrained
+    from fairenum.auditing.tolerance import settled
+
+    return settled(document, found, *retrained(document, dataset))

@@ -18,6 +18,7 @@ from fairenum.cli.options import (
     taken_reading,
 )
 from fairenum.cli.outputs import check_target, measure_output_options
+from fairenum.cli.values import Number, Whole
 
 HELP = """Measure the decisions or scores in DATA, a bundled name or a file; nothing is trained.
 
@@ -45,17 +46,17 @@ statistic = partial(click.option, panel="Statistics", show_default=True)
 @table("--counts", is_flag=True, help="DATA counts rows: groups, n, selected (positives, true_positives).")
 @decision_options
 @statistic("--metric", type=click.Choice(METRICS), default=METRICS[0], metavar="GAP", help="Gap to compare by.")
-@statistic("--seed", type=int, default=0, help="Seed of the bootstrap.")
-@statistic("--confidence", type=float, default=0.95, help="Confidence of intervals and verdicts.")
-@statistic("--min-group-size", type=int, default=30, help="Groups with fewer rows are small.")
+@statistic("--seed", type=Whole("seed"), default=0, help="Seed of the bootstrap.")
+@statistic("--confidence", type=Number("confidence"), default=0.95, help="Confidence of intervals and verdicts.")
+@statistic("--min-group-size", type=Whole("min_group_size"), default=30, help="Groups with fewer rows are small.")
 @statistic(
     "--small-groups",
     type=click.Choice(["set-aside", "keep"]),
     default="set-aside",
     help="Show small groups and rows without one, but compare others; or compare all.",
 )
-@statistic("--same-within", type=float, default=0.02, help="A gap that differs by no more is the same.")
-@statistic("--replications", type=int, default=1000, help="Replications of the bootstrap.")
+@statistic("--same-within", type=Number("same_within"), default=0.02, help="A gap that differs by no more is the same.")
+@statistic("--replications", type=Whole("replications"), default=1000, help="Replications of the bootstrap.")
 @click.option(
     "--output",
     panel="Output",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 import rich_click as click
 from click.shell_completion import CompletionItem
 
-from fairenum.cli.values import Band, ClassWeights, Merge, NumberOr, split_names
+from fairenum.cli.values import Band, ClassWeights, Merge, Number, NumberOr, Whole, split_names
+from fairenum.document.ranges import described
 
 if TYPE_CHECKING:
     from fairenum.document.reading import Reading
@@ -153,7 +154,7 @@ def table_options(command: Command) -> Command:
         ),
         table(
             "--max-levels",
-            type=int,
+            type=Whole("max_levels"),
             metavar="N",
             default=100,
             show_default=True,
@@ -175,6 +176,21 @@ def decision_options(command: Command) -> Command:
     return added(command, (*GROUPING, *FILE, *ABOUT))
 
 
+def _patience(*, is_automatic: bool) -> Callable[[Command], Command]:
+    """Return the option that says when to give up; an audit can tell that by itself."""
+    told = "Give up after so many models that are nothing new"
+    if not is_automatic:
+        return model("--patience", type=Whole("patience"), default=1000, help=f"{told}.")
+    kind, metavar = NumberOr("auto", kind=int), "NUMBER|auto"
+    return model(
+        "--patience",
+        type=kind,
+        metavar=metavar,
+        default="auto",
+        help=f"{told}, {described('patience')}; auto: fewer for larger tables.",
+    )
+
+
 def model_options(
     distinct: str, cost: click.ParamType[float] | click.ParamType[float | str], metavar: str, weights: Sequence[str]
 ) -> Callable[[Command], Command]:
@@ -184,8 +200,10 @@ def model_options(
     """
     gamma = NumberOr("scale", "auto")
     options = (
-        model("-k", "--models", "k", type=int, default=50, help="How many models to list."),
-        model("--C", "C", type=cost, default=1.0, metavar=metavar, help="Price of a violated margin."),
+        model("-k", "--models", "k", type=Whole("k"), default=50, help="How many models to list."),
+        model(
+            "--C", "C", type=cost, default=1.0, metavar=metavar, help=f"Price of a violated margin, {described('C')}."
+        ),
         model(
             "--class-weight",
             type=ClassWeights(*weights),
@@ -195,11 +213,30 @@ def model_options(
             + ("; auto: balanced if the plain machine neglects a label." if "auto" in weights else "."),
         ),
         model("--kernel", type=click.Choice(["linear", "rbf", "poly"]), default="linear", help="The kernel."),
-        model("--gamma", type=gamma, default="scale", metavar="NUMBER|scale|auto", help="Gamma of rbf and poly."),
-        model("--degree", type=int, default=3, help="Degree of poly."),
-        model("--coef0", type=float, default=0.0, help="Constant term of poly."),
+        model(
+            "--gamma",
+            type=gamma,
+            default="scale",
+            metavar="NUMBER|scale|auto",
+            help=f"Gamma of rbf and poly, {described('gamma')}.",
+        ),
+        model("--degree", type=Whole("degree"), default=3, help="Degree of poly."),
+        model("--coef0", type=Number("coef0"), default=0.0, help="Constant term of poly."),
         model(
             "--solver", metavar="NAME", default="path", shell_complete=complete_solver, help="See: fairenum solvers."
+        ),
+        model(
+            "--solver-timeout",
+            type=Number("solver_timeout"),
+            metavar="SECONDS",
+            show_default=False,
+            help="Longest time for one answer of a solver other than path, in a process of its own.  [default: 600]",
+        ),
+        model(
+            "--fallback",
+            metavar="NAME",
+            shell_complete=complete_solver,
+            help="Solver that goes on where the other fails; the report says so.",
         ),
         model(
             "--distinct",
@@ -208,8 +245,13 @@ def model_options(
             default=distinct,
             help="What makes another model: other predictions, another support, or diverse predictions.",
         ),
-        model("--min-difference", type=float, default=0.01, help="Share of rows that diverse models decide otherwise."),
+        model(
+            "--min-difference",
+            type=Number("min_difference"),
+            default=0.01,
+            help="Share of rows that diverse models decide otherwise.",
+        ),
         model("--rows", is_flag=True, show_default=False, help="Leave identical rows out one by one, as in the paper."),
-        model("--patience", type=int, default=1000, help="Give up after so many models that are nothing new."),
+        _patience(is_automatic="auto" in weights),
     )
     return lambda command: added(command, options)

@@ -1,13 +1,15 @@
-"""Progress on stderr: a bar if that is a terminal, and one line if the first model takes long."""
+"""Progress on stderr: a bar if that is a terminal, and a line if something takes long."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import Timer
 
-from fairenum.progress import Progress, silent
+from fairenum.budget import Budget
+from fairenum.progress import Estimate, Progress, silent
 
 STAGES = {
     "load": "reading the table",
@@ -20,42 +22,106 @@ STAGES = {
     "screen": "looking at what single features give away",
     "score": "scoring",
     "disagree": "comparing decisions",
+    "prices": "finding whose decision depends on the choice of model",
     "range": "bounding what any machine could do",
     "choose": "selecting",
+    "state": "putting it together",
     "explain": "looking for the examples that matter",
     "weigh": "weighing how much choosing flatters",
     "attack": "simulating attacks",
     "reproduce": "running splits and draws",
 }
 LONG = 5.0
-FIRST_RUN = (
-    "still at the first model: a first run compiles the inner loop, once; large tables take long (--split trains on "
-    "fewer rows)"
-)
+FIRST_MODEL = "still at the first model: large tables take long (--split trains on fewer rows)"
+COMPILING = "compiling the solver for this machine, once: this takes some seconds"
+LONG_RUN = 20.0  # seconds from which on an estimate is worth a line
+MINUTE, HOUR = 60.0, 3600.0
+SHORTER = "--time-limit ends it sooner, Ctrl-C now"
+COMING_TO_AN_END = "interrupted: what there is so far is being scored and saved; Ctrl-C again gives it up"
+
+
+class Shown:
+    """What is under way, with a line above it where something takes long."""
+
+    def __init__(self, show: Progress, say: Callable[[str], None], budget: Budget | None) -> None:
+        self._show, self._say, self._budget = show, say, budget
+        self._patience = Timer(LONG, say, [FIRST_MODEL])
+        self._patience.daemon = True
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Show a stage."""
+        self._show(stage, done, total)
+        has_started, is_waiting = self._patience.ident is not None, stage == "enumerate" and not done
+        if is_waiting and not has_started:
+            self._patience.start()
+        elif has_started and not is_waiting:
+            self._patience.cancel()
+
+    def expect(self, estimate: Estimate) -> None:
+        """Say how long it will take, if that is long."""
+        limit = self._budget.seconds if self._budget else None
+        if estimate.seconds > LONG_RUN:
+            cut = SHORTER if limit is None else f"the limit of {limit:g} s cuts it" if limit < estimate.seconds else ""
+            self._say(f"this will take about {expected(estimate)}{f'; {cut}' if cut else ''}")
+
+    def close(self) -> None:
+        """Say nothing any more."""
+        self._patience.cancel()
+
+
+def expected(estimate: Estimate) -> str:
+    """Write an estimate with as many digits as it deserves."""
+    seconds = estimate.seconds
+    time = f"{seconds / HOUR:.0f} h"
+    if seconds < 2.0 * MINUTE:
+        time = f"{round(seconds, -1):.0f} s"
+    elif seconds < 2.0 * HOUR:
+        time = f"{seconds / MINUTE:.0f} min"
+    return f"{time} of one processor and {estimate.memory / 1e9:.1f} GB of memory"
 
 
 @contextmanager
-def shown_progress(quiet: bool) -> Iterator[Progress]:
-    """Show what is under way."""
+def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progress]:
+    """Show what is under way, and that Ctrl-C was heard."""
     if quiet:
         yield silent
         return
     with _bar() as (show, say):
-        patience = Timer(LONG, say, [FIRST_RUN])
-        patience.daemon = True
-
-        def report(stage: str, done: int, total: int | None) -> None:
-            show(stage, done, total)
-            has_started, is_waiting = patience.ident is not None, stage == "enumerate" and not done
-            if is_waiting and not has_started:
-                patience.start()
-            elif has_started and not is_waiting:
-                patience.cancel()
-
+        shown = Shown(show, say, budget)
+        if budget:
+            budget.heard = partial(say, COMING_TO_AN_END)
         try:
-            yield report
+            with _compiling_said(say):
+                yield shown
         finally:
-            patience.cancel()
+            shown.close()
+
+
+@contextmanager
+def _compiling_said(say: Callable[[str], None]) -> Iterator[None]:
+    """Say it when the solver is being compiled, once however many parts that has."""
+    log, handler = logging.getLogger("fairenum.compiling"), _Once(say)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+class _Once(logging.Handler):
+    """Says one thing at the first record."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self._say, self._is_said = say, False
+
+    def emit(self, _record: logging.LogRecord) -> None:
+        if not self._is_said:
+            self._is_said = True
+            self._say(COMPILING)
 
 
 @contextmanager

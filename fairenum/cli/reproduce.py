@@ -13,6 +13,7 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import check_jobs
 from fairenum.cli.outputs import check_target
 from fairenum.cli.progress import shown_progress
+from fairenum.cli.values import CheckedWhole
 
 if TYPE_CHECKING:
     from fairenum.document.reproduction import ReproductionDocument
@@ -32,13 +33,18 @@ page, Markdown and the run itself go into one folder.
 @click.command(help=HELP)
 @click.argument("experiments", nargs=-1, metavar="[german|ionosphere|sonar|compas]...", type=click.Choice(NAMES))
 @click.option("--quick", is_flag=True, help="A first look: few splits and draws.")
-@click.option("--splits", type=click.IntRange(min=1), help="Random splits of each table.  [default: 40]")
-@click.option("--draws", type=click.IntRange(min=1), help="Random draws of COMPAS.  [default: 250]")
+@click.option("--splits", type=CheckedWhole("splits"), help="Random splits of each table.  [default: 40]")
+@click.option("--draws", type=CheckedWhole("draws"), help="Random draws of COMPAS.  [default: 250]")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the first split and draw."
+    "--seed", type=CheckedWhole("seed"), default=0, show_default=True, help="Seed of the first split and draw."
 )
 @click.option(
-    "--jobs", type=int, default=-1, show_default=True, callback=check_jobs, help="Processes; -1 for all processors."
+    "--jobs",
+    type=CheckedWhole("jobs"),
+    default=-1,
+    show_default=True,
+    callback=check_jobs,
+    help="Processes; -1 for all processors.",
 )
 @click.option(
     "--output",

@@ -12,6 +12,7 @@ from fairenum.cli.exit import Exit
 from fairenum.cli.options import EPS_HELP, MAX_DROP_HELP, METRIC_HELP, METRICS, complete_data
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress import shown_progress
+from fairenum.cli.values import Number, Whole
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.command(help=HELP)
 @click.argument("run", type=click.Path(dir_okay=False))
 @tolerance("--metric", type=click.Choice(METRICS), metavar="GAP", help=METRIC_HELP)
-@tolerance("--eps", type=float, help=EPS_HELP)
-@tolerance("--max-loss", type=float, help="Largest relative rise of the loss on all training rows, left out or not.")
-@tolerance("--max-performance-drop", "--max-accuracy-drop", type=float, help=MAX_DROP_HELP)
+@tolerance("--eps", type=Number("eps"), help=EPS_HELP)
+@tolerance(
+    "--max-loss",
+    type=Number("max_loss"),
+    help="Largest relative rise of the loss on all training rows, left out or not.",
+)
+@tolerance("--max-performance-drop", "--max-accuracy-drop", type=Number("max_performance_drop"), help=MAX_DROP_HELP)
 @tolerance(
     "--guard",
     "guards",
@@ -43,7 +48,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     help="What a fairer model must not make worse, as for fairenum audit, in the place of the run's guardrail about "
     "the same. Repeatable; none first turns off those of the run.",
 )
-@tolerance("--rank", type=int, help="Take this model instead of the fairest.")
+@tolerance("--rank", type=Whole("rank"), help="Take this model instead of the fairest.")
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
 @output(
     "--export",
@@ -77,17 +82,10 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
 def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
     """List the models of a saved run again, and lay them beside it; refuse models or data that are not the run's."""
     from fairenum.api import AuditResult, audit
+    from fairenum.auditing.reopening import config_of
 
     table = saved.dataset
-    # a run that names no guardrail was made before there were any
-    config = saved.config.but(guards=saved.config.guards or ("none",))
-    if saved.incumbent is None:  # the card of a bundled table may have come to name one since
-        config = config.but(reading=config.reading.without_incumbent())
-    elif saved.incumbent.source == "model" and config.reading.incumbent_model is None:
-        raise ResultError(
-            "the model in use was given to this run in Python, and a saved run does not hold it; make a new run with "
-            "export() there"
-        )
+    config = config_of(saved)
     with shown_progress(quiet) as progress:
         fresh = audit(data, table.label, table.favourable, table.sensitive_columns, config=config, progress=progress)
     if fresh.is_partial:

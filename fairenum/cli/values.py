@@ -6,9 +6,64 @@ import csv
 
 import rich_click as click
 
+from fairenum.checking import TINY, shown, within
+from fairenum.document.ranges import NUMBERS, WHOLE
+
+
+class Whole(click.IntRange):
+    """A whole number of any length, whose range the manual tells and the configuration checks."""
+
+    def __init__(self, option: str) -> None:
+        low, high = WHOLE[option]
+        super().__init__(low, high)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a whole number."""
+        try:
+            return int(str(value))
+        except ValueError:  # also of more digits than Python reads
+            self.fail(f"{shown(value)} is not a valid integer", param, ctx)
+
+
+class Number(click.FloatRange):
+    """A number, whose range the manual tells and the configuration checks."""
+
+    def __init__(self, option: str) -> None:
+        low, high = NUMBERS[option]
+        super().__init__(0.0 if low == TINY else low, high, min_open=low == TINY)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        try:
+            return float(str(value))
+        except ValueError:
+            self.fail(f"{shown(value)} is not a valid float", param, ctx)
+
+
+class CheckedWhole(Whole):
+    """A whole number that is no option of a configuration, and so is checked here."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a whole number; refuse one out of its range."""
+        number, low, high = super().convert(value, param, ctx), int(self.min or 0), int(self.max or 0)
+        if not low <= number <= high:
+            self.fail(f"{shown(number)} is not {within('a whole number', low, high)}", param, ctx)
+        return number
+
+
+class CheckedNumber(Number):
+    """A number that is no option of a configuration, and so is checked here."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number; refuse one out of its range."""
+        number, low, high = super().convert(value, param, ctx), self.min or 0.0, self.max or 0.0
+        if not low <= number <= high or (self.min_open and number == low):
+            self.fail(f"{shown(number)} is not {within('a number', TINY if self.min_open else low, high)}", param, ctx)
+        return number
+
 
 class NumberOr(click.ParamType[float | str]):
-    """A number, or one of a few words."""
+    """A number, or one of a few words; the configuration checks its range."""
 
     name = "number"
 
@@ -23,7 +78,7 @@ class NumberOr(click.ParamType[float | str]):
             return self.kind(str(value))
         except ValueError:
             number = "whole number" if self.kind is int else "number"
-            self.fail(f"{value!r} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
+            self.fail(f"{shown(value)} is neither a {number} nor {' or '.join(self.words)}", param, ctx)
 
 
 class ClassWeights(click.ParamType[tuple[float, float] | str]):
@@ -44,7 +99,7 @@ class ClassWeights(click.ParamType[tuple[float, float] | str]):
         try:
             return float(favourable), float(unfavourable)
         except ValueError:
-            self.fail(f"{value!r} is neither {' nor '.join(self.words)} nor two weights such as 1:4", param, ctx)
+            self.fail(f"{shown(value)} is neither {' nor '.join(self.words)} nor two weights such as 1:4", param, ctx)
 
 
 class Sizes(click.ParamType[tuple[float, ...]]):
@@ -57,10 +112,12 @@ class Sizes(click.ParamType[tuple[float, ...]]):
         texts = [text.strip() for text in str(value).split(",")]
         try:
             sizes = tuple(int(text) if text.isdecimal() else float(text) for text in texts)
-        except ValueError:
+        except ValueError:  # also of more digits than Python reads
             sizes = ()
         if len(sizes) != 3 or not all(size >= 0 for size in sizes):
-            self.fail(f"{value!r} is not train, selection and holdout, such as 0.6,0.2,0.2 or 600,200,200", param, ctx)
+            self.fail(
+                f"{shown(value)} is not train, selection and holdout, such as 0.6,0.2,0.2 or 600,200,200", param, ctx
+            )
         return sizes
 
 
@@ -75,7 +132,7 @@ class Budgets(click.ParamType[tuple[float, ...]]):
         try:
             return tuple(int(text) if text.isdecimal() else float(text) for text in texts)
         except ValueError:
-            self.fail(f"{value!r} is no list of rows or shares to flip, such as 10 or 0.01,0.05", param, ctx)
+            self.fail(f"{shown(value)} is no list of rows or shares to flip, such as 10 or 0.01,0.05", param, ctx)
 
 
 class Band(click.ParamType[tuple[str, list[float]]]):
@@ -95,7 +152,7 @@ class Band(click.ParamType[tuple[str, list[float]]]):
         if column and numbers:
             return column, numbers
         raise click.BadParameter(
-            f"{value!r} is not a column and the upper ends of its bands, such as age=25 or age=25,60", ctx, param
+            f"{shown(value)} is not a column and the upper ends of its bands, such as age=25 or age=25,60", ctx, param
         )
 
 
@@ -110,7 +167,9 @@ class Merge(click.ParamType[tuple[str, list[str]]]):
         if name.strip() and (groups := split_names(members)):
             return name.strip(), groups
         raise click.BadParameter(
-            f"{value!r} is not a new group and those that it joins, such as Other=a,b or race:Other=a,b", ctx, param
+            f"{shown(value)} is not a new group and those that it joins, such as Other=a,b or race:Other=a,b",
+            ctx,
+            param,
         )
 
 

@@ -7,12 +7,12 @@ import pandas as pd
 from fairenum.document.audit import AuditDocument
 from fairenum.document.kinds import JudgedDocument
 from fairenum.document.measure import MeasureDocument
-from fairenum.frames import choice, features, measured, scores
+from fairenum.frames import arbitrariness, choice, features, measured, scores
 from fairenum.frames.cells import to_csv, to_xlsx
 
 __all__ = ["models", "tables", "to_csv", "to_xlsx"]
 
-SHEETS = {**scores.SHEETS, **choice.SHEETS, **features.SHEETS}
+SHEETS = {**scores.SHEETS, **arbitrariness.SHEETS, **choice.SHEETS, **features.SHEETS}
 
 
 def models(document: AuditDocument) -> pd.DataFrame:

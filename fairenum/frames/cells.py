@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping
 from numbers import Number
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # What a cell begins with that a spreadsheet would compute (OWASP, CSV injection), full-width signs among them.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# The same behind what parts cells in spreadsheets of other countries, which quotes do not keep them from.
+PARTED = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+BLANKS = " \u00a0\u200b\u2060\ufeff"  # which some spreadsheets pass over
 LONGEST_TITLE, LONGEST_CELL, MOST_ROWS = 31, 32_767, 1_048_576  # of a sheet, by Excel's specification
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", "_"))
 ADVICE = "pip install 'fairenum[excel]'"
@@ -37,11 +41,14 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 def is_formula(text: str) -> bool:
     """Tell whether a spreadsheet might compute a text."""
-    return text.startswith(FORMULA)
+    return text.lstrip(BLANKS).startswith(FORMULA)
 
 
 def _inert(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
+    """Mark a formula as text, also one that is a cell of its own where semicolons or bars part cells."""
+    if not isinstance(cell, str):
+        return cell
+    return PARTED.sub(r"\1'", f"'{cell}" if is_formula(cell) else cell)
 
 
 def require_xlsx() -> None:

@@ -10,6 +10,7 @@ from fairenum.document.anatomy import GroupFlips
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import Caution
 from fairenum.document.consequences import strip_of
+from fairenum.document.possible import Extent
 from fairenum.frames.sheet import Row, Sheet, limits, three
 
 STRIP = ("column", "metric", "is_claim")
@@ -17,7 +18,6 @@ JUDGED = ("confidence", "verdict", "is_coarse")
 GUARD = ("guard", "subject", "low", "high", "selection")
 LEFT_OUT = ("row", "copies", "of", "label")
 CLUSTER = ("label", "group", "records", "share", "share_of_training")
-END = ("bound", "attained")
 
 
 def _strip(document: AuditDocument) -> Iterator[Row]:
@@ -78,12 +78,13 @@ def _flipped_groups(document: AuditDocument) -> Iterator[Row]:
 
 
 def _range(document: AuditDocument) -> Iterator[Row]:
-    """Yield both ends of the proven range."""
+    """Yield the gap, and then the selection rate of every group, for each loss."""
     if found := document.range:
-        first, second = found.groups
-        place: Row = {"column": found.column, "group": first, "other_group": second, "eps": found.eps}
-        for end in ("low", "high"):
-            yield place | {"end": end, **{name: getattr(getattr(found, end), name) for name in END}}
+        for level in found.levels:
+            place: Row = {"column": found.column, "eps": level.eps}
+            yield place | {"of": "demographic_parity_difference", **asdict(level.gap)}
+            for group in level.groups:
+                yield place | {"of": "selection_rate", "group": group.group, **asdict(group.rate)}
 
 
 def _warnings(document: AuditDocument) -> Iterator[Row]:
@@ -100,6 +101,6 @@ SHEETS = {
     "clusters": Sheet((*CLUSTER, "shared"), _clusters),
     "flips": Sheet(("row", "label", "reference", "selected"), _flips, _group_columns),
     "flipped_groups": Sheet(("column", *GroupFlips.__struct_fields__), _flipped_groups),
-    "range": Sheet(("column", "group", "other_group", "eps", "end", *END), _range),
+    "range": Sheet(("column", "eps", "of", "group", *Extent.__struct_fields__), _range),
     "warnings": Sheet(Caution.__struct_fields__, _warnings),
 }

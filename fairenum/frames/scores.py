@@ -93,7 +93,7 @@ def _outcomes(document: AuditDocument) -> Iterator[Row]:
 
 
 def _disagreement(document: AuditDocument) -> Iterator[Row]:
-    for column, groups in document.multiplicity.by_column.items():
+    for column, groups in document.multiplicity.by_column.items() if document.multiplicity else ():
         for group in groups:
             yield {"column": column, **asdict(group)}
 

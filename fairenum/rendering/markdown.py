@@ -6,11 +6,23 @@ import re
 from collections.abc import Iterator, Mapping
 
 from fairenum.rendering.page import Block, Explorer, Facts, Figure, Items, Page, Paragraph, Section, Table
+from fairenum.rendering.text import plain
 
-# What comes from outside is text: no markup, no HTML, no links, no mentions.
-ESCAPES = str.maketrans(
-    {sign: f"\\{sign}" for sign in "\\`*_[]|~#!"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}
+# What comes from outside is text: no markup, no HTML, no formulas.
+ESCAPES = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]|~#!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+# GitHub looks for mentions, references, addresses and emoji once Markdown is read, when a backslash or a character
+# reference is a plain sign again. An empty comment parts them for it, and for nobody who reads or copies the page.
+APART = "<!-- -->"
+LINKED = re.compile(
+    r"@(?=\w)"  # a person, a team, an address
+    r"|\\#(?=\w)"  # an issue or a pull request
+    r"|(?i:\bGH)(?=-\d)"  # the same
+    r"|:(?=//)|(?i:\bwww)(?=\.)|(?i:\b(?:mailto|xmpp)(?=:))"  # an address of a page
+    r"|:(?=[\w+-]+:)"  # an emoji
 )
+COMMIT = re.compile(r"\b(?=\d*[a-fA-F])[0-9a-fA-F]{7,40}\b")
+# What makes a list or a heading of a line that begins with it.
+BLOCK = re.compile(r"^(\d{0,9})([-+](?=\s|$)|-+(?=\s*$)|=+(?=\s*$)|(?<=\d)[.)](?=\s|$))")
 
 
 def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
@@ -27,8 +39,10 @@ def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Write text so that Markdown shows it as it is."""
-    return text.translate(ESCAPES).replace("://", "&#58;//").replace("www.", "www&#46;")
+    """Write text so that Markdown shows it as it is, and GitHub links nothing in it."""
+    inert = LINKED.sub(lambda found: found[0] + APART, plain(text).strip().translate(ESCAPES))
+    inert = COMMIT.sub(lambda found: APART.join(re.findall(".{1,6}", found[0])), inert)
+    return BLOCK.sub(r"\1\\\2", inert, count=1)
 
 
 def _lines(page: Page, files: Mapping[str, str]) -> Iterator[str]:

@@ -27,18 +27,18 @@ def print_page(page: Page, console: Console, files: Iterable[tuple[str, str]] = 
             # every text stands in a Text of its own: what looks like markup is shown, never obeyed
             console.print(part, markup=False, highlight=False)
         for kind, path in files:  # a path to copy must not be broken into lines
-            console.print(Text(f"{kind}: {plain(path)}"), soft_wrap=True)
+            console.print(_text(f"{kind}: {path}"), soft_wrap=True)
     # rich fills lines up with blanks, which a log should not keep
     console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
 
 
 def _parts(page: Page, width: int) -> Iterator[RenderableType]:
     if page.notice:
-        yield Text(page.notice)
+        yield _text(page.notice)
         yield Text()
-    yield Text(page.subject, style="dim")
+    yield _text(page.subject, style="dim")
     yield Text()
-    yield Text(page.headline, style="bold green" if page.is_good_news else "bold")
+    yield _text(page.headline, style="bold green" if page.is_good_news else "bold")
     if page.strip:
         yield Text()
         yield from _table(page.strip.table, width)
@@ -47,7 +47,7 @@ def _parts(page: Page, width: int) -> Iterator[RenderableType]:
         yield _bullets(page.findings)
     for section in page.sections:
         yield Text()
-        yield Text(section.title, style="bold")
+        yield _text(section.title, style="bold")
         for place, block in enumerate(section.blocks):
             if place:
                 yield Text()
@@ -65,7 +65,7 @@ def _checks(page: Page) -> Iterator[tuple[str, str, str]]:
 def _block(block: Block, width: int) -> Iterator[RenderableType]:
     match block:
         case Paragraph():
-            yield Text(block.text)
+            yield _text(block.text)
         case Items():
             yield _bullets(block.items)
         case Facts():
@@ -84,20 +84,20 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
 def _figure(figure: Figure) -> Iterator[RenderableType]:
     """Show the rendition in plain characters, or say what the plots show."""
     if figure.plain:
-        yield Text(figure.plain, no_wrap=True)
+        yield Text("\n".join(map(plain, figure.plain.split("\n"))), no_wrap=True)
         return
-    yield Text(figure.caption, style="dim")
+    yield _text(figure.caption, style="dim")
     yield _bullets(tuple(f"{plot.name}. {plot.description}" for plot in figure.plots))
 
 
 def _table(table: Table, width: int) -> Iterator[RenderableType]:
     if table.title:
-        yield Text(table.title, style="bold")
+        yield _text(table.title, style="bold")
     for number, places in enumerate(_pieces(table, width)):
         if number:
             yield Text()
         yield _piece(table, places, width)
-    yield from (Text(note, style="dim") for note in table.notes)
+    yield from (_text(note, style="dim") for note in table.notes)
 
 
 def _pieces(table: Table, width: int) -> Iterator[list[int]]:
@@ -141,13 +141,13 @@ def _piece(table: Table, places: Sequence[int], width: int) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
     widths = _widths(table, places, width)
     for place in places:
-        heading = Text(table.whole_headings[place])
+        heading = _text(table.whole_headings[place])
         if place < table.names:
             drawn.add_column(heading, overflow="fold", width=widths[place])
         else:
             drawn.add_column(heading, no_wrap=True, justify="right", min_width=widths[place])
     for number, row in enumerate(table.rows):
-        drawn.add_row(*(Text(row[place]) for place in places), style="bold" if number == table.marked else None)
+        drawn.add_row(*(_text(row[place]) for place in places), style="bold" if number == table.marked else None)
     return drawn
 
 
@@ -161,5 +161,10 @@ def _items(items: list[tuple[str, str, str]]) -> RenderableType:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for heading, text, style in items:
-        grid.add_row(Text(heading, style=style), Text(text))
+        grid.add_row(_text(heading, style=style), _text(text))
     return grid
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Show a text as it is: nothing in it is markup, or steers the terminal."""
+    return Text(plain(text), style=style)

@@ -29,7 +29,8 @@ def shortened(text: object, width: int) -> str:
 def file_name(name: str, ending: str) -> str:
     """Name a file after a table, in signs that every file system takes."""
     safe = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
-    return f"fairenum-{safe[:60]}.{ending}"
+    short = safe[:60].encode()[:120].decode(errors="ignore")  # a file's name has 255 bytes, not signs
+    return f"fairenum-{short}.{ending}"
 
 
 def sentence_list(parts: Iterable[str]) -> str:
@@ -44,7 +45,9 @@ def capitalised(text: str) -> str:
 
 
 def _visible(sign: str) -> str:
-    # Cc controls, Cf formats (with the direction marks), Cs surrogates, Co private, Zl and Zp line ends
-    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+    # Cc controls, Cf formats (with the direction marks), Cs surrogates, Co private, Zl and Zp line ends; and Unicode's
+    # noncharacters, of which XML forbids some
+    is_none = ord(sign) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(sign) <= 0xFDEF
+    if is_none or unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
         return sign.encode("unicode_escape").decode("ascii")
     return sign

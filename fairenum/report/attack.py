@@ -30,7 +30,7 @@ def attack_page(document: AttackDocument) -> Page:
         subject=wording.attack_subject(document),
         headline=wording.attack_headline(attack, strategy, worst),
         findings=tuple(wording.attack_findings(attack, strategy, worst)),
-        warnings=(*remarks.warnings(data.remarks), *wording.attack_warnings(attack)),
+        warnings=(*remarks.warnings(data.remarks), *wording.attack_lapses(document), *wording.attack_warnings(attack)),
         sections=(
             Section("curve", "The gap against flipped labels", (_figure(attack),)),
             *(Section.of_table(anchor, table) for anchor, table in _tables(attack)),

@@ -16,7 +16,21 @@ from fairenum.document.table import TableFacts
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.page import Block, Facts, Items, Page, Section, Table, Tile
 from fairenum.rendering.text import file_name, plain, shortened
-from fairenum.report import attack, bias_audit, choice, features, grid, groups, memo, models, scores, strip
+from fairenum.report import (
+    arbitrariness,
+    attack,
+    bias_audit,
+    choice,
+    exploration,
+    features,
+    grid,
+    groups,
+    memo,
+    models,
+    possible,
+    scores,
+    strip,
+)
 from fairenum.report.embedded import copy_of
 from fairenum.report.models import training_loss
 from fairenum.report.rules import Rule, judge
@@ -34,6 +48,7 @@ from fairenum.report.wording import (
     profiles,
 )
 from fairenum.report.wording import audit as wording
+from fairenum.report.wording.arbitrariness import loss
 from fairenum.report.wording.headline import headline, is_good_news
 
 
@@ -107,8 +122,13 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
     yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in shown)
     if chosen := other_model(document):
         yield Tile(f"training loss, model {chosen.rank}", training_loss(chosen), "above the best, on all rows")
-    found = document.multiplicity
-    yield Tile("rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}")
+    if priced := document.arbitrariness:
+        words = f"by some model within {loss(priced.eps)}, listed or not"
+        yield Tile("people decided otherwise", percent(priced.overall.ambiguity.least), words)
+    elif found := document.multiplicity:
+        yield Tile(
+            "rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}"
+        )
 
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
@@ -121,6 +141,8 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
     for place, table in enumerate(one for one in document.group_tables if one.rank in _brief_ranks(document)):
         yield Section.of_table(f"groups-{place + 1}", groups.impact(table))
     yield from scores.model_score_sections(document, is_brief=True)
+    yield from arbitrariness.brief_sections(document)
+    yield from possible.brief_sections(document)
     yield from features.brief_sections(document)
     if document.attack:
         yield attack.attack_section(document.attack)
@@ -138,6 +160,7 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
     yield from grid.grid(document)
     yield models.explored(document)
     yield choice.chosen(document)
+    yield from exploration.committed(document)
     yield groups.selected_groups(document)
     yield from _beside(document)
     if sum(model.origin == "exact" for model in document.models) > 1:
@@ -148,6 +171,7 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
 def _memo(document: AuditDocument) -> Iterator[Section]:
     """Arrange a memo on less discriminatory alternatives."""
     yield from memo.memo(document)
+    yield from exploration.committed(document)
     yield from strip.guardrails(document)
     yield from grid.grid(document)
     yield from _beside(document)
@@ -182,7 +206,7 @@ def _tools(document: AuditDocument) -> list[bias_audit.Tool]:
 
 def _beside(document: AuditDocument) -> Iterator[Section]:
     yield from _methods(document)
-    yield from models.possible(document)
+    yield from possible.sections(document)
 
 
 def _methods(document: AuditDocument) -> Iterator[Section]:
@@ -192,7 +216,9 @@ def _methods(document: AuditDocument) -> Iterator[Section]:
 def _rest(document: AuditDocument) -> Iterator[Section]:
     yield from scores.model_score_sections(document)
     yield from features.sections(document)
-    yield groups.disagreement(document)
+    yield from arbitrariness.sections(document)
+    if document.multiplicity:
+        yield groups.disagreement(document.multiplicity)
     if document.attack:
         yield attack.attack_section(document.attack)
     steps, limits = Items(tuple(method.steps(document))), Items(tuple(method.limits(document)))
@@ -209,6 +235,8 @@ def _setting(document: AuditDocument) -> Iterator[Block]:
     if solver := environment.solver:
         facts.append(("solver", f"{solver.name} {solver.version}, {solver.provider}"))
     facts.append(("versions", versions))
+    if document.options_file:
+        facts.append(("options from", document.options_file))
     yield Facts(tuple((name, shortened(text, VALUE_WIDTH)) for name, text in facts))
     rows = tuple((plain(name), shortened(text, VALUE_WIDTH)) for name, text in options(document).items())
     yield Table("Options as they were resolved", ("option", "value"), rows, names=2, is_folded=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from fairenum.document.bench import PAPER_ALGORITHM, BenchDocument, GrowthSeries, RaceResult
-from fairenum.document.terms import GrowthAxis
+from fairenum.document.bench import PAPER_ALGORITHM, BenchDocument, GrowthSeries, GrowthSubject, RaceResult
 from fairenum.rendering.loglog import Line, draw, duration
 from fairenum.rendering.numbers import counted, three_digits
 from fairenum.rendering.page import Facts, Figure, Page, Section, Table, Tile
@@ -15,7 +14,7 @@ from fairenum.rendering.svg.plot import LETTER
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.rendering.text import file_name, plain, shortened
 from fairenum.report.embedded import copy_of
-from fairenum.report.wording import AXES, SIGNS, VALUE_WIDTH, remarks, short
+from fairenum.report.wording import AXES, SIGNS, VALUE_WIDTH, growth, remarks, short
 from fairenum.report.wording import experiments as wording
 
 TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
@@ -54,8 +53,11 @@ def _tiles(document: BenchDocument) -> Iterator[Tile]:
 
 def _sections(document: BenchDocument) -> Iterator[Section]:
     yield Section("race", "The race", (Figure((_race_plot(document),), wording.RACE_CAPTION), _race(document)))
-    if document.growth:
-        yield Section("growth", "How the times grow", (_growth(document),))
+    small = [one for one in document.growth if one not in document.scale]
+    if small:
+        yield Section("growth", "How the times grow", (_growth(small, document),))
+    if document.scale:
+        yield Section("scale", "Large tables and long lists", tuple(_scale(document)))
     yield Section("setting", "How it was measured", (Facts(tuple(_facts(document))),))
 
 
@@ -118,19 +120,31 @@ def _looks(document: BenchDocument) -> dict[str, tuple[str, Shape]]:
     return {**looks, PAPER_ALGORITHM: PAPER_LOOK}
 
 
-def _growth(document: BenchDocument) -> Figure:
-    series = {axis: [one for one in document.growth if one.axis == axis and one.sizes] for axis in AXES}
-    plots = tuple(_growth_plot(axis, found, document) for axis, found in series.items() if found)
-    drawn = (draw([_line(one) for one in found], wording.growth_title(axis)) for axis, found in series.items() if found)
-    return Figure(plots, wording.GROWTH_CAPTION, "\n\n".join(drawn))
+def _growth(series: Sequence[GrowthSeries], document: BenchDocument) -> Figure:
+    subjects = list(dict.fromkeys(one.subject for one in series))
+    by_subject = {subject: [one for one in series if one.subject == subject and one.sizes] for subject in subjects}
+    found = {subject: lines for subject, lines in by_subject.items() if lines}
+    plots = tuple(_growth_plot(subject, lines, document) for subject, lines in found.items())
+    drawn = (draw([_line(one) for one in lines], growth.title(subject)) for subject, lines in found.items())
+    return Figure(plots, growth.CAPTION, "\n\n".join(drawn))
+
+
+def _scale(document: BenchDocument) -> Iterator[Figure | Table]:
+    yield _growth(document.scale, document)
+    yield Table(
+        title="As far as everybody came",
+        headings=("what", "who", "to", "CPU s", "grows like", "memory", "grows like"),
+        rows=tuple(map(growth.cells, document.scale)),
+        notes=growth.NOTES,
+    )
 
 
 def _line(series: GrowthSeries) -> Line:
-    return Line(short(series.name), series.sizes, series.seconds, wording.growth_end(series))
+    return Line(short(series.name), series.sizes, series.seconds, growth.end(series))
 
 
-def _growth_plot(axis: GrowthAxis, found: Sequence[GrowthSeries], document: BenchDocument) -> Plot:
-    looks = _looks(document)
+def _growth_plot(subject: GrowthSubject, found: Sequence[GrowthSeries], document: BenchDocument) -> Plot:
+    looks, axis = _looks(document), subject.axis
     layers: list[Layer] = []
     for one in found:
         tone, shape = looks[one.name]
@@ -138,9 +152,9 @@ def _growth_plot(axis: GrowthAxis, found: Sequence[GrowthSeries], document: Benc
         marks = (Mark(x, y, f"{short(one.name)}: {duration(y)}", tone=tone, shape=shape) for x, y in points)
         layers += [Curve(tuple(x for x, _ in points), tuple(y for _, y in points), tone=tone), Marks(tuple(marks))]
     return Plot(
-        title=AXES[axis],
-        name=f"CPU seconds against {AXES[axis]}",
-        description="; ".join(f"{short(one.name)}: {wording.growth_end(one)}" for one in found),
+        title=growth.heading(subject),
+        name=growth.title(subject),
+        description="; ".join(f"{short(one.name)}: {growth.end(one)}" for one in found),
         x=Axis(AXES[axis], is_log=True),
         y=Axis("CPU seconds", is_log=True),
         layers=tuple(layers),

@@ -52,7 +52,7 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
     if document.explanation:
         yield Paragraph(wording.left_out(document.explanation, is_against_incumbent=document.is_against_incumbent))
         if document.explanation.clusters:
-            yield _clusters(document.explanation.clusters, document.dataset.label)
+            yield clusters_table(document.explanation.clusters, document.dataset.label)
     if table := _examples(document, model):
         yield table
     elif model.left_out:
@@ -126,12 +126,13 @@ def _change_row(name: str, change: Parts[Estimate]) -> tuple[str, str, str]:
     return name, estimate(change.selection, signed), estimate(change.holdout, signed)
 
 
-def _clusters(clusters: Sequence[Cluster], label: str) -> Table:
-    hidden = len(clusters) - MOST_CLUSTERS
+def clusters_table(clusters: Sequence[Cluster], label: str, most: int = MOST_CLUSTERS) -> Table:
+    """Show what left-out examples have in common, the largest clusters first."""
+    hidden = len(clusters) - most
     return Table(
         title="What the left-out examples have in common",
         headings=(short(label), "group", "what they share", "records", "share", "in training"),
-        rows=tuple(map(_cluster_row, clusters[:MOST_CLUSTERS])),
+        rows=tuple(map(_cluster_row, clusters[:most])),
         names=3,
         notes=(f"not shown: {counted(hidden, 'smaller cluster')}",) if hidden > 0 else (),
     )

@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from fairenum.document.anatomy import GroupFlips
+from fairenum.document.arbitrariness import Arbitrariness, FlippedColumn
 from fairenum.document.attack import AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.header import Document
@@ -32,12 +33,12 @@ Counted = TypeVar("Counted", GroupFlips, GroupDisagreement)
 LARGEST_WHOLE = 60_000
 DIGITS = 6
 ENDS = ("value", "low", "high")
-LONGEST_TEXT = 200
+LONGEST_TEXT = 150
 # What is dropped in turn where space is short.
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
     AuditDocument: (
         *("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
-        *("flips", "baselines"),
+        *("flips", "baselines", "arbitrariness", "multiplicity"),
     ),
     AttackDocument: ("trials",),
     MeasureDocument: ("score",),
@@ -122,7 +123,7 @@ def _reduced(document: AnyDocument) -> Json:
 def _shown(document: AuditDocument) -> AuditDocument:
     """Keep what the page shows: some examples, the weights of two models, how many rows flip, the largest groups."""
     anatomy = document.anatomy and document.anatomy.only(document.selection.shortlist)
-    flips, found = document.flips, document.multiplicity
+    flips, found, priced = document.flips, document.multiplicity, document.arbitrariness
     columns = tuple(
         column.but(groups=foremost(column.groups, [group.holdout for group in column.groups]))
         for column in document.dataset.sensitive
@@ -132,9 +133,17 @@ def _shown(document: AuditDocument) -> AuditDocument:
         dataset=document.dataset.but(split_rows=None, sensitive=columns),
         anatomy=anatomy,
         flips=flips and flips.but(flipped=(), by_column=_shown_groups(flips.by_column)),
-        multiplicity=found.but(by_column=_shown_groups(found.by_column)),
+        multiplicity=found and found.but(by_column=_shown_groups(found.by_column)),
+        arbitrariness=priced and priced.redacted.but(by_column=_shown_flipped(priced)),
         group_tables=tuple(map(with_largest, document.group_tables)),
     )
+
+
+def _shown_flipped(found: Arbitrariness) -> dict[str, FlippedColumn]:
+    return {
+        column: one.but(groups=foremost(one.groups, [group.rows for group in one.groups]))
+        for column, one in found.by_column.items()
+    }
 
 
 def _shown_groups(by_column: Mapping[str, tuple[Counted, ...]]) -> dict[str, tuple[Counted, ...]]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fairenum.document.audit import AuditDocument
 from fairenum.document.impact import GroupRow, GroupTable
-from fairenum.document.models import GroupDisagreement
+from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.rendering.numbers import UNDEFINED, estimate, p_value, percent, share, signed
 from fairenum.rendering.page import Block, Figure, Paragraph, Section, Table
 from fairenum.rendering.svg import Axis, Bar, Bars, Key, Layer, Plot, Rule
@@ -174,9 +174,8 @@ def _four_fifths(table: GroupTable) -> Iterator[Rule]:
             yield Rule(FOUR_FIFTHS * group.rate.value, "", is_upright=True)
 
 
-def disagreement(document: AuditDocument) -> Section:
+def disagreement(found: Multiplicity) -> Section:
     """Show who is decided differently by models that are nearly as good."""
-    found = document.multiplicity
     tables = (_disagreement_table(column, groups) for column, groups in found.by_column.items())
     return Section("disagreement", "Who is decided differently", (Paragraph(wording.disagreement(found)), *tables))
 

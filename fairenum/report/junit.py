@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from fairenum.rendering.page import Page, Table
+from fairenum.rendering.text import plain
 from fairenum.report.rules import Judgement, RuleOutcome
 
 ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
@@ -28,7 +29,7 @@ def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool, k
     outcomes = [judgement.outcome for judgement in judgements]
     suite = ElementTree.Element(
         "testsuite",
-        name=f"fairenum {kind} {page.name}",
+        name=plain(f"fairenum {kind} {page.name}"),
         tests=str(len(outcomes) + 1),
         failures=str(outcomes.count(RuleOutcome.VIOLATED)),
         errors=str(outcomes.count(RuleOutcome.OPEN) + is_partial),
@@ -41,11 +42,11 @@ def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool, k
 
 
 def _add_run(suite: ElementTree.Element, page: Page, kind: str, *, is_partial: bool) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name=kind)
+    case = ElementTree.SubElement(suite, "testcase", classname=plain(f"fairenum.{page.name}"), name=kind)
     if is_partial:
-        ElementTree.SubElement(case, "error", type="interrupted", message=page.headline)
+        ElementTree.SubElement(case, "error", type="interrupted", message=plain(page.headline))
     warnings = (f"warning: {one}" for one in page.warnings)
-    text = "\n".join([page.subject, page.headline, *_lines(page), *page.findings, *warnings])
+    text = "\n".join(map(plain, [page.subject, page.headline, *_lines(page), *page.findings, *warnings]))
     ElementTree.SubElement(case, "system-out").text = text
 
 
@@ -59,6 +60,8 @@ def _lines(page: Page) -> Iterator[str]:
 
 
 def _add_rule(suite: ElementTree.Element, page: Page, judgement: Judgement) -> None:
-    case = ElementTree.SubElement(suite, "testcase", classname=f"fairenum.{page.name}", name=str(judgement.rule))
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=plain(f"fairenum.{page.name}"), name=plain(judgement.rule)
+    )
     if element := ELEMENTS.get(judgement.outcome):
-        ElementTree.SubElement(case, element, type=judgement.outcome.value, message=judgement.reason)
+        ElementTree.SubElement(case, element, type=judgement.outcome.value, message=plain(judgement.reason))

@@ -10,7 +10,7 @@ from fairenum.document.consequences import other_model
 from fairenum.rendering.numbers import estimate
 from fairenum.rendering.page import Facts, Items, Paragraph, Section, Table
 from fairenum.report import choice, groups, models
-from fairenum.report.wording import measures_of, method, model_title, profiles, standing
+from fairenum.report.wording import measures_of, method, model_title, possible, profiles, standing
 from fairenum.report.wording import memo as wording
 
 KICKER = "Memo: less discriminatory alternatives"
@@ -25,7 +25,7 @@ def memo(document: AuditDocument) -> Iterator[Section]:
     yield replace(models.explored(document), title="The alternatives")
     proposal = replace(choice.chosen(document), title=standing.proposal(document))
     if wording.is_none_proposed(document):
-        proposal = replace(proposal, blocks=(Paragraph(wording.NONE_EXISTS), *proposal.blocks))
+        proposal = replace(proposal, blocks=(Paragraph(wording.none_exists(document)), *proposal.blocks))
     yield proposal
     if chosen := other_model(document):
         costs = tuple(wording.costs(document, chosen))
@@ -55,4 +55,6 @@ def _disparities(document: AuditDocument, rank: int) -> Section:
 
 def _search(document: AuditDocument) -> Section:
     steps, effort = Items(tuple(method.steps(document))), Facts(tuple(wording.effort(document)))
-    return Section("search", "The search for alternatives", (effort, steps))
+    refuted = possible.refutation(document.range) if document.range else ""
+    proven = (Paragraph(refuted),) if refuted else ()
+    return Section("search", "The search for alternatives", (effort, *proven, steps))

@@ -1,4 +1,4 @@
-"""Plots of the models: performance against gap, rank by rank, and within what is possible at all."""
+"""Plots of the models: performance against gap, and rank by rank."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.consequences import ended_with
 from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel
-from fairenum.document.possible import PossibleRange
 from fairenum.document.scores import BaselineScores, SplitScores
 from fairenum.document.terms import Part
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import share
-from fairenum.rendering.svg import Axis, Curve, Key, Layer, Mark, Marks, Plot, Rug, Rule, Span, aligned, unlinked
+from fairenum.rendering.svg import Axis, Curve, Key, Mark, Marks, Plot, aligned, unlinked
 from fairenum.rendering.svg.layers import UNKNOWN
 from fairenum.rendering.svg.shapes import Shape
 from fairenum.rendering.text import sentence_list
-from fairenum.report.wording import GAPS, PARTS, method_title, model_title, performance_of, short
+from fairenum.report.wording import GAPS, PARTS, method_title, model_title, performance_of
 
 MOST_NAMED = 6
 EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
@@ -248,43 +247,3 @@ def _by_rank(name: str, curve: Curve, axis: Axis, document: AuditDocument) -> Pl
         height=250.0,
         left=80.0,
     )
-
-
-def range_strip(document: AuditDocument, found: PossibleRange) -> Plot:
-    """Draw where the models stand within what any machine of nearly the same loss could do."""
-    first, second = map(short, found.groups)
-    ends = (
-        ("proven", "tone-6", found.low.bound, found.high.bound),
-        ("found", "tone-1", found.low.attained, found.high.attained),
-    )
-    return Plot(
-        name="Range of the difference of mean decision values",
-        description="A strip with the proven range and the models in it.",
-        x=Axis(f"mean decision value of {first} minus that of {second}"),
-        y=Axis("", names=("",)),
-        layers=(
-            *(Span(low, high, 0.0, tone, f"{word}: {low:.3f} to {high:.3f}") for word, tone, low, high in ends),
-            Rule(0.0, "parity", is_upright=True),
-            *_range_models(document, found),
-        ),
-        key=(
-            Key("no machine goes beyond", "tone-6", "band"),
-            Key("a machine was found", "tone-1", "band"),
-            Key("models; other signs as above", "tone-1", "upright"),
-        ),
-        width=580.0,
-        height=150.0,
-        left=24.0,
-    )
-
-
-def _range_models(document: AuditDocument, found: PossibleRange) -> tuple[Layer, ...]:
-    """Draw the models for which the range holds: the telling ones as marks, the others as threads."""
-    within = [(kind_of(document.models[one.rank - 1], document), one) for one in found.models if one.is_within]
-    plain = tuple(one.value for kind, one in within if kind in (Kind.PLAIN, Kind.FRONT))
-    telling = sorted((one for one in within if one[0] not in (Kind.PLAIN, Kind.FRONT)), key=lambda one: one[0])
-    marks = (
-        Mark(one.value, 0.0, f"model {one.rank}: {one.value:.3f}", tone=kind.tone, shape=kind.shape)
-        for kind, one in telling
-    )
-    return Rug(plain, 0.0), Marks(tuple(marks))

@@ -11,7 +11,7 @@ from fairenum.document.models import AuditedModel, Baseline
 from fairenum.document.scores import GapEstimate
 from fairenum.document.terms import Gap
 from fairenum.rendering.numbers import UNDEFINED, counted, estimate, share, signed
-from fairenum.rendering.page import Candidate, Explorer, Figure, Over, Paragraph, Section, Table
+from fairenum.rendering.page import Candidate, Explorer, Figure, Over, Section, Table
 from fairenum.rendering.text import shortened
 from fairenum.report import model_plots
 from fairenum.report.model_plots import EXACT_DIGITS
@@ -199,14 +199,6 @@ def _exact(gap: float | None) -> str:
 def by_rank(document: AuditDocument) -> Section:
     """Show objective, gap and performance by rank."""
     return Section("ranks", "Rank by rank", (Figure(model_plots.by_rank(document), wording.RANK_CAPTION),))
-
-
-def possible(document: AuditDocument) -> Iterator[Section]:
-    """Show where the models stand within what any machine of nearly the same loss could do, if that was computed."""
-    if found := document.range:
-        figure = Figure((model_plots.range_strip(document, found),), wording.possible_caption(found))
-        text = wording.possible(found, document.config.eps)
-        yield Section("range", "What was left on the table", (Paragraph(text), figure))
 
 
 def other_methods(document: AuditDocument) -> Iterator[Table]:

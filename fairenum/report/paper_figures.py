@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from fairenum.document.paper import CLEAN_PARITY, GERMAN_SPREAD, LOWER_LOSS_RANKS, MODELS, TABLES, TIED
+from fairenum.document.paper import CLEAN_PARITY, GERMAN_SPREAD, LOWER_LOSS_RANKS, TABLES, TIED
 from fairenum.document.reproduction import Bands, DrawVariant, ReproductionDocument, TableExperiment, TimeBands
 from fairenum.rendering.numbers import share
 from fairenum.rendering.page import Figure
@@ -46,8 +46,8 @@ def _banded(xs: Iterable[float], bands: Bands, first: int = 0) -> tuple[Curve, C
     return outer, Curve(xs, bands.q50[first:], bands.q25[first:], bands.q75[first:])
 
 
-def _ranks(first: int = 1) -> tuple[float, ...]:
-    return tuple(float(rank) for rank in range(first, MODELS + 1))
+def _ranks(bands: Bands, first: int = 1) -> tuple[float, ...]:
+    return tuple(float(rank) for rank in range(first, len(bands.q50) + 1))
 
 
 def _floored(values: Numbers) -> tuple[float | None, ...]:
@@ -62,7 +62,7 @@ def _objective(name: str, found: Bands) -> Plot:
         f"The 50th model falls short by {_digits(bands.q50[-1], '.2g')} in the median split.",
         Axis(RANK),
         Axis("1 − f(k) / f(1)", is_log=True),
-        (*_banded(_ranks(2), bands, first=1), *rule),  # that of model 1 is 0
+        (*_banded(_ranks(bands, 2), bands, first=1), *rule),  # that of model 1 is 0
         key=BANDS,
         title=PAPER_TABLES[name],
     )
@@ -75,7 +75,7 @@ def _loss(name: str, bands: Bands) -> Plot:
         f"The median over splits of the 50th model's test loss is {last} of the best model's.",
         Axis(RANK),
         Axis("test loss / that of model 1"),
-        (*_banded(_ranks(), bands), Rule(1.0), Rule(float(rank), f"paper: {rank}", is_upright=True)),
+        (*_banded(_ranks(bands), bands), Rule(1.0), Rule(float(rank), f"paper: {rank}", is_upright=True)),
         key=BANDS,
         title=PAPER_TABLES[name],
     )
@@ -135,7 +135,7 @@ def _parity(variant: DrawVariant) -> Plot:
         f"The median gap is {share(gaps[0])} at rank 1 and {share(gaps[-1])} at rank 50.",
         Axis(RANK),
         Axis("demographic parity gap", low=0.0),
-        (*_banded(_ranks(), variant.gap), Rule(CLEAN_PARITY, "paper: 0.321", tone="tone-2"), *rules),
+        (*_banded(_ranks(variant.gap), variant.gap), Rule(CLEAN_PARITY, "paper: 0.321", tone="tone-2"), *rules),
         key=BANDS,
         title="Demographic parity",
     )
@@ -148,7 +148,7 @@ def _error(variant: DrawVariant) -> Plot:
         f"The median share of wrong decisions is {share(variant.error.q50[0])} at rank 1.",
         Axis(RANK),
         Axis("misclassification", low=0.0),
-        (*_banded(_ranks(), variant.error), *rules),
+        (*_banded(_ranks(variant.error), variant.error), *rules),
         key=BANDS,
         title="Misclassification",
     )

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from fairenum.document.models import Cell
 from fairenum.document.person import Person, PersonDecision
+from fairenum.document.value import Value
 from fairenum.rendering.numbers import UNDEFINED, counted, signed
 from fairenum.rendering.page import Page, Section, Table
 from fairenum.rendering.text import shortened
 from fairenum.report.embedded import copy_of_value
-from fairenum.report.wording import NAME_WIDTH, TABLE_WIDTH, short
+from fairenum.report.wording import NAME_WIDTH, TABLE_WIDTH, short, tolerance
 from fairenum.report.wording import features as wording
 
-FEW_MODELS, FEW_FEATURES, MANY_FEATURES = 12, 10, 60
+FEW_MODELS, FEW_FEATURES, SOME_FEATURES, MANY_FEATURES = 12, 10, 30, 60
 MAIN = 3  # contributions that a line has room for
 EMBEDDED = 5  # contributions by model that a page carries
 
@@ -27,10 +28,11 @@ def person_page(person: Person, *, brief: bool = False) -> Page:
         kicker="One person, all models",
         subject=wording.person_subject(person),
         headline=wording.person_headline(person),
-        findings=tuple(wording.person_findings(person, shown)),
+        findings=(*wording.person_findings(person, shown), *_settled(person)),
         warnings=tuple(wording.person_warnings(person)),
         sections=(
-            Section.of_table("weighs", _contributions(person, shown, FEW_FEATURES if brief else MANY_FEATURES)),
+            Section.of_table("weighs", contributions_table(person, shown, FEW_FEATURES if brief else MANY_FEATURES)),
+            *(Section.of_table("nearest", table) for table in nearest_table(person)),
             Section.of_table("models", _models(person, _few(person) if brief else person.decisions)),
         ),
         copy=copy_of_value(_shortened(person), wording.PERSON_COPY),
@@ -38,7 +40,33 @@ def person_page(person: Person, *, brief: bool = False) -> Page:
     )
 
 
-def _contributions(person: Person, shown: Sequence[PersonDecision], most: int) -> Table:
+class PersonWords(Value, frozen=True):
+    """What models decide about a person, in words: those of a list, and all others that are near-optimal."""
+
+    headline: str
+    findings: tuple[str, ...]
+    settled: tuple[str, ...]
+    warnings: tuple[str, ...]
+    weighs: Table | None
+    nearest: Table | None
+
+
+def person_words(person: Person, model: int | None) -> PersonWords:
+    """Say what models decide about a person; what weighs in model 1, the chosen one, and another that is asked for."""
+    wanted = (1, person.selected, model)
+    shown = [one for one in person.decisions if one.rank in wanted]
+    is_sum = any(one.contributions for one in shown)
+    return PersonWords(
+        headline=wording.person_headline(person),
+        findings=tuple(wording.person_findings(person, shown)),
+        settled=tuple(tolerance.settled(person.tolerance)) if person.tolerance else (),
+        warnings=tuple(wording.person_warnings(person)),
+        weighs=contributions_table(person, shown, SOME_FEATURES) if is_sum else None,
+        nearest=next(nearest_table(person), None),
+    )
+
+
+def contributions_table(person: Person, shown: Sequence[PersonDecision], most: int) -> Table:
     """Show what features add to the decision values of model 1 and the selected one."""
     parts = [{part.feature: part.contribution for part in one.contributions} for one in shown]
     names = sorted(person.values, key=lambda name: -max(abs(part[name]) for part in parts))
@@ -60,6 +88,25 @@ def _contributions(person: Person, shown: Sequence[PersonDecision], most: int) -
             *((f"not shown: {counted(hidden, 'feature')} that weigh less; --json has all",) if hidden > 0 else ()),
         ),
     )
+
+
+def _settled(person: Person) -> Iterator[str]:
+    if person.tolerance:
+        yield from tolerance.settled(person.tolerance)
+    else:
+        yield tolerance.NO_DATA
+
+
+def nearest_table(person: Person) -> Iterator[Table]:
+    """Show the weights that the nearest model that decides otherwise changes most, if it has any."""
+    machine = person.tolerance and person.tolerance.machine
+    if machine and machine.weights:
+        yield Table(
+            title=tolerance.TITLE,
+            headings=("feature", "model 1", "nearest", "change"),
+            rows=tolerance.weight_rows(machine),
+            notes=(tolerance.NOTE,),
+        )
 
 
 def _cell(person: Person, name: str) -> str:

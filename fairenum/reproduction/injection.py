@@ -21,6 +21,7 @@ from fairenum.enumeration.model import Model
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.experiment import EncodedRows
+from fairenum.matrices import Matrix
 from fairenum.problem import FloatArray
 from fairenum.reproduction.printed import printed_values
 from fairenum.reproduction.tuning import choose_cost
@@ -216,7 +217,7 @@ class InjectedDraw:
         )
 
 
-def _values(models: tuple[Model, ...], X: FloatArray) -> FloatArray:
+def _values(models: tuple[Model, ...], X: Matrix) -> FloatArray:
     return np.array([model.decision_function(X) for model in models])
 
 

@@ -8,6 +8,7 @@ from fairenum.bench.algorithm_one import TOL, AlgorithmOne
 from fairenum.document.paper import MODELS
 from fairenum.enumeration.search import Limits
 from fairenum.experiment import EncodedRows
+from fairenum.matrices import Matrix
 from fairenum.problem import FloatArray, IntArray
 from fairenum.reproduction.tuning import plain_problem
 from fairenum.scoring.counts import BoolArray
@@ -16,7 +17,7 @@ SECONDS = 20.0  # for one draw
 
 
 def printed_values(
-    train: EncodedRows, y: FloatArray, untouched: BoolArray, cost: float, test: FloatArray
+    train: EncodedRows, y: FloatArray, untouched: BoolArray, cost: float, test: Matrix
 ) -> tuple[FloatArray, FloatArray]:
     """Enumerate injected rows with SVC.
 
@@ -46,7 +47,7 @@ def printed_values(
     return np.array([fit.objective for fit in fits]), np.array(values)
 
 
-def _decide(X: FloatArray, y: FloatArray, rows: IntArray, cost: float, test: FloatArray) -> FloatArray:
+def _decide(X: Matrix, y: FloatArray, rows: IntArray, cost: float, test: Matrix) -> FloatArray:
     from sklearn.svm import SVC
 
     return np.asarray(SVC(kernel="linear", C=cost, tol=TOL).fit(X[rows], y[rows]).decision_function(test))

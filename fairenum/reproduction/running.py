@@ -52,12 +52,12 @@ def reproduce(
     started = time.perf_counter()
     calls = list(_calls(experiments, plan))
     finished = mapped(_called, calls, jobs=jobs)
-    records, is_partial = collected(finished, lambda done: progress("reproduce", done, len(calls)))
+    records, ended = collected(finished, lambda done: progress("reproduce", done, len(calls)))
     tables = {name: found for name in experiments if name in TABLES and (found := _table_experiment(name, records))}
     injection = _injection_experiment(records)
     return ReproductionDocument(
         environment=environment(PACKAGES),
-        status="interrupted" if is_partial else "complete",
+        status="interrupted" if ended == "interrupted" else "complete",
         timings={"total": time.perf_counter() - started},
         plan=plan,
         tables=tables,

@@ -10,6 +10,7 @@ from fairenum.document.machine import Machine
 from fairenum.enumeration.search import Enumeration
 from fairenum.errors import FairenumError
 from fairenum.experiment import FOLDS, GRID, best_cost, pose
+from fairenum.matrices import Matrix
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import load_solver, open_workspace
@@ -21,12 +22,12 @@ def path_solver() -> SolverPlugin:
     return load_solver("path")
 
 
-def plain_problem(X: FloatArray, y: FloatArray, cost: float) -> SvmProblem:
+def plain_problem(X: Matrix, y: FloatArray, cost: float) -> SvmProblem:
     """Pose the paper's machine: linear, and every row an example of its own."""
     return pose(X, y, Machine(C=cost, rows=True)).problem
 
 
-def choose_cost(X: FloatArray, y: FloatArray, seed: int) -> float:
+def choose_cost(X: Matrix, y: FloatArray, seed: int) -> float:
     """Take the C of the highest accuracy over five folds; a C whose answers cannot be proven is left out.
 
     Parameters
@@ -49,6 +50,6 @@ def choose_cost(X: FloatArray, y: FloatArray, seed: int) -> float:
     return best_cost(accuracy)
 
 
-def _accuracy(X: FloatArray, y: FloatArray, learnt: IntArray, judged: IntArray, cost: float) -> float:
+def _accuracy(X: Matrix, y: FloatArray, learnt: IntArray, judged: IntArray, cost: float) -> float:
     best = next(Enumeration(open_workspace(path_solver(), plain_problem(X[learnt], y[learnt], cost))))
     return float((best.predict(X[judged]) == y[judged]).mean())

@@ -80,6 +80,7 @@ OBSTACLES: Mapping[Obstacle, str] = {
     "no_sensitive_column": "no sensitive column was named",
     "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
     "cut_short": "the enumeration was cut short",
+    "no_time": "the time limit left none for it",
 }
 AXES: Mapping[GrowthAxis, str] = {"n": "examples n", "d": "features d", "k": "models k"}
 SIGNS: Mapping[Basis, str] = {"measured": "", "extrapolated": "~", "at least": ">"}

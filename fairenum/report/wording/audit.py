@@ -9,9 +9,8 @@ from fairenum.document.choice import Explanation
 from fairenum.document.consequences import claim_of
 from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, Multiplicity
-from fairenum.document.possible import PossibleRange
 from fairenum.document.table import TableFacts
-from fairenum.rendering.numbers import UNDEFINED, counted, estimate, percent, share, signed
+from fairenum.rendering.numbers import counted, estimate, percent, share, signed
 from fairenum.rendering.text import capitalised, sentence_list, shortened
 from fairenum.report.wording import (
     GAPS,
@@ -19,6 +18,7 @@ from fairenum.report.wording import (
     IN_USE,
     LONGEST,
     TABLE_WIDTH,
+    arbitrariness,
     model_name,
     performance_of,
     reference_name,
@@ -44,7 +44,6 @@ SIDE_BY_SIDE = (
 )
 FLATTERED = "in use: flattered by these numbers if it was made with these rows"
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
-WIDENED = " (as much as a listed model loses on all rows, those that it left out among them)"
 
 
 def name(document: AuditDocument) -> str:
@@ -100,8 +99,10 @@ def findings(document: AuditDocument) -> Iterator[str]:
     yield from standing.confirmed(document)
     if document.explanation:
         yield left_out(document.explanation, is_against_incumbent=document.is_against_incumbent)
-    if document.multiplicity.models > 1:
+    if document.multiplicity and document.multiplicity.models > 1:
         yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
+    if document.arbitrariness:
+        yield arbitrariness.finding(document, document.arbitrariness)
     yield from standing.next_step(document)
 
 
@@ -205,22 +206,3 @@ def disagreement(found: Multiplicity) -> str:
         f"Disagreement is the chance that two models differ on a row: {percent(found.disagreement)}. The viable "
         f"range is how far the calibrated probability of a row moves between models; capacity is the same in bits."
     )
-
-
-def possible(found: PossibleRange, eps: float) -> str:
-    """Say what any machine of nearly the same loss could do; `eps` is what the run allowed a model to lose."""
-    within = [model.value for model in found.models if model.is_within]
-    least, most = (f"{end(within):.3f}" if within else UNDEFINED for end in (min, max))
-    return (
-        "Enumeration lists neighbours of the best machine. This strip holds for every machine of the same kernel whose "
-        f"loss on the training rows is within {percent(found.eps)} of the best{WIDENED if found.eps > eps else ''}, "
-        "listed or not. It measures a stand-in for the gap, the difference of mean decision values, for which the ends "
-        f"of the range can be proven: none goes below {found.low.bound:.3f} or above {found.high.bound:.3f}; machines "
-        f"at {found.low.attained:.3f} and {found.high.attained:.3f} were found. The models lie between {least} and "
-        f"{most}."
-    )
-
-
-def possible_caption(found: PossibleRange) -> str:
-    """Say what the strip shows."""
-    return f"By {shortened(found.column, GROUP_WIDTH)}, on the holdout. Only models within the loss are shown."

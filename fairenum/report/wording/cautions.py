@@ -11,10 +11,22 @@ from fairenum.document.cautions import unused_rows
 from fairenum.document.choice import Caution
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import CautionCode, RemarkKind
+from fairenum.document.training import SolverLapse
 from fairenum.phrases import option, quoted, without
 from fairenum.rendering.numbers import percent
 from fairenum.rendering.text import shortened
-from fairenum.report.wording import LONGEST, OBSTACLES, consequences, features, groups, incumbent, remarks
+from fairenum.report.wording import (
+    LONGEST,
+    OBSTACLES,
+    arbitrariness,
+    consequences,
+    features,
+    groups,
+    incumbent,
+    remarks,
+    spending,
+)
+from fairenum.report.wording.exploration import OPENED
 
 NARROW = 1e-9  # an interval of biases that is one number
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
@@ -27,10 +39,15 @@ def warnings(document: AuditDocument) -> tuple[str, ...]:
 
 
 def _interrupted(document: AuditDocument, _caution: Caution) -> str:
-    return f"the run was interrupted after {document.enumeration.models} of {document.config.k} models"
+    found = document.enumeration
+    if found.stopped != "interrupted" and document.spending:
+        return f"the run was interrupted: {spending.cut(document.spending, 'interrupt')}"
+    return f"the run was interrupted after {found.models} of {document.config.k} models"
 
 
-def _exploratory(_document: AuditDocument, _caution: Caution) -> str:
+def _exploratory(document: AuditDocument, _caution: Caution) -> str:
+    if document.exploration and document.exploration.look > 1:
+        return OPENED
     return (
         "models were selected and reported on rows that are not separate, so the selected one looks fairer than "
         f"it is; a result that holds takes three parts: {TRY}"
@@ -76,6 +93,11 @@ def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
         if ties.examples > ties.independent
         else "leaving out a supporting example moves these planes less than the distance to the next audited row"
     )
+    if ties.records > 1:
+        reason += (
+            f"; it is proven that no decision about anyone changes unless at least {ties.records} training records are "
+            "left out, whichever they are"
+        )
     predictors = "one predictor" if found.models == 1 else f"only {found.models} different predictors"
     return f"{found.supports} models with distinct supports are {predictors}: {reason}"
 
@@ -85,6 +107,15 @@ def _solver_failed(document: AuditDocument, _caution: Caution) -> str:
         f"solver {document.config.machine.solver!r} found no proven answer after {document.enumeration.supports} "
         "models with distinct supports, so later ones are missing; try another solver or a smaller C"
     )
+
+
+def _solver_replaced(document: AuditDocument, _caution: Caution) -> str:
+    return replaced(document.lapse) if document.lapse else ""
+
+
+def replaced(lapse: SolverLapse) -> str:
+    """Say who went on for whom, and why."""
+    return f"solver {lapse.fallback!r} went on where {lapse.solver!r} had failed: {lapse.message}"
 
 
 def _budget_spent(document: AuditDocument, _caution: Caution) -> str:
@@ -238,6 +269,7 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "incumbent_rate": incumbent.rate,
     "incumbent_copies": incumbent.copies,
     "incumbent_undecided": incumbent.undecided,
+    "arbitrary_gap": arbitrariness.arbitrary_gap,
     "small_group": groups.small_group,
     "few_trials": consequences.few_rows,
     "single_group": groups.single_group,
@@ -266,6 +298,9 @@ MESSAGES: Mapping[CautionCode, Callable[[AuditDocument, Caution], str]] = {
     "missed_rate": _missed_rate,
     "undetermined": _undetermined,
     "solver_failed": _solver_failed,
+    "solver_replaced": _solver_replaced,
+    "over_time": spending.over_time,
+    "time_spent": spending.time_spent,
     "budget_spent": _budget_spent,
     "guided_skipped": _guided_skipped,
     "constant": _constant,

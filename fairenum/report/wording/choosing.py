@@ -8,7 +8,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Reason
 from fairenum.rendering.numbers import percent
-from fairenum.report.wording import IN_USE, performance_of, reference_name
+from fairenum.report.wording import IN_USE, performance_of, reference_name, short
 
 
 def reason(document: AuditDocument) -> str:
@@ -21,6 +21,8 @@ def reason(document: AuditDocument) -> str:
             return f"there is no other model to choose: {_alike(document.enumeration.supports)}; {kept} is kept"
         case "no_smaller_gap":
             return _no_smaller_gap(document)
+        case "asked_for" if told := document.exploration:
+            return f"{short(told.author)} decided for model {document.selection.rank}"
         case "asked_for":
             return f"model {document.selection.rank} was asked for by its rank"
         case plain_reason:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairenum.document.attack import Attack, AttackDocument, AttackPoint, TrialFailure
-from fairenum.document.bench import PAPER_ALGORITHM, BenchDocument, GrowthSeries, RaceResult
+from fairenum.document.bench import PAPER_ALGORITHM, BenchDocument, RaceResult
 from fairenum.document.machine import Machine
 from fairenum.document.mitigation import CaseSummary, MitigationDocument
-from fairenum.document.terms import Basis, GrowthAxis
+from fairenum.document.terms import Basis
 from fairenum.document.value import Estimate
-from fairenum.rendering.loglog import duration
 from fairenum.rendering.numbers import counted, difference, estimate, percent, rate, share, signed, three_digits
 from fairenum.rendering.text import plain, sentence_list, shortened
 from fairenum.report.wording import AXES, GAPS, LONGEST, SIGNS, TABLE_WIDTH, case_title, short
+from fairenum.report.wording.cautions import replaced
 
 RARE = 0.05
 SHOWN_FAILURES = 5
@@ -29,10 +29,6 @@ ONE_PLANE = (
 RACE_CAPTION = (
     "Time for all models, in fits of scikit-learn's SVC made beside it. The axis is logarithmic; farther left is "
     "faster."
-)
-GROWTH_CAPTION = (
-    "CPU seconds on random data against examples, features and models, all axes logarithmic: a straight line grows "
-    "like a power, and a steeper one like a larger power."
 )
 RACE_NOTE = (
     "SVC fits: time for all models, in fits of SVC (tol 0.001) made beside it; times faster: than Algorithm 1 of the "
@@ -143,10 +139,19 @@ def _of_point(point: AttackPoint, k: int) -> Iterator[str]:
         )
 
 
+def attack_lapses(document: AttackDocument) -> Iterator[str]:
+    """Say where another solver had to go on."""
+    lapses = [trial.lapse for trial in document.trials if trial.lapse]
+    if lapses:
+        yield shortened(f"in {counted(len(lapses), 'trial')} {replaced(lapses[0])}", LONGEST)
+
+
 def attack_warnings(attack: Attack) -> Iterator[str]:
     """Say what failed."""
     if attack.status == "interrupted":
         yield f"interrupted after {attack.clean.trials} of {counted(attack.config.trials, 'trial')}"
+    if attack.is_out_of_time:
+        yield f"the time limit ended it after {attack.clean.trials} of {counted(attack.config.trials, 'trial')}"
     yield from map(_failed, attack.failures[:SHOWN_FAILURES])
     if (hidden := len(attack.failures) - SHOWN_FAILURES) > 0:
         yield f"{counted(hidden, 'further failure')}; the run holds them all"
@@ -232,7 +237,7 @@ def race_notes(document: BenchDocument) -> Iterator[str]:
 def bench_findings(document: BenchDocument) -> Iterator[str]:
     """Say how the times grow, and what the first call costs."""
     for axis, title in AXES.items():
-        grown = [one for one in document.growth if one.axis == axis and one.slope is not None]
+        grown = [one for one in document.growth if one.axis == axis and one.slope is not None and not one.fixed]
         if grown:
             powers = sentence_list(f"{short(one.name)} {axis}^{one.slope:.1f}" for one in grown)
             yield f"Time over {title} grows like: {powers}."
@@ -242,17 +247,6 @@ def bench_findings(document: BenchDocument) -> Iterator[str]:
 def bench_warnings(document: BenchDocument) -> Iterator[str]:
     """Say who failed, and why."""
     return (plain(f"{one.name}: {one.error}") for one in document.standings if one.error)
-
-
-def growth_title(axis: GrowthAxis) -> str:
-    """Head a plot of growth in plain characters."""
-    return f"CPU time against {AXES[axis]}, both logarithmic"
-
-
-def growth_end(series: GrowthSeries) -> str:
-    """Say where a line of growth ends, and how steep it is."""
-    end = f"{duration(series.seconds[-1])} at {series.axis} = {series.sizes[-1]}" if series.sizes else ""
-    return end + ("" if series.slope is None else f", grows like {series.axis}^{series.slope:.1f}")
 
 
 # --- mitigations

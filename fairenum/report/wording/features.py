@@ -114,8 +114,8 @@ def person_findings(person: Person, shown: Sequence[PersonDecision]) -> Iterator
     for one in shown:
         outcome = short(person.decision(one))
         main = [part for part in one.contributions if part.contribution][:MOST_NAMED]
-        listed = sentence_list(f"{short(part.feature)} ({signed(part.contribution)})" for part in main)
-        most = f"; what weighs most: {listed}" if main else ""
+        listed = [f"{short(part.feature)} ({signed(part.contribution)})" for part in main]
+        most = f"; what weighs most: {sentence_list(listed)}" if listed else ""
         yield f"Model {one.rank} decides {outcome}, by a decision value of {signed(one.value)}{most}."
 
 

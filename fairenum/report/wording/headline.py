@@ -84,7 +84,7 @@ def _outcome(document: AuditDocument) -> str:
     if chosen is not None:
         return _sentence(document, chosen)
     if selection.reason == "asked_for":
-        return "Model 1 was asked for"
+        return f"Model 1 {_asked(document)}"
     kept = reference_title(document)
     if selection.column is None:
         return f"No sensitive column was named, so no gap was measured; {kept} is kept"
@@ -97,15 +97,20 @@ def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     claim, harms = claim_of(document), _joined([*_harms(document)])
     standing = "it is " + STANDINGS[proposal_of(document) or "candidate"]
     if claim is None:  # without groups there is nothing to be selected for
-        return f"Model {chosen.rank} was asked for; no gap was measured"
+        return f"Model {chosen.rank} {_asked(document)}; no gap was measured"
     if claim.verdict is not Verdict.FAIRER:
         worse = f"; it {harms}" if harms else ""
         return f"Model {chosen.rank} {_unconfirmed(document, claim)}{worse}; {standing}"
-    asked = ", which was asked for," if document.selection.reason == "asked_for" else ""
+    asked = f", which {_asked(document)}," if document.selection.reason == "asked_for" else ""
     against = f" against {reference_title(document)}" if document.is_against_incumbent else ""
     narrowed = f"{_narrowed(claim)}{against}"
     parts = [f"{narrowed} but {harms}" if harms else narrowed, _price(document, chosen), standing]
     return f"Model {chosen.rank}{asked} " + "; ".join(part for part in parts if part)
+
+
+def _asked(document: AuditDocument) -> str:
+    """Say that no rule has chosen a model: somebody named it, or decided for it after exploring."""
+    return "was decided for by hand" if document.exploration else "was asked for"
 
 
 def _narrowed(claim: GapChange) -> str:
@@ -121,7 +126,7 @@ def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
     gap, numbers = f"{GAPS[claim.metric]} gap by {short(claim.column)}", _from_to(claim)
     ends = _findings(document, claim, numbers)
     if document.selection.reason == "asked_for":
-        return f"was asked for; on the holdout its {gap} {ends[0]}"
+        return f"{_asked(document)}; on the holdout its {gap} {ends[0]}"
     return f"had a smaller {gap} than {reference_title(document)} on the selection split, {ends[1]}"
 
 

@@ -19,6 +19,7 @@ from fairenum.report.wording import (
     STOPPED,
     method_title,
     performance_of,
+    possible,
     reference_title,
     short,
 )
@@ -27,6 +28,7 @@ from fairenum.report.wording.headline import proposal_of
 NO_BASELINE = (
     "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
 )
+ELSEWHERE = "Other kinds of models, other features, more rows or a larger loss may have one."
 NONE_EXISTS = (
     "That none is proposed is no proof that none exists. Looked at were support vector machines of one kernel on the "
     "features of this table, as far as stated above; other kinds of models, other features or more rows may have one."
@@ -157,6 +159,23 @@ def _changed(document: AuditDocument) -> str:
         return ""
     gained, lost = sum(one.gained for one in groups), sum(one.lost for one in groups)
     return f" {counted(gained, 'row')} gain the favourable outcome by it, and {lost} lose it."
+
+
+def none_exists(document: AuditDocument) -> str:
+    """Say what it means that none is proposed: what is ruled out, and what may have been overlooked."""
+    level = possible.refuting(document.range) if document.range else None
+    if document.range is None or level is None:
+        return NONE_EXISTS
+    refuted, gap = possible.refutation(document.range), document.reference.scores.holdout.gap(possible.GAP).value
+    whom = f"{reference_title(document)} ({share(gap)})"
+    larger = "" if level is document.range.levels[-1] else ", or at a larger loss"
+    if gap is not None and share(level.gap.low) >= share(gap):
+        among = "among these machines there is no alternative of that kind"
+        return f"{refuted} So none of them has a smaller gap than {whom}: {among}. {ELSEWHERE}"
+    return (
+        f"{refuted} Between that and the gap of {whom}{larger} an alternative is not ruled out: that none is proposed "
+        f"is no proof that none exists there. {ELSEWHERE}"
+    )
 
 
 def is_none_proposed(document: AuditDocument) -> bool:

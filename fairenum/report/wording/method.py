@@ -12,7 +12,8 @@ from fairenum.document.tilted import TiltedRun
 from fairenum.document.value import Estimate
 from fairenum.rendering.numbers import counted, estimate, percent
 from fairenum.rendering.text import capitalised
-from fairenum.report.wording import GAPS, STOPPED, incumbent, performance_of, reference_name, short
+from fairenum.report.wording import GAPS, STOPPED, incumbent, performance_of, reference_name, short, spending
+from fairenum.report.wording.exploration import OPENED_SHORT
 
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
@@ -88,6 +89,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
         f"{reference_name(document)} are paired, and their limits hold for all models together, so looking at many of "
         "them makes no gain appear."
     )
+    yield from spending.left_out(document)
     check = document.reference_check
     yield (
         f"The gaps of the shortlist were computed again by {short(check.library)}; the largest difference over "
@@ -97,7 +99,12 @@ def steps(document: AuditDocument) -> Iterator[str]:
 
 def _rule(document: AuditDocument, metric: str) -> str:
     """Say which model is selected."""
-    tolerances = document.selection.tolerances
+    tolerances, told = document.selection.tolerances, document.exploration
+    if told:
+        return (
+            f"The selected model is the one that {short(told.author)} decided for, who looked at "
+            f"{counted(told.looked_at, 'model')}, one after the other, on the selection split."
+        )
     return (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
         f"{tolerances.eps:g} of the objective and {tolerances.max_performance_drop:g} of {performance_of(document)} "
@@ -182,7 +189,9 @@ def limits(document: AuditDocument) -> Iterator[str]:
     )
     if document.incumbent:
         yield incumbent.TRAINED
-    if document.is_exploratory:
+    if document.exploration and document.exploration.look > 1:
+        yield f"{capitalised(OPENED_SHORT)}."
+    elif document.is_exploratory:
         yield "Selection and holdout are not separate here, so the selected model looks fairer than it is."
 
 

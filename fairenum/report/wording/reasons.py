@@ -62,7 +62,8 @@ def _lower_loss(tables: Tables) -> Iterator[str]:
     for name, experiment in tables.items():
         if splits := experiment.main.splits:
             rank = LOWER_LOSS_RANKS[name]
-            beaten = [loss is not None and loss < 1 for loss in (split.losses[rank - 1] for split in splits)]
+            losses = [split.losses[rank - 1] for split in splits if len(split.losses) >= rank]
+            beaten = [loss is not None and loss < 1 for loss in losses]
             yield (
                 f"{PAPER_TABLES[name]}: {often([split.lower > 0 for split in splits])} splits; the best of 50 has "
                 f"{median(split.best_loss for split in splits):.4f} of the optimum's test loss in the median. "

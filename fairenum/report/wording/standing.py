@@ -12,6 +12,7 @@ from fairenum.document.terms import Verdict
 from fairenum.rendering.numbers import estimate, share, signed
 from fairenum.rendering.text import sentence_list, shortened
 from fairenum.report.wording import GAPS, GROUP_WIDTH, TABLE_WIDTH, reference_name, reference_own
+from fairenum.report.wording.exploration import OPENED_SHORT
 from fairenum.report.wording.headline import proposal_of
 
 NAMED = 3
@@ -44,7 +45,7 @@ def standing(document: AuditDocument) -> str:
 def why_candidate(document: AuditDocument) -> str:
     """Say what keeps the selected model from being proposed."""
     selection, broken = document.selection, broken_guards(document)
-    reasons = [NOT_APART] if document.is_exploratory else []
+    reasons = [not_apart(document)] if document.is_exploratory else []
     if selection.verdict is Verdict.LESS_FAIR:
         reasons.append(f"the holdout shows it to be less fair than {reference_name(document)}")
     elif not selection.is_fairer:
@@ -56,6 +57,12 @@ def why_candidate(document: AuditDocument) -> str:
     return ", and ".join(reasons) or UNCHECKED
 
 
+def not_apart(document: AuditDocument) -> str:
+    """Say why no rows confirm a choice: there were none, or they had been looked at."""
+    is_seen = document.exploration is not None and document.exploration.look > 1
+    return OPENED_SHORT if is_seen else NOT_APART
+
+
 def guard(check: GuardCheck) -> str:
     """Name a guardrail with what it was broken by."""
     value = guarded(check, check.holdout.value)
@@ -63,8 +70,13 @@ def guard(check: GuardCheck) -> str:
 
 
 def guarded_thing(check: GuardCheck) -> str:
-    """Name what of all that a guardrail guards is meant: a measure, by its column, or of a group."""
-    measure, _, place = check.subject.partition("@")
+    """Name what of all that a guardrail guards is meant."""
+    return thing(check.subject)
+
+
+def thing(subject: str) -> str:
+    """Name what can be guarded: a measure, by its column, or of a group."""
+    measure, _, place = subject.partition("@")
     column, _, group = place.partition(": ")
     name = GAPS[measure] if measure in GAPS else measure.replace("_", " ")  # type: ignore[index]  # one of its words
     of = f" of {shortened(group, GROUP_WIDTH)}" if group else f" by {shortened(column, GROUP_WIDTH)}" if column else ""

@@ -22,6 +22,12 @@ TABLES: Mapping[str, str] = {
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
     "disagreement": "how far the models disagree about the rows of each group",
     "baselines": "other mitigations on the holdout; empty if none was tried",
+    "ambiguity": "for how many people some model within the loss eps decides otherwise than model 1, over all models, "
+    "by group; a row without a group is everybody; least and most are apart where some rows are open",
+    "ambiguity_curve": "the same share over losses eps, for everybody and by group",
+    "flip_prices": "the examined holdout rows: what model 1 decides, and the relative loss at which some model first "
+    "decides otherwise, proven to lie between low and high; no high where it is beyond what was looked for; empty in a "
+    "redacted run",
     "strip": "every gap in every sensitive column on the holdout: {reference} (the reference), the selected model, "
     "and what changes",
     "guards": "what became of every guardrail; empty if there was none",
@@ -30,7 +36,8 @@ TABLES: Mapping[str, str] = {
     "clusters": "what the examples that the selected model leaves out have in common",
     "flips": "the holdout rows that the selected model decides otherwise than {reference}; empty in a redacted run",
     "flipped_groups": "how many rows of each group the selected model decides otherwise than {reference}",
-    "range": "between which differences of mean decision values all machines lie that are nearly as good",
+    "range": "between what the parity gap and selection rates lie for all machines that are nearly as good: proven "
+    "(low, high) and found (least, most)",
     "warnings": "what to beware of, by code",
     "features": "the columns that models learn from",
     "group_sizes": "rows by sensitive column, group and split",
