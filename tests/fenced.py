@@ -89,7 +89,9 @@ def run_command(command: str) -> None:
     """Run one command line: the program itself, or what prepares it."""
     name, *arguments = shlex.split(command, comments=True)
     expected = int(match[1]) if (match := EXIT_CODE.search(command)) else 0
-    if name == "fairenum":
+    if name == "fairenum" and arguments[0] == "explore":
+        read_command(arguments)  # it serves a page until somebody ends it
+    elif name == "fairenum":
         assert cli.run(arguments) == expected, command
     elif name == "make":
         subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT, check=True, capture_output=True)
@@ -112,8 +114,12 @@ def read_commands(block: Block) -> None:
     for command in block.commands:
         name, *arguments = shlex.split(command, comments=True)
         if name == "fairenum":
-            subcommand = cli.group.commands[arguments[0]]
-            subcommand.make_context(arguments[0], arguments[1:])
+            read_command(arguments)
+
+
+def read_command(arguments: list[str]) -> None:
+    """Let the program read a command line, and not run it."""
+    cli.group.commands[arguments[0]].make_context(arguments[0], arguments[1:])
 
 
 def prepare(folder: Path) -> None:

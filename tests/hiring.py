@@ -36,13 +36,14 @@ def applicants(n: int = 1000) -> pd.DataFrame:
     return pd.DataFrame({"skill": skill, "proxy": proxy, "town": town, "sex": sex, "hired": np.where(hired, "y", "n")})
 
 
+# Bounding the gap takes longer than all the rest of such an audit: tests of that ask for it.
 # In samples as small as these, chance puts most models beyond a default guardrail: tests of guardrails name their own.
-audit_people = partial(audit, **PLAN, replications=50, guards="none")
+audit_people = partial(audit, **PLAN, replications=50, guards="none", range=False)
 audit_exactly = partial(audit, **PLAN, k=12, replications=200, search="exact", guards="none")
 
 
 def audit_applicants(sensitive: str | None = "sex", **options: object) -> AuditResult:
-    options = {"k": 5, "replications": 100, "sizes": (200, 400, 400), "guards": "none", **options}
+    options = {"k": 5, "replications": 100, "sizes": (200, 400, 400), "guards": "none", "range": False, **options}
     return audit(applicants(), "hired", "y", sensitive, **options)
 
 

@@ -103,11 +103,15 @@ class BruteForce:
         return found
 
 
-def models_by_copies(problem: SvmProblem) -> dict[tuple[int, ...], float]:
-    """Objective by copies used of every distinct canonical answer over all numbers of copies allowed."""
+def models_by_copies(
+    problem: SvmProblem, allowed: np.ndarray | None = None, floor: np.ndarray | None = None
+) -> dict[tuple[int, ...], float]:
+    """Objective by copies used of every distinct canonical answer over all numbers of copies between two boxes."""
     found = {}
-    for allowed in itertools.product(*(range(k + 1) for k in problem.copies)):
-        counts = np.array(allowed)
+    most = problem.copies if allowed is None else allowed
+    least = np.zeros_like(most) if floor is None else floor
+    for chosen in itertools.product(*(range(low, high + 1) for low, high in zip(least, most, strict=True))):
+        counts = np.array(chosen)
         if len(set(problem.y[counts > 0])) < 2:
             continue
         oracle = BruteForce(problem, counts * problem.cost)

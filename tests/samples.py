@@ -4,12 +4,24 @@ from functools import cache
 from pathlib import Path
 from typing import get_args
 
+from fairenum.document.arbitrariness import (
+    Arbitrariness,
+    BoundedShare,
+    CurvePoint,
+    Discrepancy,
+    FlippedColumn,
+    FlippedShare,
+    GroupFlipped,
+    PricedRows,
+    PriceEffort,
+)
 from fairenum.document.audit import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck, reason_for
 from fairenum.document.files import load
 from fairenum.document.incumbent import Incumbent
 from fairenum.document.kinds import AnyDocument
 from fairenum.document.models import Baseline, ChangedRows
+from fairenum.document.possible import Extent, GroupExtent, ParityRange, PossibleRange
 from fairenum.document.scores import BaselineScores, GapEstimate
 from fairenum.document.terms import Gap, Verdict
 from fairenum.document.tilted import Tilt, TiltedRun
@@ -34,6 +46,50 @@ def gap(value: float, verdict: str = "open", margin: float = 0.04) -> GapEstimat
     return GapEstimate(found.value, found.low, found.high, near(round(value - 0.175, 6), 0.01), Verdict(verdict))
 
 
+def possible() -> PossibleRange:
+    """Bounds of the gap of german: exact, proven well, and too weak to tell."""
+    gaps = {0.001: (0.125, 0.15, 0.2, 0.225), 0.01: (0.0, 0.05, 0.3, 0.35), 0.05: (0.0, 0.0125, 0.375, 0.875)}
+    rates = ("<= 25", 38, (0.25, 0.5, 0.75, 1.0)), ("> 25", 162, (0.5, 0.625, 0.875, 0.9375))
+    groups = tuple(GroupExtent(name, rows, Extent(*rate)) for name, rows, rate in rates)
+    levels = (
+        ParityRange(eps, Extent(*gap), groups, round(1000 * eps) + 30, (0.0, gap[-1] + 0.05), None, 90, 12)
+        for eps, gap in gaps.items()
+    )
+    return PossibleRange("age", 200, 0, tuple(levels))
+
+
+def between(least: float, most: float | None = None, margin: float = 0.05) -> BoundedShare:
+    """A share, or one that lies between two numbers, with limits so far away."""
+    least = round(least, 6)
+    most = least if most is None else most
+    return BoundedShare(least, most, round(max(0.0, least - margin), 6), round(min(1.0, most + margin), 6))
+
+
+ARBITRARY = Arbitrariness(
+    eps=0.05,
+    threshold=0.0,
+    holdout=200,
+    overall=FlippedShare(200, 102, 0, between(0.51), 0.07),
+    by_column={
+        "age": FlippedColumn(
+            (
+                GroupFlipped(38, 25, 0, between(0.658), 0.053, group="<= 25"),
+                GroupFlipped(162, 77, 0, between(0.475), 0.074, group="> 25"),
+            ),
+            between(0.183, margin=0.16),
+        )
+    },
+    models=12,
+    curve=tuple(
+        CurvePoint(eps, between(share), (between(share + 0.1), between(share - 0.02)))
+        for eps, share in ((0.001, 0.165), (0.01, 0.36), (0.05, 0.51), (0.1, 0.8))
+    ),
+    discrepancy=Discrepancy(0.085, None, 0.51),
+    priced=PricedRows((3, 8, 17), (True, False, True), (0.01, 0.2, 0.04), (0.01, None, 0.06), {"age": (0, 1, 1)}),
+    effort=PriceEffort(200, 60, 20, 120),
+)
+
+
 def full() -> AuditDocument:
     """The audit of german with all that an audit can have: other methods, and what label flips do."""
     scores = saved("german").models[-1].scores.holdout
@@ -43,7 +99,9 @@ def full() -> AuditDocument:
         Baseline("reweighing", is_randomised=False, needs_groups=False, error=None, scores=found),
         Baseline("grid_search", is_randomised=False, needs_groups=False, error="no <b>answer</b>", scores=None),
     )
-    return saved("german").but(attack=saved("defences").attack, baselines=methods)
+    return saved("german").but(
+        attack=saved("defences").attack, baselines=methods, arbitrariness=ARBITRARY, range=possible()
+    )
 
 
 def audit(
@@ -79,8 +137,11 @@ def audit(
         guided=None,
         tilted=None,
         range=None,
+        arbitrariness=None,
         anatomy=base.anatomy and base.anatomy.only([*range(1, models + 1)]),
         explanation=None,
+        flips=base.flips and base.flips.but(rank=selected or 1),
+        reference_check=base.reference_check.but(ranks=tuple(selection.shortlist)),
         warnings=(),
     )
     document = with_small_group(document) if small else document

@@ -10,7 +10,8 @@ import numpy as np
 from fairenum.document.guards import DEFAULT_GUARDS, Guard
 from fairenum.document.machine import Tolerances
 from fairenum.enumeration.bounds import Bounds
-from fairenum.enumeration.guided import Found, GuidedSearch
+from fairenum.enumeration.found import Found
+from fairenum.enumeration.guided import GuidedSearch
 from fairenum.enumeration.unfairness import Watched
 from fairenum.experiment import EncodedRows
 from fairenum.problem import SvmProblem

@@ -39,6 +39,9 @@ def test_everything_that_is_a_table_has_a_name(tables):
         "outcomes",
         "disagreement",
         "baselines",
+        "ambiguity",
+        "ambiguity_curve",
+        "flip_prices",
         "strip",
         "guards",
         "left_out",
@@ -184,7 +187,7 @@ def test_no_text_of_a_table_is_a_formula_to_a_spreadsheet():
     written = to_csv(hostile)
     read = pd.read_csv(io.StringIO(written))
     assert read.columns.tolist() == ["'=x", "n"]
-    assert read["'=x"].tolist() == ["'=1+1", "'+1", "'-1", "'@a", "'\t=1", "plain"]
+    assert read["'=x"].tolist() == ["'=1+1", "'+1", "'-1", "'@a", "'\t'=1", "plain"]
     assert read["n"].tolist()[:5] == hostile["n"].tolist()[:5]
 
 

@@ -13,6 +13,7 @@ from fairenum.solvers.registry import list_solvers, load_solver
 
 PROGRAM = Path(sys.executable).with_name("fairenum")
 HEAVY = {"fairlearn", "sklearn", "osqp", "piqp", "scipy", "pandas", "numba", "jinja2", "rich", "click"}
+HEAVY |= {"starlette", "uvicorn", "anywidget"}
 
 
 def modules_after(code):
@@ -36,6 +37,11 @@ def test_the_command_line_imports_nothing_heavy_before_a_command_runs():
 
 def test_evidence_is_checked_without_numbers_libraries():
     assert not modules_after("from fairenum import verify") & (HEAVY - {"jinja2", "rich"} | {"numpy", "skops"})
+
+
+def test_a_page_is_served_without_numbers_libraries_and_words():
+    found = modules_after("import fairenum.cli, fairenum.server.serving")
+    assert not found & (HEAVY - {"rich", "click", "starlette", "uvicorn"} | {"numpy"})
 
 
 def test_listing_solvers_imports_none_of_their_backends():

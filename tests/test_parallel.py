@@ -58,9 +58,9 @@ def test_what_a_cluster_lost_is_what_the_caller_says_or_its_error():
 
 def test_results_are_counted_as_they_come():
     reported = []
-    assert collected(iter("abc"), reported.append) == (["a", "b", "c"], False)
+    assert collected(iter("abc"), reported.append) == (["a", "b", "c"], None)
     assert reported == [0, 1, 2, 3]
-    assert collected(iter(()), reported.append) == ([], False)
+    assert collected(iter(()), reported.append) == ([], None)
 
 
 class Interrupted:
@@ -84,7 +84,7 @@ class Interrupted:
 
 def test_an_interrupt_keeps_what_is_there():
     results = Interrupted(2)
-    assert collected(results, lambda _: None) == ([1, 0], True)
+    assert collected(results, lambda _: None) == ([1, 0], "interrupted")
     assert results.is_closed
 
 

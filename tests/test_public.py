@@ -20,11 +20,13 @@ PRELUDE = """\
 import numpy as np
 import pandas as pd
 from typing import reveal_type
-from fairenum import AuditConfig, AuditResult, EnumSVC, Tolerances, audit, list_solvers, load_dataset, select, verify
+from fairenum import AuditConfig, AuditResult, EnumSVC, Exploration, Tolerances
+from fairenum import audit, list_solvers, load_dataset, select, verify
 from fairenum.testing import assert_fair
 
 frame = pd.DataFrame({"x": [0.0, 1.0], "y": [0, 1]})
 result = audit("german", k=5, C="auto", kernel="rbf", sizes=(0.6, 0.2, 0.2), drop=["age"], progress=print)
+exploration = Exploration(frame, "y", 1, "x", record="decision.jsonl", C=2.0)
 machine = EnumSVC(C=1.0, kernel="linear", n_models=3).fit(np.zeros((4, 2)), np.array([0, 1, 0, 1]))
 """
 TYPES = {
@@ -44,6 +46,15 @@ TYPES = {
     'AuditResult.load("run.json").selected': "AuditedModel | None",
     'assert_fair(frame, "y", "x", rules="selection_rate>=0.1", label="z", confidence=0.9)': "MeasureResult",
     'assert_fair(result, rules=["accuracy>=0.5"], when_open="warn")': "AuditResult",
+    "exploration.next()": "ExploredModel | None",
+    "exploration.view.models[0].scores.accuracy.value": "float | None",
+    "exploration.fairer(steps=5)": "tuple[ExploredModel, ...]",
+    "exploration.leave_out([3, 4]).number": "int",
+    'exploration.tolerate(metric="equalized_odds_difference", guards=["none"])': "int | None",
+    "exploration.compare(1, 2).flipped": "tuple[FlippedRow, ...]",
+    'exploration.person({"x": 1.0})': "Person",
+    'exploration.commit(1, "why", "who")': "AuditResult",
+    'Exploration.resume("decision.jsonl", frame)': "Exploration",
     "machine": "EnumSVC",
     "machine.models_": "list[Model]",
     "machine.models_[0].objective": "float",
@@ -57,6 +68,9 @@ MISTAKES = (
     'audit("german", kk=3)',
     'audit("german", kernel="cubic")',
     "audit(3)",
+    'Exploration("german", kk=3)',
+    'exploration.leave_out("cluster")',
+    "exploration.commit(1)",
     'EnumSVC(kernel="cubic")',
     'select(result, metric="accuracy")',
     "result.document.models[0].scores.holdout.accurracy",
@@ -87,7 +101,16 @@ def test_type_checkers_are_told_the_same_names_and_homes():
 
 def test_an_audit_shows_its_true_signature():
     signature = inspect.signature(fairenum.audit)
-    assert list(signature.parameters) == ["data", "label", "favourable", "sensitive", "config", "progress", "options"]
+    assert list(signature.parameters) == [
+        "data",
+        "label",
+        "favourable",
+        "sensitive",
+        "config",
+        "progress",
+        "budget",
+        "options",
+    ]
     described = pydoc.render_doc(fairenum.audit, renderer=pydoc.plaintext)
     assert "data: 'str | Path | pd.DataFrame | Dataset'" in described
     assert "**options: 'Unpack[AuditOptions]'" in described

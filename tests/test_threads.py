@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from fairenum import audit
@@ -20,11 +21,12 @@ def test_blas_keeps_to_one_thread_and_is_set_free_again():
         assert 2 in {library["num_threads"] for library in threadpool_info()}
 
 
+@pytest.mark.slow
 def test_an_audit_gives_the_same_bytes_with_one_thread_and_with_two():
     texts = set()
     for threads in (1, 2):
         with threadpool_limits(limits=threads):
-            document = audit("german", search="guided").document
+            document = audit("german", search="guided", k=10).document
         texts.add(to_json(document.but(timings={})))
     assert len(texts) == 1
 
@@ -40,6 +42,7 @@ print([sorted(one.model.left_out.items()) for one in (chosen, *front)])
 """
 
 
+@pytest.mark.slow
 def test_the_guided_search_goes_the_same_way_however_a_processor_rounds():
     """OpenBLAS has a kernel for each family of processors, and these round differently."""
     found = set()

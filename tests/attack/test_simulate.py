@@ -118,7 +118,7 @@ def test_draws_are_disjoint_parts_of_the_table(compas):
         ({"direction": "up"}, "'direction' must be one of unfavourable, favourable"),
         ({"C": 0}, "'C' must be a positive number"),
         ({"C": "auto"}, "'C' must be a positive number"),
-        ({"gamma": "big"}, "'gamma' must be a positive number, scale or auto"),
+        ({"gamma": "big"}, "'gamma' must be a positive number, 1e-30 to 1e.30, scale or auto"),
         ({"budget": 3}, "an attack has no option 'budget'"),
     ],
 )

@@ -19,7 +19,7 @@ def exact(exact_run: AuditResult) -> AuditDocument:
 
 @pytest.fixture(scope="session")
 def guided_run() -> AuditResult:
-    return audit_applicants(baselines=True)
+    return audit_applicants(baselines=True, range=True)
 
 
 @pytest.fixture(scope="session")

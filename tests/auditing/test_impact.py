@@ -41,6 +41,9 @@ def test_the_counts_are_those_of_the_rows(exact_run, exact):
     assert {group.group: group.selected for group in table.groups} == shown.groupby("race")["selected"].sum().to_dict()
 
 
+BY_LABEL = ("true_positive_rate", "false_positive_rate")  # what labels in proportion tell nothing more about
+
+
 @pytest.mark.parametrize("rank", [1, 2])
 def test_every_rate_of_a_group_is_scikit_learns_with_wilsons_limits(exact_run, exact, rank):
     rows = exact_run.live.division.rows["holdout"]
@@ -61,7 +64,7 @@ def test_every_rate_of_a_group_is_scikit_learns_with_wilsons_limits(exact_run, e
         for name, (value, outcomes, trials) in rates.items():
             found = getattr(group, name)
             assert found.value == pytest.approx(value, abs=1e-12)
-            if trials >= 30:
+            if trials >= 30 and name in BY_LABEL:
                 limits = binomtest(int(outcomes), int(trials)).proportion_ci(method="wilson")
                 assert (found.low, found.high) == pytest.approx((limits.low, limits.high))
             assert found.low <= found.value <= found.high

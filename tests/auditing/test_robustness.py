@@ -1,13 +1,21 @@
 """An audit with a part on what label flips would do to it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hiring import audit_people, checked, people
 
 from fairenum import AuditResult, select
 from fairenum.auditing import robustness
+from fairenum.budget import Budget, OutOfTime
 from fairenum.document.cautions import cautions
+from fairenum.document.files import parse, to_json
+from fairenum.document.spending import AFTERWARDS, CutStage
 from fairenum.errors import ConfigError, ResultError
+from fairenum.estimator import EnumSVC
+from fairenum.rendering.markdown import to_markdown
+from fairenum.report import page
 
 FEW = {"strategies": "random", "flips": 5, "trials": 2, "sizes": (60, 0, 60)}
 
@@ -91,3 +99,48 @@ def test_models_that_are_cut_elsewhere_are_not_attacked():
     cut = audit_people(people(), k=2, search="exact", decide="base-rate", replications=60)
     with pytest.raises(ConfigError, match=r"decide by the sign; leave out decide='base-rate' \(--decide\)"):
         cut.attacked(**FEW)
+
+
+def shown(document) -> str:
+    return to_markdown(page(document))
+
+
+def test_the_limit_of_the_audit_covers_the_trials(result, monkeypatch):
+    """Three are done when the time is over, and the fourth is not waited for."""
+    budget = Budget(1e4, shares=AFTERWARDS)
+
+    def spend(_stage: str, done: int, _total: int) -> None:
+        if done == 3:
+            monkeypatch.setattr(budget._current, "at", 0.0)
+
+    limited = result.document.but(config=replace(result.document.config, max_seconds=1e4))
+    run = AuditResult(limited, result.live).attacked(**FEW | {"trials": 5}, progress=spend, budget=budget)
+    document = checked(run)
+    assert (document.attack.clean.trials, document.attack.is_out_of_time) == (3, True)
+    assert (document.status, document.attack.status) == ("complete", "complete")
+    assert document.spending.cut == (CutStage("attack", "time", False),)
+    assert "the time limit of 10000 s ended the run early (cut short: the simulated attacks)" in shown(document)
+    assert "the time limit ended it after 3 of 5 trials" in shown(document)
+    assert parse(to_json(document).encode(), "run") == document
+
+
+def test_without_time_for_a_trial_there_is_no_attack_and_that_is_said(result):
+    document = result.attacked(**FEW, budget=Budget(1e-3, shares=AFTERWARDS)).document
+    assert document.attack is None
+    assert document.spending.cut == (CutStage("attack", "time", True),)
+    assert "left out: the simulated attacks" in shown(document)
+
+
+def test_half_a_trial_is_none(result, monkeypatch):
+    """An end of the time within the second trial loses that one alone."""
+    fits, fit = [], EnumSVC.fit
+
+    def slow(self, *data, **options):
+        fits.append(self)
+        if len(fits) == 4:
+            raise OutOfTime
+        return fit(self, *data, **options)
+
+    monkeypatch.setattr(EnumSVC, "fit", slow)
+    attack = result.attacked(**FEW | {"trials": 3, "strategies": ("paper", "random")}).document.attack
+    assert (attack.clean.trials, attack.is_out_of_time, attack.failures) == (1, True, ())

@@ -80,7 +80,6 @@ def test_the_document_says_what_rows_count(run):
     assert "Rows count what w says" in said
     assert "12 rows of weight 0 took no part" in said
     assert "rates are weighted" in run.to_html()
-    assert document.range is None
 
 
 def test_rows_that_all_count_alike_give_the_audit_without_weights():

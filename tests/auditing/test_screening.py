@@ -67,7 +67,8 @@ def test_areas_are_those_of_scikit_learn(rows, classes):
     kinds = np.concatenate([np.arange(classes), np.array([row[0] for row in rows]) % classes])
     scores = np.concatenate([np.eye(classes), np.array([row[1 : classes + 1] for row in rows])]) + 0.1
     scores /= scores.sum(1, keepdims=True)
-    shown = scores[:, 1] if classes == 2 else scores
+    exact = np.round(scores, 12)  # what only rounding tells apart is tied
+    shown = exact[:, 1] if classes == 2 else exact
     assert area(kinds, scores) == pytest.approx(roc_auc_score(kinds, shown, multi_class="ovr"), abs=1e-12)
 
 

@@ -74,9 +74,10 @@ def told(document: AuditDocument) -> list[object]:
         (model.rank, model.origin, model.objective, model.is_constant, model.scores.holdout.gap(METRIC))
         for model in document.models
     ]
-    return [models, document.selection, document.range and (document.range.groups, document.range.low)]
+    return [models, document.selection, document.range]
 
 
+@pytest.mark.slow
 def test_what_is_set_aside_has_no_say_however_it_is_called(run, document, monkeypatch):
     """The same rows in one small group, in two, or without a group: no gap, no verdict, no choice is another."""
     # groups have a say in how a table is split, which is not what this is about
@@ -100,6 +101,7 @@ def test_groups_are_brought_back(document):
     assert kept.first.scores.holdout.gap(METRIC).value == pytest.approx(max(rates) - min(rates))
 
 
+@pytest.mark.slow
 def test_where_all_groups_are_large_it_makes_no_difference():
     frame = persons().assign(race=np.where(persons()["race"] == "a", "a", "b"))
     aside, kept = (audit(frame, sensitive="race", small_groups=word, **OPTIONS) for word in ("set-aside", "keep"))
@@ -152,6 +154,7 @@ def coded(groups: int, rows: int) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "zone": zone, "y": np.where(x + rng.normal(size=rows) > 0, "yes", "no")})
 
 
+@pytest.mark.slow
 def test_hundreds_of_small_groups_are_no_burden():
     document = checked(audit(coded(400, 2000), sensitive="zone", **{**OPTIONS, "k": 3}))
     (zone,) = document.dataset.sensitive
@@ -165,6 +168,7 @@ def test_too_many_groups_to_compare_are_refused_with_advice():
         audit(coded(150, 3000), sensitive="zone", min_group_size=1, **OPTIONS)
 
 
+@pytest.mark.slow
 def test_an_intersection_of_too_many_groups_is_left_out_unless_it_is_asked_for():
     frame = coded(39, 4000).assign(sex=["f", "m"] * 2000)
     options = {**OPTIONS, "k": 2, "search": "exact", "min_group_size": 1}
@@ -175,6 +179,7 @@ def test_an_intersection_of_too_many_groups_is_left_out_unless_it_is_asked_for()
         audit(frame, sensitive=["sex", "zone"], primary="sex & zone", **options)
 
 
+@pytest.mark.slow
 def test_other_methods_take_what_is_set_aside_for_one_group():
     frame, plain = persons(), audit(persons(), sensitive="race", search="exact", **OPTIONS)
     rows = plain.document.dataset.split_rows

@@ -21,7 +21,10 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+# Those about which nothing has to be told are audited at full size, too, by the slow tests.
+@pytest.mark.parametrize(
+    "name", [*TOLD, *(pytest.param(one, marks=pytest.mark.slow) for one in TABLES if one not in TOLD)]
+)
 def test_a_strangers_table_gets_an_answer(name, tmp_path):
     file = tmp_path / "table.csv"
     TABLES[name](ROWS).to_csv(file, index=False)

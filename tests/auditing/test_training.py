@@ -8,7 +8,8 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross
 from sklearn.svm import SVC
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
-from fairenum.auditing.training import FEWEST_NODES, WORK, load, trained, tune
+from fairenum.auditing import training as training_module
+from fairenum.auditing.training import ENOUGH_NODES, FEWEST_NODES, NODES_OF_MODEL, WORK, load, trained, tune
 from fairenum.document.machine import Machine
 from fairenum.document.training import ClassWeights
 from fairenum.errors import ConfigError
@@ -100,9 +101,12 @@ def test_the_machine_is_posed_on_rows_of_the_table(division):
     assert weighted.class_weights == ClassWeights(3.0, 0.5)
 
 
-def test_the_work_of_an_enumeration_is_bounded_unless_asked_otherwise(division):
+def test_the_work_of_an_enumeration_is_bounded_unless_asked_otherwise(division, monkeypatch):
     automatic = trained(division, Machine(), AuditConfig())
     assert automatic.max_nodes == automatic.problem.affordable(WORK, FEWEST_NODES) >= FEWEST_NODES
+    monkeypatch.setattr(training_module, "WORK", 0.0)  # as on a table of any size
+    asked = {k: trained(division, Machine(), AuditConfig(k=k)).max_nodes for k in (1, 20, 100_000)}
+    assert asked == {1: FEWEST_NODES, 20: 20 * NODES_OF_MODEL, 100_000: ENOUGH_NODES}
     assert trained(division, Machine(), AuditConfig(max_nodes=None)).max_nodes is None
 
 

@@ -67,9 +67,12 @@ def test_the_papers_tables_keep_the_plain_machine(name):
     assert 0.4 < training.class_weights.plain_selection_rate < 0.9
 
 
+SHARES = [0.9, 0.1, *(pytest.param(share, marks=pytest.mark.slow) for share in (0.8, 0.95, 0.99))]
+
+
 @pytest.mark.parametrize("kind", ["numeric", "categorical"])
 @pytest.mark.parametrize("signal", [1.0, 0.0])
-@pytest.mark.parametrize("share", [0.8, 0.9, 0.95, 0.99, 0.1])
+@pytest.mark.parametrize("share", SHARES)
 def test_a_rare_label_leaves_a_model_that_decides_or_advice(share, signal, kind):
     document = checked(audit_imbalanced(imbalanced(share, kind=kind, signal=signal)))
     assert document.first.is_constant == bool(advice(document))

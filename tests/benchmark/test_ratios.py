@@ -181,5 +181,5 @@ print(json.dumps(time.process_time() - started))
 def test_the_inner_loop_is_compiled_once_and_then_loaded(tmp_path):
     compiling = in_a_process_of_its_own(FIRST_RUN, NUMBA_CACHE_DIR=str(tmp_path))
     loading = in_a_process_of_its_own(FIRST_RUN, NUMBA_CACHE_DIR=str(tmp_path))
-    assert compiling <= 60
+    assert compiling <= 20, "about 8 on a machine of its own"
     assert loading <= 0.25 * compiling

@@ -42,8 +42,9 @@ def document() -> AuditDocument:
         attack=whole.attack,
         baselines=whole.baselines,
         explanation=whole.explanation,
-        range=whole.range.but(models=whole.range.models[:MODELS]),
+        range=whole.range,
         multiplicity=whole.multiplicity,
+        arbitrariness=whole.arbitrariness,
     )
     for rank in range(1, MODELS + 1):
         origin = "guided" if rank > MODELS - 5 else "exact"

@@ -66,7 +66,7 @@ def test_mistakes_are_explained_before_anything_is_computed(fairenum, loans):
         (["--group", "wommen"], "no group of 'sex' is called 'wommen'; did you mean 'woman'?"),
         (["--defence", "prayer"], "no defence is called 'prayer'; there are knn_relabelling, loss_removal"),
         (["--defence", "all", "--defence", "prayer"], "no defence is called 'prayer'"),
-        (["--trials", "0"], "option 'trials' must be a whole number of at least 1, not 0"),
+        (["--trials", "0"], "option 'trials' must be a whole number of at least 1 and at most 100000, not 0"),
         (["--split", "80,0,0"], "the holdout is not 0"),
         (["--split", "-80,0,80"], "'-80,0,80' is not train, selection and holdout"),
         (["--dask", "tcp://127.0.0.1:1", "--jobs", "2"], "--jobs and --dask exclude each other"),
@@ -85,7 +85,10 @@ def test_an_audit_refuses_what_no_attack_could_do_before_it_begins(fairenum, loa
         (["--trials", "3"], "--trials is about label flips; add --attack"),
         (["--jobs", "2"], "--jobs is about label flips; add --attack"),
         (["--attack", "--jobs", "0"], "0 is no number of processes"),
-        (["--attack", "--trials", "0"], "option 'trials' must be a whole number of at least 1, not 0"),
+        (
+            ["--attack", "--trials", "0"],
+            "option 'trials' must be a whole number of at least 1 and at most 100000, not 0",
+        ),
         (["--attack", "--strategy", "greedy"], "no attack strategy is called 'greedy'"),
         (["--attack", "--defence", "all", "--defence", "prayer"], "no defence is called 'prayer'"),
     ]:

@@ -7,7 +7,9 @@ from click.testing import CliRunner
 from saved import REPORTS
 
 from fairenum import cli
-from fairenum.bench import contest, growth
+from fairenum.bench import contest, growth, scale
+from fairenum.bench.point import take
+from fairenum.bench.scale import Plan
 from fairenum.document.bench import BenchDocument, RaceResult
 from fairenum.document.files import load_as, parse, save
 
@@ -56,6 +58,18 @@ def test_growth_is_plotted_over_all_three_axes():
         "CPU time against models k",
     ]
     assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_the_growth_study_reaches_the_document(monkeypatch):
+    plan = Plan("fit", ("fairenum", "SVC"), "n", (20, 40, 80), fixed={"d": 3})
+    monkeypatch.setattr(scale, "STUDY", (plan,))
+    monkeypatch.setattr(scale, "taken_by", take)
+    document = parse(run("--scale", "--json", "-").stdout.encode(), "run")
+    assert [(one.name, one.sizes, one.fixed) for one in document.scale] == [
+        ("fairenum", (20, 40, 80), {"d": 3}),
+        ("SVC", (20, 40, 80), {"d": 3}),
+    ]
+    assert all(min(one.memory) > 1e7 and min(one.seconds) > 0.0 for one in document.scale)
 
 
 def test_json_is_alone_on_stdout():

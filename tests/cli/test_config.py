@@ -77,7 +77,7 @@ def test_the_plain_file_wins_over_pyproject_and_a_named_one_over_both(fairenum, 
         ("k = {a = 1}", "'k' in fairenum.toml must be a text, a number, true or false, or a list of them"),
         ("kernel = 'cubic'", "(in fairenum.toml)"),
         ("k =", "fairenum.toml is no TOML file"),
-        ("k = 0", "option 'k' must be a whole number of at least 1, not 0"),
+        ("k = 0", "option 'k' must be a whole number of at least 1 and at most 100000, not 0"),
         ("fail_on = 'x'", "'x' is no rule"),
     ],
 )

@@ -43,7 +43,7 @@ def test_german_shows_its_bands():
 def test_an_unknown_name_is_one_line_with_a_suggestion_and_exit_code_2(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["fairenum", "datasets", "compass"])
     with pytest.raises(SystemExit) as stopped:
-        cli.main()
+        sys.exit(cli.main())
     captured = capsys.readouterr()
     assert stopped.value.code == 2
     assert captured.out == ""

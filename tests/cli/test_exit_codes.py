@@ -1,6 +1,7 @@
 """Every way in which the program ends, each through the real command line."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from loans import OPTIONS
 from samples import audit, in_use, near, scored
 
 from fairenum import cli
+from fairenum.budget import Budget
 from fairenum.cli import progress
 from fairenum.cli.exit import Exit
 from fairenum.document.files import load, parse, save
+from fairenum.progress import Estimate
 
 LABEL = ["--label", "approved", "--favourable", "yes"]
 SMALL = ["--split", "250,25,25"]
@@ -231,6 +234,21 @@ def test_ctrl_c_in_a_process_of_its_own(interrupted, folder):
     assert "Interrupted: " in ended.out
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_second_ctrl_c_in_a_process_of_its_own_gives_up(program, folder):
+    options = ["-k", "100000", "--distinct", "support", "--eps", "1", "--split", "300,100,100", "--output", "part.json"]
+    with program("audit", "german", *options, FORCE_COLOR="1") as process:
+        seen = ""
+        for wanted in (r"[1-9]\d*/100000", "Ctrl-C again gives it up"):
+            while not re.search(wanted, seen[-90:]) and process.poll() is None:
+                seen += process.stderr.read(1)
+            os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == Exit.INTERRUPTED, err
+    assert err.strip().endswith("interrupted; nothing was saved")
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes")
 def test_a_closed_pipe_ends_it_as_it_ends_every_filter(program, saved_run):
     with program("report", str(saved_run), "--json", "-") as process:
@@ -247,7 +265,7 @@ def test_the_program_starts_with_one_thread_and_without_heavy_imports(program, m
     handlers = signal.getsignal(signal.SIGPIPE)
     monkeypatch.setattr(cli, "run", lambda: Exit.DONE)
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        sys.exit(cli.main())
     signal.signal(signal.SIGPIPE, handlers)
     assert ended.value.code == 0
     assert os.environ["OMP_NUM_THREADS"] == os.environ["OPENBLAS_NUM_THREADS"] == "1"
@@ -275,7 +293,7 @@ def test_completion_knows_commands_options_and_datasets(program):
         assert process.communicate()[0] == "plain,german\n"
 
 
-def test_the_first_run_says_why_it_takes_long(capsys, monkeypatch):
+def test_a_long_wait_for_the_first_model_is_explained(capsys, monkeypatch):
     monkeypatch.setattr(progress, "LONG", 0.01)
     with progress.shown_progress(quiet=False) as report:
         report("tune", 1, 2)
@@ -284,7 +302,7 @@ def test_the_first_run_says_why_it_takes_long(capsys, monkeypatch):
         time.sleep(0.2)
         report("enumerate", 1, 5)
         report("score", 0, None)
-    assert capsys.readouterr().err == progress.FIRST_RUN + "\n"
+    assert capsys.readouterr().err == progress.FIRST_MODEL + "\n"
     with progress.shown_progress(quiet=False) as report:
         report("enumerate", 0, None)
         report("enumerate", 1, 5)
@@ -302,3 +320,29 @@ def test_a_terminal_sees_a_bar_and_a_pipe_does_not(monkeypatch, capsys):
 
 def test_no_path_of_this_machine_is_shown(fairenum, saved_run):
     assert str(Path.home()) not in fairenum("report", str(saved_run)).out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit", "words"),
+    [
+        (19.0, None, ""),
+        (47.0, None, "this will take about 50 s of one processor and 0.5 GB of memory; --time-limit ends it sooner, "),
+        (47.0, 20.0, "this will take about 50 s of one processor and 0.5 GB of memory; the limit of 20 s cuts it\n"),
+        (300.0, 600.0, "this will take about 5 min of one processor and 0.5 GB of memory\n"),
+        (9000.0, None, "this will take about 2 h of one processor and 0.5 GB of memory; --time-limit ends it sooner, "),
+    ],
+)
+def test_a_long_run_says_beforehand_what_it_will_take(capsys, seconds, limit, words):
+    with progress.shown_progress(quiet=False, budget=Budget(limit)) as shown:
+        shown.expect(Estimate(seconds, 5e8))
+    assert capsys.readouterr().err.startswith(words)
+    assert bool(words) == (seconds > progress.LONG_RUN)
+
+
+def test_a_limit_on_the_whole_run_is_told_in_the_report(fairenum, loans, folder):
+    ended = fairenum("audit", loans, *OPTIONS, "--time-limit", "0.001")
+    assert ended.code == Exit.DONE
+    said = " ".join(ended.out.split())
+    assert "the time limit of 0.001 s could not be kept: the run took" in said
+    assert "the time limit of 0.001 s ended the run early (cut short: the list of models; left out: " in said
+    assert load(folder / "fairenum-loans.json").spending.limit == 0.001

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fairenum import AuditResult, audit
 from fairenum.document.files import load, save
+from fairenum.document.reading import Reading
 
 
 def test_a_person_is_explained_by_values_alone(fairenum, saved_run):
@@ -49,6 +50,43 @@ def test_a_row_that_the_run_holds_needs_no_data(fairenum, saved_run):
     assert json.loads(ended.out)["values"] == example.values
 
 
+def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, saved_run, loans):
+    """The machine is trained again, and says what it says where the audit is run."""
+    document = load(saved_run)
+    person = ("--values", "income=0.1,town=Bath,debt=0.2", "--data", loans)
+    found = json.loads(fairenum("explain", str(saved_run), *person, "--json", "-").out)["tolerance"]
+    live = audit(loans, "approved", "yes", "sex", config=document.config.but(reading=Reading(), prices=False))
+    told = live.explain({"income": 0.1, "town": "Bath", "debt": 0.2}).tolerance
+    assert (found["low"], found["high"]) == pytest.approx((told.low, told.high))
+    assert found["values"]["low_bound"] == pytest.approx(told.values.low_bound)
+    assert found["machine"]["weights"][0]["feature"] == told.machine.weights[0].feature
+    assert [one["row"] for one in found["machine"]["examples"]] == [one.row for one in told.machine.examples]
+    shown = " ".join(fairenum("explain", str(saved_run), *person).out.split())
+    assert "The nearest model that decides otherwise" in shown
+    assert "Over all models within 5 % the decision value lies between" in shown
+
+
+def test_an_examined_row_has_the_price_of_the_run(fairenum, saved_run, loans):
+    priced = load(saved_run).arbitrariness.priced
+    place = next(place for place, high in enumerate(priced.high) if high is not None)
+    ended = fairenum("explain", str(saved_run), "--row", str(priced.rows[place]), "--data", loans, "--json", "-")
+    found = json.loads(ended.out)["tolerance"]
+    assert (found["low"], found["high"]) == pytest.approx((priced.low[place], priced.high[place]), abs=1e-6)
+
+
+def test_a_redacted_run_names_no_row(fairenum, saved_run, loans, folder):
+    save(load(saved_run).redacted(), "redacted.json")
+    person = ("--values", "income=0.1,town=Bath", "--data", loans, "--json", "-")
+    found = json.loads(fairenum("explain", "redacted.json", *person).out)["tolerance"]["machine"]
+    assert found["dropped"] > 0
+    assert found["examples"] == []
+
+
+def test_without_the_data_it_says_what_is_missing(fairenum, saved_run):
+    ended = fairenum("explain", str(saved_run), "--values", "income=1,town=Bath")
+    assert "name the data of the run, too: --data DATA" in " ".join(ended.out.split())
+
+
 def test_every_medium_shows_it(fairenum, saved_run, folder):
     paths = ["--html", "person.html", "--markdown", "person.md", "--json", "person.json"]
     ended = fairenum("explain", str(saved_run), "--values", "town=Cork", *paths)
@@ -74,7 +112,7 @@ print(*(name for name in ("numpy", "pandas", "sklearn") if name in sys.modules),
     [
         ([], "say who it is, either by --row or by --values"),
         (["--row", "1", "--values", "income=1"], "say who it is, either by --row or by --values"),
-        (["--values", "income=1", "--data", "loans.csv"], "--data is where --row is looked up"),
+        (["--values", "income=1", "--data", "german"], "the table has no column 'approved', named as label"),
         (["--values", "income"], "'income' is no NAME=VALUE"),
         (["--values", "income=1,income=2"], "'income' is given twice"),
         (["--values", "income=1_000"], "feature 'income' takes a number, not '1_000'"),

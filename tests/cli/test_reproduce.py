@@ -69,7 +69,7 @@ def test_the_saved_run_of_the_gallery_gives_the_files_of_the_gallery(fairenum, f
     [
         (["germany"], "'germany' is not one of 'german', 'ionosphere', 'sonar', 'compas'"),
         (["sonar", "--jobs", "0"], "'--jobs': 0 is no number of processes; -1 is for all processors"),
-        (["sonar", "--splits", "0"], "0 is not in the range"),
+        (["sonar", "--splits", "0"], "0 is not a whole number of at least 1"),
         (["sonar", "--output", "taken"], "'taken' is a file; name a folder"),
         (["--saved", "taken"], "'taken' is no JSON"),
         (["--saved", "old"], "'old' is no document of fairenum: it does not say of which kind it is"),

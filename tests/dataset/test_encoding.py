@@ -169,7 +169,9 @@ def test_a_matrix_beyond_memory_is_refused_with_numbers_before_it_is_made(monkey
     with pytest.raises(errors.TableTooLarge) as raised:
         Encoding.fit(Dataset.from_frame(frame, "ok", 1, max_levels=1000), np.arange(900))
     columns = 1 + frame["town"].nunique(dropna=False)
-    assert f"900 rows in {columns} encoded columns take {900 * columns * 8 / 1e9:.3g} GB" in str(raised.value)
+    assert f"900 rows in {columns} encoded columns take {(900 + columns) * columns * 8 / 1e9:.3g} GB" in str(
+        raised.value
+    )
     assert "'town' makes" in str(raised.value)
     assert "drop=['town'] (--drop town)" in str(raised.value)
     assert "max_levels=100 (--max-levels 100)" in str(raised.value)

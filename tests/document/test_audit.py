@@ -1,9 +1,13 @@
 """The document of an audit: what follows from it, and what is left when rows are not to be told."""
 
+import pytest
+from samples import ARBITRARY, audit, possible
 from versions import read
 
+from fairenum.document.coherence import refuse_contradictions
 from fairenum.document.files import to_json
 from fairenum.document.models import LeftOut
+from fairenum.document.possible import Extent
 
 
 def test_what_follows_from_the_document():
@@ -36,3 +40,46 @@ def test_a_redacted_document_holds_nothing_of_single_rows():
     assert redacted.redacted() == redacted
     assert '"row": 1' not in to_json(redacted)
     assert document.but(explanation=None).redacted().explanation is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ARBITRARY.but(priced=ARBITRARY.priced.but(low=(0.1,))),
+        ARBITRARY.but(priced=ARBITRARY.priced.but(groups={"age": (0, 1, 2)})),
+        ARBITRARY.but(priced=ARBITRARY.priced.but(groups={"sex": (0, 1, 1)})),
+        ARBITRARY.but(curve=()),
+        ARBITRARY.but(by_column={"age": ARBITRARY.by_column["age"].but(groups=())}),
+        ARBITRARY.but(discrepancy=ARBITRARY.discrepancy.but(rank=99)),
+        ARBITRARY.but(curve=tuple(point.but(groups=()) for point in ARBITRARY.curve)),
+    ],
+    ids=[
+        "a price is missing",
+        "no such group",
+        "no such column",
+        "no curve",
+        "other groups",
+        "no such model",
+        "no groups",
+    ],
+)
+def test_rows_and_curves_that_are_not_whole_are_refused(wrong):
+    refuse_contradictions(audit().but(arbitrariness=ARBITRARY))
+    with pytest.raises(ValueError, match=r"\$\.arbitrariness"):
+        refuse_contradictions(audit().but(arbitrariness=wrong))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        possible().but(column="sex"),
+        possible().but(levels=possible().levels[::-1]),
+        possible().but(levels=()),
+        possible().but(levels=(possible().levels[0].but(gap=Extent(0.2, 0.1, 0.3, 0.4)),)),
+    ],
+    ids=["no such column", "losses that fall", "no loss", "found beyond what is proven"],
+)
+def test_bounds_that_cannot_be_are_refused(wrong):
+    refuse_contradictions(audit().but(range=possible()))
+    with pytest.raises(ValueError, match="range"):
+        refuse_contradictions(audit().but(range=wrong))

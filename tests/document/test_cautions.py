@@ -3,6 +3,7 @@
 from typing import get_args
 
 import pytest
+from samples import ARBITRARY
 from versions import read
 
 from fairenum.document.audit import AuditDocument
@@ -13,8 +14,10 @@ from fairenum.document.incumbent import Incumbent
 from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, MarginTies
 from fairenum.document.remark import Remark
 from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
+from fairenum.document.spending import CutStage, Spending
 from fairenum.document.table import Regrouped, SplitOrigin, WeightFacts
 from fairenum.document.terms import CautionCode, RemarkKind, Verdict
+from fairenum.document.training import SolverLapse
 from fairenum.document.value import Estimate, Parts
 
 METRIC = "demographic_parity_difference"
@@ -191,6 +194,9 @@ CHANGES = {
     Caution("incumbent_rate"): selecting(-NOTABLE_MOVE),
     Caution("incumbent_copies"): in_use(copies=("town",)),
     Caution("incumbent_undecided"): in_use(undecided=1),
+    Caution("arbitrary_gap", COLUMN): calm().but(
+        arbitrariness=ARBITRARY.but(by_column={COLUMN: ARBITRARY.by_column["age"]})
+    ),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("few_trials", INTERSECTION): with_part("config", min_group_size=4),
     Caution("single_group", "Female", "holdout"): with_group(1, holdout=0, holdout_positives=0),
@@ -219,6 +225,9 @@ CHANGES = {
     Caution("missed_rate", rank=6): missed_rate(0.02, tied=1),
     Caution("undetermined", rank=6): with_model(6, undetermined=Parts(0, 2)),
     Caution("solver_failed"): with_part("enumeration", stopped="solver"),
+    Caution("solver_replaced"): calm().but(lapse=SolverLapse("osqp", "path", "it hung")),
+    Caution("over_time"): calm().but(spending=Spending(5.0, 6.1, 6.0)),
+    Caution("time_spent"): calm().but(spending=Spending(5.0, cut=(CutStage("range", "time", True),))),
     Caution("budget_spent"): with_part("enumeration", stopped="nodes"),
     Caution("guided_skipped"): calm().but(guided=GuidedRun("skipped", obstacle="no_holdout")),
     Caution("constant"): with_model(3, is_constant=True),
@@ -247,6 +256,8 @@ def test_one_change_calls_for_one_caution(caution):
     [
         without_sensitive().but(guided=GuidedRun("skipped", obstacle="no_sensitive_column")),
         calm().but(status="interrupted"),  # what was cut short came after the models
+        calm().but(spending=Spending(5.0)),  # kept
+        calm().but(guided=GuidedRun("skipped", obstacle="no_time")),  # what was cut is told together
         with_model(3, undetermined=Parts(0, 2)),  # not on the shortlist
         with_model(6, undetermined=Parts(2, 0)),  # where it was chosen, not where it is judged
         with_part("selection", strip=(cell(COLUMN, NOTABLE_GROWTH),)),  # it has a verdict of its own
@@ -260,11 +271,11 @@ def test_one_change_calls_for_one_caution(caution):
         class_weighted("balanced"),  # as was asked for
         class_weighted("auto", "none"),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_what_is_no_reason_for_a_caution(document):
     found = {caution.code for caution in cautions(document)}
-    absent = {"interrupted", "guided_skipped", "undetermined", "wider_gap", "low_power"}
+    absent = {"interrupted", "time_spent", "over_time", "guided_skipped", "undetermined", "wider_gap", "low_power"}
     assert not found & (absent | {"leak", "proxy", "class_weighted"})
 
 

@@ -10,6 +10,7 @@ from fairenum.document.audit_config import AuditConfig, AuditOptions
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.measure_config import MeasureConfig
 from fairenum.document.performance import PerformanceMeasure
+from fairenum.document.ranges import NUMBERS, WHOLE
 from fairenum.document.reading import Reading
 from fairenum.document.reproduction import Plan
 from fairenum.errors import ConfigError
@@ -20,15 +21,15 @@ HUGE = 10**400
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "option 'k' must be a whole number of at least 1, not 0"),
-        ({"k": True}, "option 'k' must be a whole number of at least 1, not True"),
-        ({"k": 2.0}, "'k' must be a whole number of at least 1, not 2.0"),
-        ({"C": -1}, "option 'C' must be a positive number or auto, not -1"),
-        ({"C": "best"}, "'C' must be a positive number or auto, not 'best'"),
-        ({"C": HUGE}, "'C' must be a positive number or auto, not 1000"),
-        ({"gamma": 0}, "'gamma' must be a positive number, scale or auto, not 0"),
-        ({"degree": 0}, "'degree' must be a whole number of at least 1, not 0"),
-        ({"coef0": -1}, "'coef0' must be a number of at least 0, not -1"),
+        ({"k": 0}, "option 'k' must be a whole number of at least 1 and at most 100000, not 0"),
+        ({"k": True}, "option 'k' must be a whole number of at least 1 and at most 100000, not True"),
+        ({"k": 2.0}, "'k' must be a whole number of at least 1 and at most 100000, not 2.0"),
+        ({"C": -1}, "option 'C' must be a positive number, 1e-09 to 1e\\+09, or auto, not -1"),
+        ({"C": "best"}, "'C' must be a positive number, 1e-09 to 1e\\+09, or auto, not 'best'"),
+        ({"C": HUGE}, "'C' must be a positive number, 1e-09 to 1e\\+09, or auto, not 1000"),
+        ({"gamma": 0}, "'gamma' must be a positive number, 1e-30 to 1e\\+30, scale or auto, not 0"),
+        ({"degree": 0}, "'degree' must be a whole number of at least 1 and at most 20, not 0"),
+        ({"coef0": -1}, "'coef0' must be a number of at least 0 and at most 1e\\+06, not -1"),
         ({"solver": None}, "'solver' must be the name of a solver, not None"),
         (
             {"class_weight": "even"},
@@ -50,11 +51,21 @@ HUGE = 10**400
         ({"eps": float("nan")}, "'eps' must be a number of at least 0 and at most 1, not nan"),
         ({"rows": 1}, "'rows' must be true or false, not 1"),
         ({"standardise": "yes"}, "'standardise' must be true or false, not 'yes'"),
-        ({"max_seconds": 0}, "'max_seconds' must be a number above 0, not 0"),
+        ({"max_seconds": 0}, "'max_seconds' must be a number above 0 and at most 1e\\+09, not 0"),
         ({"min_difference": 2}, "'min_difference' must be a number above 0 and at most 1, not 2"),
-        ({"replications": 9}, "'replications' must be a whole number of at least 10, not 9"),
-        ({"max_nodes": "few"}, "'max_nodes' must be a whole number of at least 1, auto or None, not 'few'"),
-        ({"max_nodes": 0}, "'max_nodes' must be a whole number of at least 1, auto or None, not 0"),
+        (
+            {"price_rows": 0},
+            "'price_rows' must be a whole number of at least 1 and at most 1000000000 or auto, not 0",
+        ),
+        ({"replications": 9}, "'replications' must be a whole number of at least 10 and at most 100000, not 9"),
+        (
+            {"max_nodes": "few"},
+            "'max_nodes' must be a whole number of at least 1 and at most 1000000000 or None or auto, not 'few'",
+        ),
+        (
+            {"max_nodes": 0},
+            "'max_nodes' must be a whole number of at least 1 and at most 1000000000 or None or auto, not 0",
+        ),
         ({"machine": "svm"}, "'machine' must be a Machine, not 'svm'"),
         (
             {"max_accuracy_drops": 0.1},
@@ -82,7 +93,7 @@ def test_bad_options_of_an_audit_are_refused_by_name(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"trials": 0}, "'trials' must be a whole number of at least 1, not 0"),
+        ({"trials": 0}, "'trials' must be a whole number of at least 1 and at most 100000, not 0"),
         ({"strategies": ()}, "'strategies' must be at least one"),
         ({"strategies": ("paper", "paper")}, "'strategies' must be a list without repetitions"),
         ({"flips": 1.5}, r"'flips' must be numbers of rows, or shares between 0 and 1, not \(1.5,\)"),
@@ -209,7 +220,7 @@ def test_a_plan_of_a_reproduction():
     assert (Plan.quick(7).seed, Plan.quick().is_quick, Plan().is_quick) == (7, True, False)
     with pytest.raises(ConfigError, match="a reproduction has no option 'split'; did you mean 'splits'"):
         Plan().but(split=2)
-    with pytest.raises(ConfigError, match="'draws' must be a whole number of at least 1, not 0"):
+    with pytest.raises(ConfigError, match="'draws' must be a whole number of at least 1 and at most 100000, not 0"):
         Plan(draws=0)
 
 
@@ -229,3 +240,22 @@ def test_what_is_said_about_data_is_one_line(config, name, flag):
 def test_none_is_nobody_as_a_model_in_use_alone():
     assert Reading(incumbent="none").aside == {}
     assert Reading(weight="none").aside == {"weight": "none"}
+
+
+def test_numbers_of_any_length_are_refused_in_a_few_words():
+    with pytest.raises(ConfigError, match=r"at most 100000, not a number of thousands of digits$"):
+        AuditConfig(k=10**5000)
+    with pytest.raises(ConfigError, match=r"at most 100000, not 10{59}\.\.\.$"):
+        AuditConfig(replications=10**3000)
+
+
+@pytest.mark.parametrize("name", sorted({*WHOLE, *NUMBERS} & {*AuditConfig().options} - {"rows"}))
+def test_the_ends_of_every_range_are_within_it_and_nothing_beyond(name):
+    low, high = {**WHOLE, **NUMBERS}[name]
+    for value in (low, high):
+        assert (
+            AuditConfig().but(**{name: (value, value) if name == "class_weight" else value}).options[name] is not None
+        )
+    for value in (low - 1 if name in WHOLE else -1e-9, 2 * high):
+        with pytest.raises(ConfigError, match=name):
+            AuditConfig().but(**{name: (value, value) if name == "class_weight" else value})

@@ -1,6 +1,7 @@
 """Documents as files: what was written is read, anything else is refused by its place."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from fairenum.document.audit import AuditDocument
 from fairenum.document.files import load, load_as, parse, save, to_json, write_atomically
 from fairenum.document.kinds import AnyDocument
 from fairenum.document.measure import MeasureDocument
+from fairenum.document.received import refuse_unwritable
 from fairenum.errors import ResultError
 
 
@@ -63,8 +65,8 @@ def test_a_document_says_first_what_it_is(kind):
         (b'{"kind": "audit", "version": "9.0"}', "'run.json' has version '9.0', this fairenum reads '2.0'"),
         (b'{"kind": "audit", "version": "2.0"}', "no valid document: Object missing required field `environment`"),
         (b'{"kind": "essay", "version": "2.0"}', r"no valid document: Invalid value 'essay' - at `\$.kind`"),
-        (b"[" * 100_000, "'run.json' is no JSON: maximum recursion depth"),
-        (b'{"kind":' * 100_000, "'run.json' is no JSON: maximum recursion depth"),
+        (b"[" * 100_000, "'run.json' is no JSON: it is nested too deeply"),
+        (b'{"kind":' * 100_000, "'run.json' is no JSON: it is nested too deeply"),
     ],
     ids=range(12),
 )
@@ -83,8 +85,26 @@ def test_what_is_no_document_is_refused(content, message):
         ("attack.config.machine.D", 1, r"unknown field `D` - at `\$\.attack\.config\.machine`"),
         ("selection.tolerances.column", "sex", r"unknown field `column` - at `\$\.selection\.tolerances`"),
         ("config.k", "ten", r"Expected `int`, got `str` - at `\$\.config\.k`"),
-        ("config.k", 0, "option 'k' must be a whole number of at least 1, not 0"),
-        ("config.machine.C", -1, "option 'C' must be a positive number or auto, not -1"),
+        ("config.k", 0, "option 'k' must be a whole number of at least 1 and at most 100000, not 0"),
+        ("config.machine.C", -1, r"1e-09 to 1e\+09, or auto, not -1.0 - at `\$.config.machine`"),
+        ("config.machine.C", 1e-300, r"1e-09 to 1e\+09, or auto, not 1e-300 - at `\$.config.machine`"),
+        ("config.replications", 10**30, r"at most 100000, not 1000000000000000000000000000000 - at `\$.config`"),
+        ("config.k", 10**4000, r"'k' must be a whole number .* not 1000+\.\.\. - at `\$.config`"),
+        ("models.1.bias", 1e200, r"Expected a finite number, -1e\+150 to 1e\+150 - at `\$.models\[1\].bias`"),
+        ("models.1.support_size", -1, r"Expected a whole number from 0 .* - at `\$.models\[1\].support_size`"),
+        ("dataset.name", "x" * 1_000_001, r"at most 1000000 signs - at `\$.dataset.name`"),
+        ("selection.candidates", [1, 9], r"no model has rank 9; there are 6 - at `\$.selection.candidates`"),
+        ("selection.column", "town", r"'town' is none of \['African_American'.* - at `\$.selection.column`"),
+        ("group_tables.0.rank", 9, r"no model has rank 9; there are 6 - at `\$.group_tables\[0\].rank`"),
+        (
+            "group_tables.0.groups.0.group",
+            "x",
+            r"the groups of 'African_.* - at `\$.group_tables\[0\].groups`",
+        ),
+        ("models.2.scores.holdout.by_column.Female.selected", [1], r"at `\$.models\[2\].scores.holdout.by_column`"),
+        ("models.2.scores.holdout.by_column", {}, r"not in the sensitive columns .* - at `\$.models\[2\].scores.h"),
+        ("dataset.sensitive.0.reference", "x", r"'x' is none of .* - at `\$.dataset.sensitive\[0\].reference`"),
+        ("dataset.sensitive.0.groups", [], r"has groups of different names - at `\$.dataset.sensitive\[0\].groups`"),
         ("config.eps", 10**400, r"Number out of range - at `\$\.config\.eps`"),
         ("config.sizes.0", 10**400, "option 'sizes' must be three numbers: train, selection and holdout"),
         ("selection.verdict", "nice", r"Invalid enum value 'nice' - at `\$\.selection\.verdict`"),
@@ -104,6 +124,27 @@ def test_what_does_not_belong_is_refused_by_its_place(place, value, message):
     part[last] = value
     with pytest.raises(ResultError, match=f"'run.json' is no valid document: .*({message})"):
         parse(json.dumps(document).encode(), "run.json")
+
+
+@pytest.mark.parametrize("text", [r"\ud800", r"\udfff\ud800", r"a\udc80", "\ud800"])
+def test_half_of_a_sign_is_refused(text):
+    content = to_json(read("audit")).replace('"name": "', f'"name": "{text}', 1)
+    with pytest.raises(ResultError, match=r"^'run\.json' is no "):
+        parse(content.encode(errors="surrogatepass"), "run.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"timings": {"a\udc80": 1.0}}, r"without lone surrogates - at `\$\.timings`"),
+        ({"timings": {"a": math.inf}}, r"Expected a finite number, .* - at `\$\.timings\[\.\.\.\]`"),
+        ({"timings": {"a": math.nan}}, r"Expected a finite number, .* - at `\$\.timings\[\.\.\.\]`"),
+        ({"options_file": "\ud800"}, r"without lone surrogates - at `\$\.options_file`"),
+    ],
+)
+def test_what_could_not_be_written_again_is_refused_by_its_place(changes, message):
+    with pytest.raises(ValueError, match=message):
+        refuse_unwritable(read("audit").but(**changes))
 
 
 @pytest.mark.parametrize("place", ["objective", "scores", "left_out"])

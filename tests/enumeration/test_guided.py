@@ -12,10 +12,12 @@ from scipy.special import expit
 from fairenum.dataset import load_dataset
 from fairenum.document.machine import Machine, Tolerances
 from fairenum.document.performance import PerformanceMeasure
+from fairenum.enumeration import states
 from fairenum.enumeration.bounds import Bounds
 from fairenum.enumeration.core import smallest_core
 from fairenum.enumeration.guided import GuidedSearch
 from fairenum.enumeration.influence import Influence
+from fairenum.enumeration.states import MEMORY_LIMIT
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.experiment import EncodedRows, divide, pose
@@ -349,3 +351,26 @@ def test_the_core_is_smaller_and_keeps_most_of_the_gain():
         weights = (problem.y * solution.alpha)[solution.support]
         values = problem.decide(watched.rows.X, solution.support, weights) + solution.certificate.bias
         assert first - watched.standing(values)[0] < 0.8 * gain(chosen.model)
+
+
+def test_forgetting_states_changes_nothing(monkeypatch):
+    """With room for one state beside the root's, the others are computed again, and the models stay the same."""
+    problem, watched = setting()
+    roomy, cramped = (
+        GuidedSearch(open_workspace("path", problem), watched, Bounds(solves=60), memory=memory)
+        for memory in (MEMORY_LIMIT, 1)
+    )
+    monkeypatch.setattr(states, "FEWEST", 1)
+    found = list(cramped)
+    assert len(cramped._ready) <= 2
+    assert sum(node.solution is None for node in cramped._nodes) > 10
+    for ours, theirs in zip(found, list(roomy), strict=True):
+        assert ours.model.left_out == theirs.model.left_out
+        assert ours.model.objective == pytest.approx(theirs.model.objective, rel=1e-12)
+        assert ours.gap == theirs.gap
+
+
+def test_a_model_knows_what_it_was_shown():
+    for found in search(n=60):
+        counted = found.model.problem.copies - np.array([found.model.left_out.get(i, 0) for i in range(60)])
+        np.testing.assert_array_equal(found.model.kept, counted)

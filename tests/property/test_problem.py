@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from oracles import BruteForce
 from strategies import problems
 
-from fairenum.duality import judged
+from fairenum.duality import bias_interval, judged
 from fairenum.problem import SvmProblem
 from fairenum.qp.gram import open_gram
 from fairenum.qp.polish import _balanced, optimal_state
@@ -50,6 +50,21 @@ def test_bias_interval_is_where_the_hinge_loss_is_least(examples):
     assert all(loss(b) <= least + 1e-9 for b in inside)
     for end, outward in ((low, -1.0), (high, 1.0)):
         assert not np.isfinite(end) or loss(end + 1e-3 * outward) > least
+
+
+@given(
+    st.lists(st.tuples(st.integers(-4, 4), st.integers(0, 3), st.booleans()), min_size=1, max_size=12),
+    st.sampled_from([1e-4, 1.0, 1e4]),
+    st.integers(-5, 5),
+    st.integers(-2, 2),
+)
+def test_where_the_bias_is_looked_for_first_changes_nothing(examples, scale, guess, beside):
+    """Kinks tie, weights are 0, and the guess is right, beside a kink by less than is looked at, or far away."""
+    kinks = scale * np.array([float(kink) for kink, _, _ in examples])
+    weights = np.array([float(weight) for _, weight, _ in examples])
+    target = float(weights[[is_positive for _, _, is_positive in examples]].sum())
+    found = bias_interval(kinks, weights, target)
+    assert bias_interval(kinks, weights, target, scale * (guess + 1e-4 * beside)) == found
 
 
 @settings(max_examples=200)

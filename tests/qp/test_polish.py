@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles import BruteForce
+from scipy.optimize import linprog
+from sklearn.preprocessing import PolynomialFeatures
 from strangers import PLAN, tied
 from strategies import labels, posed, table
 
@@ -12,9 +14,12 @@ from fairenum.dataset import Dataset
 from fairenum.document.machine import Machine
 from fairenum.experiment import divide, pose
 from fairenum.problem import Kernel, SvmProblem
+from fairenum.qp import path
+from fairenum.qp.activeset import ActiveSet
 from fairenum.qp.gram import open_gram
 from fairenum.qp.interior import interior_point
 from fairenum.qp.polish import optimal_state
+from fairenum.solvers.cases import conformance_cases
 from fairenum.solvers.registry import open_workspace
 
 
@@ -35,6 +40,35 @@ def test_optimum_is_exact_at_realistic_size(kind, cost):
     state = optimal_state(open_gram(problem), problem, problem.upper)
     assert problem.certify(state.alpha).relative_gap <= 1e-9
     assert state.violation() <= 1e-8
+
+
+def least_tied(problem: SvmProblem, state: ActiveSet, features: np.ndarray) -> float:
+    """The least tie weight of all optimal answers, by linear programming: they share the plane and the clear bounds."""
+    least, most = np.zeros(problem.size), state.upper.copy()
+    clear = state.side * state.gradient > 1e-9
+    least[clear & (state.side < 0)] = state.upper[clear & (state.side < 0)]
+    most[clear & (state.side > 0)] = 0.0
+    fixed = np.vstack([(features * problem.y[:, None]).T, problem.y])
+    found = linprog(
+        problem.tie_weights(), A_eq=fixed, b_eq=fixed @ state.alpha, bounds=np.column_stack([least, most]),
+        method="highs-ds",
+    )  # fmt: skip
+    assert found.success
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("seed", [0, 4, 7])
+def test_of_many_tied_answers_the_canonical_one_is_found_whatever_rounding_adds_up_to(seed):
+    """27 places for 400 examples in a space of 20 dimensions: nearly all are combinations of the margin."""
+    (case,) = (case for case in conformance_cases((400,), seed, True) if case.name == "duplicates-400-poly-1")
+    problem, weights = case.problem, case.problem.tie_weights()
+    features = PolynomialFeatures(3).fit_transform(problem.X)  # spans what the kernel does
+    state = optimal_state(open_gram(problem), problem, problem.upper)
+    assert weights @ state.alpha == pytest.approx(least_tied(problem, state, features), abs=1e-7)
+    for example in np.flatnonzero(state.alpha)[::40]:
+        removal = path.RemovalPath(state, problem.objective(state.alpha), int(example), 0.0)
+        assert removal.advance(-np.inf)
+        assert weights @ removal.state.alpha == pytest.approx(least_tied(problem, removal.state, features), abs=1e-7)
 
 
 def test_nobody_is_left_when_one_class_is():
@@ -92,3 +126,13 @@ def test_an_interior_point_of_very_uneven_boxes_comes_to_its_end():
     certificate, _ = problem.judge(found.alpha, problem.upper, gram.product(found.alpha))
     assert certificate.relative_gap < 1e-9
     assert open_workspace("path", problem).solve().certificate.relative_gap < 1e-12
+
+
+def test_a_charge_upon_the_linear_term_does_not_lengthen_the_way(monkeypatch):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(3000, 6))
+    y = np.where(X @ rng.normal(size=6) + rng.normal(size=3000) > 0, 1.0, -1.0)
+    problem = SvmProblem(X, y, 1.0, linear=1.0 + 300.0 * y * (X @ rng.normal(size=6)), unit=1.0)
+    monkeypatch.setattr(path, "breakpoint_limit", lambda _: 20)  # with the mean term as the unit there are a hundred
+    state = optimal_state(open_gram(problem), problem, problem.upper)
+    assert problem.certify(state.alpha).relative_gap <= 1e-9

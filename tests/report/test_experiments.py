@@ -5,6 +5,7 @@ from samples import near, saved
 
 from fairenum.document.attack import AttackPoint, DefenceSummary, TrialFailure
 from fairenum.document.bench import GrowthSeries, RaceResult
+from fairenum.document.files import parse, to_json
 from fairenum.document.value import Estimate
 from fairenum.rendering.html import to_html
 from fairenum.rendering.markdown import to_markdown
@@ -96,13 +97,27 @@ def grown():
     return saved("bench").but(growth=tuple(series))
 
 
+def scaled():
+    sizes = (1_000, 16_000, 250_000)
+    series = [
+        GrowthSeries(
+            *(name, "n", sizes, tuple(factor * size for size in sizes), 1.0, task, "one-hot"),
+            **{"memory": tuple(1e8 + 80.0 * size for size in sizes), "memory_slope": 0.2, "fixed": {"d": 50}},
+        )
+        for task, names in (("fit", ("fairenum", "SVC")), ("audit", ("fairenum", "ExponentiatedGradient")))
+        for name, factor in zip(names, (1e-5, 1e-3), strict=True)
+    ]
+    nowhere = GrowthSeries("SVC", "n", (), (), None, "fit", kernel="rbf", fixed={"d": 20})
+    return saved("bench").but(growth=(*series, nowhere))
+
+
 def race(*results):
     return saved("bench").but(standings=results, seconds=30.0)
 
 
 def test_the_headline_names_the_fastest():
     assert page(saved("bench")).headline == (
-        "path is the fastest: the 50 best models take it 1.42 SVC fits, 4028 times faster than Algorithm 1 of the "
+        "path is the fastest: the 50 best models take it 1.75 SVC fits, 3314 times faster than Algorithm 1 of the "
         "paper."
     )
     assert page(race(RaceResult("path", error="no"))).headline == "No solver found the models."
@@ -156,7 +171,24 @@ def test_growth_is_drawn_over_all_three_axes_in_every_medium():
         assert f"CPU time against {title}, both logarithmic" in text
     assert "p path: 10 ms at n = 1000, grows like n^1.0" in text
     assert "Time over models k grows like: path k^1.0 and Algorithm 1 k^1.0." in shown.findings
-    assert "growth" not in [section.anchor for section in page(saved("bench")).sections]
+    assert "growth" not in {section.anchor for section in page(saved("bench")).sections}
+
+
+def test_the_growth_study_is_shown_with_time_and_memory_in_every_medium():
+    (scale,) = [section for section in page(scaled()).sections if section.anchor == "scale"]
+    figure, shown = scale.blocks
+    assert [plot.title for plot in figure.plots] == [
+        "The best machine, 5 categories, one-hot",
+        "A whole audit, 5 categories, one-hot",
+    ]
+    what = "the best machine, 5 categories, one-hot (d = 50)"
+    assert shown.rows[1] == (what, "SVC", "n = 250,000", "250", "n^1.0", "0.12 GB", "n^0.2")
+    assert shown.rows[-1] == ("the best machine, numbers, rbf kernel (d = 20)", "SVC", "nowhere", "", "", "", "")
+    text = to_markdown(page(scaled(), brief=True))
+    assert "A whole audit, 5 categories, one-hot: CPU time over n (* where several meet)" in text
+    assert "E ExponentiatedGradient: 250 s at n = 250000, grows like n^1.0" in text
+    assert all(len(line) <= 80 for line in figure.plain.splitlines())
+    assert parse(to_json(scaled()).encode(), "run") == scaled()
 
 
 def test_names_of_solvers_are_text():

@@ -68,7 +68,7 @@ def test_disagreement_is_shown_of_the_largest_groups():
     document = audit()
     groups = tuple(GroupDisagreement(f"g{n}", n, 0, 0.0, 0.0, 0.0, 0.0, 0.0) for n in range(MOST_SHOWN + 5))
     found = document.multiplicity.but(by_column={"age": groups})
-    shown = disagreement(document.but(multiplicity=found)).blocks[1]
+    shown = disagreement(found).blocks[1]
     assert [row[0] for row in shown.rows] == [f"g{n}" for n in range(5, MOST_SHOWN + 5)]
     assert shown.notes == ("not shown: 5 smaller groups, which the run holds",)
 

@@ -158,10 +158,10 @@ def test_every_measure_of_performance_has_its_words():
 
 
 def test_the_findings_are_about_it():
-    document = in_use(scored(audit(), 20, **{METRIC: gap(0.3), "performance": near(0.66)}))
+    document = in_use(scored(audit(), 20, **{METRIC: gap(0.3), "performance": near(0.66)})).but(flips=None)
     first, why, change, *_ = page(document).findings
     assert "parity difference of the model in use by age is 0.300 [0.260, 0.340]; its accuracy is 0.660." in first
-    assert "That of model 1 is 0.175 [0.053, 0.342], at an accuracy of 0.790." in first
+    assert "That of model 1 is 0.175 [0.059, 0.334], at an accuracy of 0.790." in first
     assert "of the model in use; on the holdout 0.150 against 0.300, fairer, at an accuracy of 0.790 against 0" in why
     assert change.startswith("Against the model in use the gap changes by -0.025")
     turned = page(document.but(config=document.config.but(against="best"))).findings[0]

@@ -133,7 +133,7 @@ def test_that_none_is_proposed_is_no_proof(result):
         document.selection.but(proposal="candidate"),
         document.selection.but(outcome="kept", rank=None, proposal=None, strip=(), verdict=None, optimism=None),
     ):
-        shown = memo(document.but(selection=selection))
+        shown = memo(document.but(selection=selection, range=None))
         assert section(shown, "choice").blocks[0].text == NONE_EXISTS
         assert section(shown, "choice").title.startswith("No alternative is proposed")
 

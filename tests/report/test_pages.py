@@ -155,7 +155,7 @@ def anchors(document) -> list[str]:
 
 
 def test_what_was_not_computed_has_no_section():
-    extra = {"methods", "range", "attack"}
+    extra = {"methods", "range", "attack", "arbitrariness"}
     assert extra <= set(anchors(full()))
     assert not extra & set(anchors(audit()))
 
@@ -211,29 +211,6 @@ def test_the_front_is_drawn_through_its_models_on_the_selection_split():
     points = [(one.accuracy.value, one.gap(METRIC).value) for one in front]
     assert list(zip(line.xs_, line.values, strict=True)) == sorted(points)
     assert not [layer for layer in model_plots.scatters(document)[1].layers if hasattr(layer, "is_step")]
-
-
-@pytest.mark.parametrize(("widened", "is_said"), [(0.0, False), (0.1, True)])
-def test_a_range_wider_than_eps_says_why(widened, is_said):
-    document = full()
-    document = document.but(range=document.range.but(eps=document.config.eps + widened))
-    assert ("as much as a listed model loses on all rows" in to_html(page(document))) == is_said
-
-
-def test_the_range_shows_only_models_it_holds_for():
-    document = full()
-    outside = document.range.models[4]
-    models = tuple(one.but(is_within=one is not outside) for one in document.range.models)
-    document = document.but(range=document.range.but(models=models))
-    plot = model_plots.range_strip(document, document.range)
-    threads = next(layer.numbers for layer in plot.layers if hasattr(layer, "numbers"))
-    shown = sorted([*threads, *(mark.x for mark in marks_of(plot))])
-    assert shown == sorted(one.value for one in models if one is not models[4])
-    assert {mark.shape for mark in marks_of(plot)} == {"diamond", "star", "triangle", "down"}
-    spans = [(layer.low, layer.high) for layer in plot.layers if hasattr(layer, "high") and hasattr(layer, "thickness")]
-    low, high = document.range.low, document.range.high
-    assert spans == [(low.bound, high.bound), (low.attained, high.attained)]
-    assert f"none goes below {low.bound:.3f} or above {high.bound:.3f}" in to_html(page(document))
 
 
 def test_attack_curves_begin_with_the_clean_model_on_the_same_axes():

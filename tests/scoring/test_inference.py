@@ -425,8 +425,10 @@ def test_kinds_of_contrasts_share_the_error_alike():
     assert nothing == pytest.approx(Z)
 
 
+@pytest.mark.parametrize("most", [5000, 1], ids=["by the root", "row by row"])
 @pytest.mark.parametrize("gap", GAP_RATES)
-def test_deviations_have_the_covariance_of_rows_drawn_again(gap):
+def test_deviations_have_the_covariance_of_rows_drawn_again(gap, most, monkeypatch):
+    monkeypatch.setattr("fairenum.scoring.deviations.MOST_ROOTED", most)
     rng = np.random.default_rng(4)
     codes, labels = np.repeat([0, 1], 300), rng.integers(0, 2, 600)
     first = rng.random(600) < 0.5

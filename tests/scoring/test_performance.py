@@ -108,6 +108,16 @@ def test_the_auc_does_not_move_with_what_leaves_the_order(seed):
     np.testing.assert_allclose(auc(-values, labels), 1.0 - auc(values, labels), atol=1e-12)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.booleans())
+def test_what_only_rounding_tells_apart_is_tied(seed, levels, is_weighted):
+    rng = np.random.default_rng(seed)
+    places, labels = rng.integers(-levels, levels + 1, 60), np.arange(60) % 3 == 0
+    weights = rng.integers(1, 4, 60).astype(float) if is_weighted else None
+    values = places / 7.0 * (1.0 + 1e-14 * rng.standard_normal(60))
+    expected = roc_auc_score(labels, places, sample_weight=weights)
+    assert auc(values[None], labels.astype(np.uint8), weights)[0] == pytest.approx(expected, abs=1e-12)
+
+
 def test_what_rows_add_to_an_auc_sums_to_nothing_and_predicts_the_bootstrap():
     rng = np.random.default_rng(5)
     labels = (rng.random(400) < 0.3).astype(np.uint8)

@@ -8,8 +8,6 @@ import pytest
 from fairenum import load_dataset
 from fairenum.attack import simulate
 
-pytestmark = pytest.mark.slow
-
 # 100 training rows, 10 flips, 50 rows to test on, the sensitive columns among the features, as in the paper
 PAPER = {"sizes": (100, 0, 50), "flips": 10, "standardise": False, "rows": True}
 

@@ -13,8 +13,6 @@ from sklearn.svm import SVC
 from fairenum import audit
 from fairenum.document.files import to_json
 
-pytestmark = pytest.mark.slow
-
 RUNS = 100
 
 

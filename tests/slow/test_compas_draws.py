@@ -15,8 +15,6 @@ from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
 
-pytestmark = pytest.mark.slow
-
 DRAWS, ROWS, FLIPS, MODELS = 200, 100, 10, 50
 COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 

@@ -14,8 +14,6 @@ from scipy import stats
 from fairenum.document.choice import GapChange
 from fairenum.document.terms import Verdict
 
-pytestmark = pytest.mark.slow
-
 RUNS = {1000: 120, 4000: 60, 16_000: 20}  # samples of each population, by rows
 CONFIDENCE = 0.95
 PARITY = "demographic_parity_difference"

@@ -12,8 +12,6 @@ from fairenum.dataset.card import read_card
 from fairenum.document.terms import Verdict
 from fairenum.report import page
 
-pytestmark = pytest.mark.slow
-
 TABLES = {"compas": {}, "german": {}, "adult": {"sizes": (2000, 4000, 8000)}}
 DRAWS = 4000
 

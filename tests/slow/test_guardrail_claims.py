@@ -20,8 +20,6 @@ from fairenum import audit
 from fairenum.dataset import load_dataset
 from fairenum.document.audit import AuditDocument
 
-pytestmark = pytest.mark.slow
-
 SPLITS = 20
 SIZES = {"compas": (1000, 1500, 1500), "german": (300, 200, 200), "adult": (2000, 4000, 8000)}
 ROUNDING = 1e-9

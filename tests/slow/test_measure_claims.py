@@ -7,8 +7,6 @@ import sys
 import pytest
 from decided import decided_frame
 
-pytestmark = pytest.mark.slow
-
 LABEL = ("--label", "good", "--favourable", "yes")
 FORMS = ("--html", "a.html", "--markdown", "a.md", "--json", "a.json", "--junit", "a.xml")
 

@@ -7,9 +7,6 @@ import pytest
 from fairenum.bench.mitigation import CASES, run
 from fairenum.document.mitigation import Case, CaseSummary, MethodSummary
 
-pytestmark = pytest.mark.slow
-
-
 # At equal selection rates a table is shown; nothing is promised there but what holds everywhere.
 COMPAS = [case for case in CASES if case.data == "compas" and case.decide == "sign"]
 

@@ -14,8 +14,6 @@ from fairenum.scoring.counts import Decisions, Groups
 from fairenum.scoring.inference import gap_intervals, signed_differences
 from fairenum.scoring.rates import GAP_RATES, score
 
-pytestmark = pytest.mark.slow
-
 PARITY = "demographic_parity_difference"
 SHARES = {"even": (0.5, 0.5), "uneven": (0.7, 0.3), "very uneven": (0.9, 0.1)}
 

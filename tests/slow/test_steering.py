@@ -7,8 +7,6 @@ import pytest
 from scipy import stats
 from steered import KINDS, Reached, reached
 
-pytestmark = pytest.mark.slow
-
 SEEDS = range(20)
 
 

@@ -8,8 +8,6 @@ from strangers import PLAN, TABLES, wide
 from fairenum import audit
 from fairenum.qp.polish import warm_up
 
-pytestmark = pytest.mark.slow
-
 MOST_SECONDS = 60.0
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 from populations import FAVOURABLE, MANY, PLAN, POPULATIONS
 from sklearn.svm import LinearSVC
 
 from fairenum.dataset import Dataset, split
 from fairenum.scoring import Decisions, Groups, gap_intervals, score
-
-pytestmark = pytest.mark.slow
 
 PARITY = "demographic_parity_difference"
 ROWS, RUNS, LEARNED = 4000, 600, 3000
@@ -29,11 +26,12 @@ def is_held(name: str, everybody: pd.DataFrame, plane: np.ndarray, bias: float, 
     frame = POPULATIONS[name](ROWS, seed)
     drawn = split(Dataset.from_frame(frame, **PLAN), (0.6, 0.2, 0.2), seed).holdout
     found = []
-    for rows in (drawn, np.random.default_rng(seed).permutation(ROWS)[: len(drawn)]):
+    for rows, share in ((drawn, len(drawn) / ROWS), (np.random.default_rng(seed).permutation(ROWS)[: len(drawn)], 1.0)):
         part = frame.iloc[rows]
         groups = Groups((part["sex"] == "m").to_numpy().astype(int), ("f", "m"))
         labels = (part["approved"] == FAVOURABLE).to_numpy().astype(np.uint8)
-        interval = gap_intervals(score(Decisions(decided(part, plane, bias)[None], labels, groups)), PARITY)
+        decisions = Decisions(decided(part, plane, bias)[None], labels, groups, drawn=share)
+        interval = gap_intervals(score(decisions), PARITY)
         found.append(bool(interval.lower[0] <= truth <= interval.upper[0]))
     return found[0], found[1]
 
@@ -53,5 +51,5 @@ def held(name: str) -> np.ndarray:
 def test_the_gap_of_a_plane_is_held_as_often_as_stated():
     drawn, random = np.vstack([held(name) for name in POPULATIONS]).mean(0)
     print(f"all: {drawn:.3f} and {random:.3f}")
-    assert 0.93 <= drawn <= 0.97
+    assert 0.94 <= drawn <= 0.96
     assert 0.94 <= random <= 0.96

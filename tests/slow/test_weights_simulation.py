@@ -3,8 +3,6 @@
 import pytest
 from weighted import coverage
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize("tied", [0.0, 1.0])
 def test_weighted_intervals_cover_as_often_as_stated(tied):

@@ -27,8 +27,8 @@ def test_an_honest_solver_passes_with_a_table(capsys):
     assert lines[0].split() == ["path", "cases", "failed", "worst", "gap", "seconds"]
     assert [line.split()[:3] for line in lines[1:]] == [
         *([kind, "2", "0"] for kind in ("random", "separable", "duplicates", "hypercube", "constant", "imbalanced")),
-        *([kind, "2", "0"] for kind in ("copies", "classes", "weights")),
-        ["all", "18", "0"],
+        *([kind, "2", "0"] for kind in ("copies", "classes", "weights", "categories")),
+        ["all", "20", "0"],
     ]
     assert float(lines[-1].split()[3]) <= 1e-9
 
@@ -37,13 +37,13 @@ def test_a_liar_fails_in_every_case(liar, capsys, monkeypatch):
     monkeypatch.setattr(conformance, "load_solver", lambda name: liar)
     assert conformance.main(["liar", "--sizes", "12"]) == 1
     output = capsys.readouterr().out
-    assert output.count("solver 'liar' on ") == 18
+    assert output.count("solver 'liar' on ") == 20
     assert "inf" in output
 
 
 def test_every_case_catches_the_liar(liar):
     report = check_solver(liar, sizes=(2, 40), seed=1, thorough=True)
-    assert len(report.failures) == len(report.results) == 126
+    assert len(report.failures) == len(report.results) == 140
     for result in report.failures:
         assert "claimed an optimum that misses the proven one by" in result.failure
 
