@@ -45,7 +45,7 @@ gallery: $(VENV)/.installed gallery-attack mitigation
 	$(BIN)/fairenum audit adult --split 2000,4000,8000 --json reports/adult.json --quiet
 	$(BIN)/fairenum measure compas --decision score_factor --decision-favourable 0 --label Two_yr_Recidivism --favourable 0 --sensitive African_American --sensitive Female --data-source "ProPublica, Broward County, Florida" --json reports/measured.json --quiet
 	$(BIN)/fairenum reproduce --json reports/paper.json --quiet
-	$(BIN)/fairenum bench german --no-growth --full --json reports/bench.json --quiet
+	$(BIN)/fairenum bench german --no-growth --full --scale --json reports/bench.json --quiet
 	$(MAKE) gallery-pages docs
 
 # The pages of the gallery from the runs saved there, and the picture of the README: headline, tiles and strip.
