@@ -14,7 +14,8 @@ demo: $(VENV)/.installed
 test: lint types layers
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-# Half as long again: every line is watched.
+# Half as long again: every line is watched, and properties are tried on examples that no run has seen.
+coverage test-slow: export HYPOTHESIS_PROFILE = new
 coverage: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term --cov-fail-under=95
 
