@@ -238,18 +238,26 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def inner(function: Function, fastmath: bool | set[str] = False) -> Function:
+def inner(function: Function, fastmath: bool | set[str] = False, allocates: bool = True) -> Function:
     """Compile what only compiled code calls: a way in from Python would double the time that takes."""
-    decorate = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=fastmath)  # type: ignore[call-overload]
-    compiled: Function = decorate(function)
+    options: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": fastmath}
+    compiled: Function = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
     return compiled
+
+
+def _memory(allocates: bool) -> dict[str, bool]:
+    """Return the option for code that makes no array of its own.
+
+    Nobody then counts who still needs which: short loops over many small arrays spend a third of their time on that.
+    """
+    return {} if allocates or version_info.short not in KNOWN else {"_nrt": False}
 
 
 # For sums whose order does not matter: several terms at a time.
 in_any_order = partial(inner, fastmath={"reassoc"})
 
 
-def entry() -> Callable[[Function], Function]:
+def entry(allocates: bool = True) -> Callable[[Function], Function]:
     """Compile a way in from Python; give back plain tuples and arrays, never named tuples.
 
     Other threads go on meanwhile, so that whoever waits for the one in here can leave it behind.
@@ -260,7 +268,8 @@ def entry() -> Callable[[Function], Function]:
 
     def decorate(function: Function) -> Function:
         pipeline = _EntryCompiler if version_info.short in KNOWN else Compiler
-        compiled = njit(nogil=True, no_cfunc_wrapper=True, pipeline_class=pipeline)(function)  # type: ignore[call-overload]
+        options: dict[str, object] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": pipeline}
+        compiled = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
         kept = None
         if hasattr(compiled, "_cache"):  # unless NUMBA_DISABLE_JIT leaves the function as it is
             with suppress(RuntimeError):  # no place can be written to: every process compiles anew

@@ -11,13 +11,17 @@ Compiled files share nothing (`fairenum.qp.kernel` has the like): numba looks fo
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from fairenum.compiling import entry, in_any_order, inner
+from fairenum import compiling
 from fairenum.problem import FloatArray, IntArray
 from fairenum.qp.tables import Nonzeros
+
+inner = partial(compiling.inner, allocates=False)
+in_any_order = partial(compiling.in_any_order, allocates=False)
 
 ARRIVED, PAUSED, LOST = 0, 1, 2
 LEAST_RATE, DEPENDENCE, PIVOT = 1e-12, 1e-9, 1e-7
@@ -53,8 +57,9 @@ class State(NamedTuple):
         The bias, what the row misses of its margin, the value of the dual, the weight of the row.
     size
         Of the margin set: one number.
-    examples, inverse, edge
-        The margin set, the inverse of its bordered matrix, and the border of the row; with room for more.
+    examples, inverse, edge, rates
+        The margin set, the inverse of its bordered matrix, the border of the row, and how fast the bias and the margin
+        set move as the weight of the row is raised: ``-inverse @ edge``; with room for more.
     """
 
     alpha: FloatArray
@@ -66,6 +71,46 @@ class State(NamedTuple):
     examples: IntArray
     inverse: FloatArray
     edge: FloatArray
+    rates: FloatArray
+
+
+class Close(NamedTuple):
+    """The examples near the margin, side by side: a breakpoint looks at each of them.
+
+    Attributes
+    ----------
+    every, places, spots
+        All examples; where those near are among them, and where each of these is here.
+    y, slowness, side, gradient, speeds
+        Of those near the margin; slowness is 1 / pace.
+    """
+
+    every: IntArray
+    places: IntArray
+    spots: IntArray
+    y: FloatArray
+    slowness: FloatArray
+    side: FloatArray
+    gradient: FloatArray
+    speeds: FloatArray
+
+
+class Room(NamedTuple):
+    """Room for what is computed on the way, where nothing is allocated.
+
+    Attributes
+    ----------
+    push, own
+        How the plane moves, and the features of one example.
+    border, hull, gone
+        Of one example: its border, how those on the margin make it up, and its line of the inverse.
+    """
+
+    push: FloatArray
+    own: FloatArray
+    border: FloatArray
+    hull: FloatArray
+    gone: FloatArray
 
 
 class Pulled(NamedTuple):
@@ -126,9 +171,8 @@ def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: 
 
 
 @in_any_order
-def applied(state: State, right: FloatArray, sign: float, result: FloatArray) -> None:
-    """Write the inverse of the bordered matrix times a vector."""
-    inverse, size = state.inverse, state.size[0] + 1
+def applied(inverse: FloatArray, size: int, right: FloatArray, sign: float, result: FloatArray) -> None:
+    """Write the first rows and columns of a matrix times a vector."""
     for p in range(size):
         total = 0.0
         for q in range(size):
@@ -137,11 +181,11 @@ def applied(state: State, right: FloatArray, sign: float, result: FloatArray) ->
 
 
 @inner
-def put_on_bound(rows: Rows, state: State, i: int, falls: bool) -> None:
+def put_on_bound(rows: Rows, state: State, close: Close, i: int, falls: bool) -> None:
     """Put an example on the bound that it has reached."""
-    state.side[i] = 1.0 if falls else -1.0
+    state.side[i] = close.side[close.spots[i]] = 1.0 if falls else -1.0
     state.alpha[i] = 0.0 if falls else rows.upper[i]
-    state.gradient[i] = 0.0
+    close.gradient[close.spots[i]] = 0.0
 
 
 @in_any_order
@@ -154,15 +198,26 @@ def add_square(inverse: FloatArray, line: FloatArray, share: float, size: int) -
 
 
 @inner
-def entered(rows: Rows, state: State, i: int, row: FloatArray, hull: FloatArray) -> bool:
+def write_row(rows: Rows, i: int, result: FloatArray) -> None:
+    """Write the signed features of an example."""
+    table, (values, columns, starts) = rows.table, rows.nonzeros
+    for k in range(len(result)):
+        result[k] = table[i, k] if len(starts) == 0 else 0.0
+    if len(starts) > 0:
+        for k in range(starts[i], starts[i + 1]):
+            result[columns[k]] = values[k]
+
+
+@inner
+def entered(rows: Rows, state: State, close: Close, room: Room, i: int, row: FloatArray) -> bool:
     """Put an example on the margin; False if it is in the affine hull of those there: how is written."""
-    size, inverse, own = state.size[0], state.inverse, np.zeros(len(row))
-    one, weight, border = np.empty(1, np.int64), np.ones(1), np.empty(size + 1)
-    one[0] = i
-    add_rows(rows, one, weight, 1, own)
+    size, inverse, rates, edge, border, hull = (
+        state.size[0], state.inverse, state.rates, state.edge, room.border, room.hull
+    )  # fmt: skip
+    write_row(rows, i, room.own)
     border[0] = rows.y[i]
-    reached(rows, state.examples, size, own, border[1:])
-    applied(state, border, 1.0, hull)
+    reached(rows, state.examples, size, room.own, border[1:])
+    applied(inverse, size + 1, border, 1.0, hull)
     pivot = rows.squares[i] - dot(border, hull, size + 1)
     if pivot <= DEPENDENCE * rows.squares[i] or size + 2 > len(inverse):
         return False
@@ -170,23 +225,31 @@ def entered(rows: Rows, state: State, i: int, row: FloatArray, hull: FloatArray)
     for p in range(size + 1):
         inverse[p, size + 1] = inverse[size + 1, p] = -hull[p] / pivot
     inverse[size + 1, size + 1] = 1.0 / pivot
-    state.examples[size], state.edge[size + 1] = i, dot(own, row, len(row))
-    state.side[i], state.size[0] = 0.0, size + 1
+    state.examples[size], edge[size + 1] = i, dot(room.own, row, len(row))
+    rates[size + 1] = (dot(hull, edge, size + 1) - edge[size + 1]) / pivot
+    for p in range(size + 1):
+        rates[p] -= rates[size + 1] * hull[p]
+    state.side[i] = close.side[close.spots[i]] = 0.0
+    state.size[0] = size + 1
     return True
 
 
 @inner
-def left(state: State, position: int) -> None:
+def left(state: State, room: Room, position: int) -> None:
     """Take the example at a position off the margin; the last one takes its place."""
-    k, inverse, size = position + 1, state.inverse, state.size[0]
+    k, inverse, rates, size, gone = position + 1, state.inverse, state.rates, state.size[0], room.gone
     if size > 1:  # of nobody there is no inverse, and the walk ends
-        gone = inverse[k, : size + 1].copy()
+        for p in range(size + 1):
+            gone[p] = inverse[k, p]
         add_square(inverse, gone, -1.0 / gone[k], size + 1)
+        share = rates[k] / gone[k]
+        for p in range(size + 1):
+            rates[p] -= share * gone[p]
     for p in range(size + 1):
         inverse[k, p] = inverse[size, p]
     for p in range(size + 1):
         inverse[p, k] = inverse[p, size]
-    state.examples[position], state.edge[k] = state.examples[size - 1], state.edge[size]
+    state.examples[position], state.edge[k], rates[k] = state.examples[size - 1], state.edge[size], rates[size]
     state.size[0] = size - 1
 
 
@@ -210,30 +273,31 @@ def exchanged(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
 
 
 @inner
-def admitted(rows: Rows, state: State, i: int, row: FloatArray, hull: FloatArray) -> bool:
+def admitted(rows: Rows, state: State, close: Close, room: Room, i: int, row: FloatArray) -> bool:
     """Put an example on the margin, in exchange for another if need be; False if rounding forbids it."""
-    state.gradient[i] = 0.0
-    if entered(rows, state, i, row, hull):
+    close.gradient[close.spots[i]] = 0.0
+    if entered(rows, state, close, room, i, row):
         return True
-    toward, position = state.side[i], exchanged(rows, state, i, hull)
+    toward, position = state.side[i], exchanged(rows, state, i, room.hull)
     if position == state.size[0]:
-        put_on_bound(rows, state, i, toward < 0.0)
+        put_on_bound(rows, state, close, i, toward < 0.0)
         return True
-    put_on_bound(rows, state, state.examples[position], toward * hull[position + 1] > 0.0)
-    left(state, position)
-    return state.size[0] > 0 and entered(rows, state, i, row, hull)
+    put_on_bound(rows, state, close, state.examples[position], toward * room.hull[position + 1] > 0.0)
+    left(state, room, position)
+    return state.size[0] > 0 and entered(rows, state, close, room, i, row)
 
 
 @inner
-def settled(rows: Rows, state: State, linear: FloatArray) -> None:
+def settled(rows: Rows, state: State, room: Room, linear: FloatArray) -> None:
     """Put the margin right for a linear term."""
     examples, size, numbers, alpha, y = state.examples, state.size[0], state.numbers, state.alpha, rows.y
-    right, answer = np.zeros(size + 1), np.empty(size + 1)
-    reached(rows, examples, size, state.plane, right[1:])
+    short, answer = room.border, room.hull
+    reached(rows, examples, size, state.plane, short[1:])
+    short[0] = 0.0
     for p in range(size):
         i = examples[p]
-        right[p + 1] = linear[i] - right[p + 1] - y[i] * numbers[BIAS]
-    applied(state, right, 1.0, answer)
+        short[p + 1] = linear[i] - short[p + 1] - y[i] * numbers[BIAS]
+    applied(state.inverse, size + 1, short, 1.0, answer)
     for p in range(size):
         alpha[examples[p]] += answer[p + 1]
     add_rows(rows, examples, answer[1:], size, state.plane)
@@ -241,140 +305,153 @@ def settled(rows: Rows, state: State, linear: FloatArray) -> None:
 
 
 @inner
-def looked(rows: Rows, state: State, near: float, every: IntArray, close: IntArray) -> int:
+def looked(rows: Rows, state: State, near: float, close: Close) -> int:
     """Look at all examples; return how many are near the margin, which are written, or -1 if one has passed it."""
-    count, gradient, side, bias = 0, state.gradient, state.side, state.numbers[BIAS]
+    count, gradient, side, bias, n = 0, state.gradient, state.side, state.numbers[BIAS], len(state.side)
     y, apart, pace = rows.y, rows.apart, rows.pace
-    reached(rows, every, len(every), state.plane, gradient)
-    for i in range(len(every)):
+    reached(rows, close.every, n, state.plane, gradient)
+    for i in range(n):
         gradient[i] += y[i] * bias - apart[i]
         if side[i] * gradient[i] < -PASSED:
             return -1
-        if abs(gradient[i]) <= near * pace[i]:
-            close[count] = i
+        if side[i] == 0.0 or abs(gradient[i]) <= near * pace[i]:
+            close.places[count], close.spots[i] = i, count
+            close.y[count], close.slowness[count] = y[i], 1.0 / pace[i]
+            close.side[count], close.gradient[count] = side[i], gradient[i]
             count += 1
     return count
 
 
 @inner
-def kept(source: State, target: State) -> None:
-    """Copy a state."""
-    size = source.size[0] + 1
-    target.alpha[:], target.side[:], target.plane[:] = source.alpha, source.side, source.plane
-    target.numbers[:], target.size[:], target.edge[:] = source.numbers, source.size, source.edge
-    target.examples[:] = source.examples
-    target.inverse[:size, :size] = source.inverse[:size, :size]
+def copy(source: FloatArray | IntArray, target: FloatArray | IntArray, size: int) -> None:
+    """Copy the first numbers of a vector."""
+    for k in range(size):
+        target[k] = source[k]
 
 
 @inner
-def first_breakpoint(
-    rows: Rows, state: State, close: IntArray, count: int, speeds: FloatArray, rates: FloatArray, rate: float
-) -> tuple[float, int]:
-    """Return the length of the step, and who ends it: an example that enters, n + the position of one that leaves, -1.
+def kept(source: State, target: State) -> None:
+    """Copy a state, but for what follows from it: gradient and rates."""
+    size, n, width = source.size[0], len(source.alpha), len(source.plane)
+    copy(source.alpha, target.alpha, n)
+    copy(source.side, target.side, n)
+    copy(source.plane, target.plane, width)
+    copy(source.numbers, target.numbers, len(source.numbers))
+    copy(source.examples, target.examples, size)
+    copy(source.edge, target.edge, size + 1)
+    for p in range(size + 1):
+        copy(source.inverse[p], target.inverse[p], size + 1)
+    target.size[0] = size
 
-    The last says that the row is content.
+
+@inner
+def first_breakpoint(rows: Rows, state: State, close: Close, count: int, rate: float) -> tuple[float, int]:
+    """Return the length of the step, and who ends it: n + the position of one that leaves, one near that enters, or -1.
+
+    The last says that the row is content. Few are the first so far, which is what a processor expects when each is
+    asked one question only.
     """
-    n, side, gradient, alpha, upper = len(state.side), state.side, state.gradient, state.alpha, rows.upper
-    y, examples, bias_rate = rows.y, state.examples, rates[0]
-    length, kind = state.numbers[MISSING] / rate if rate > 0.0 else np.inf, -1
-    for c in range(count):
-        i = close[c]
-        speeds[c] += y[i] * bias_rate
-        speed = -side[i] * speeds[c]
-        if speed > 0.0 and side[i] * gradient[i] < length * speed:
-            length, kind = max(side[i] * gradient[i], 0.0) / speed, i
+    n, alpha, upper, examples, rates = len(state.side), state.alpha, rows.upper, state.examples, state.rates
+    side, gradient, speeds, length, kind = close.side, close.gradient, close.speeds, np.inf, -1
+    if rate > 0.0:
+        length = state.numbers[MISSING] / rate
     for p in range(state.size[0]):
         i, speed = examples[p], rates[p + 1]
         distance = alpha[i] if speed < 0.0 else upper[i] - alpha[i]
-        if abs(speed) > LEAST_RATE and distance < length * abs(speed):
+        if distance < length * abs(speed) and abs(speed) > LEAST_RATE:
             length, kind = max(distance, 0.0) / abs(speed), n + p
+    for c in range(count):
+        speed, distance = -side[c] * speeds[c], max(side[c] * gradient[c], 0.0)
+        if distance <= length * speed and speed > 0.0:
+            length, kind = distance / speed, c
     return length, kind
 
 
 @inner
-def moved(
-    rows: Rows, state: State, close: IntArray, count: int, speeds: FloatArray, rates: FloatArray, push: FloatArray,
-    length: float,
-) -> float:  # fmt: skip
+def moved(state: State, close: Close, count: int, push: FloatArray, length: float) -> float:
     """Take a step, in place; return by how much the fastest example near the margin has moved."""
-    alpha, gradient, plane, pace, fastest = state.alpha, state.gradient, state.plane, rows.pace, 0.0
-    examples = state.examples
+    alpha, plane, examples, rates, fastest = state.alpha, state.plane, state.examples, state.rates, 0.0
+    gradient, speeds, slowness = close.gradient, close.speeds, close.slowness
     for p in range(state.size[0]):
         alpha[examples[p]] += length * rates[p + 1]
     for k in range(len(plane)):
         plane[k] += length * push[k]
     for c in range(count):
-        i = close[c]
-        gradient[i] += length * speeds[c]
-        fastest = max(fastest, abs(speeds[c]) / pace[i])
+        gradient[c] += length * speeds[c]
+        fastest = max(fastest, abs(speeds[c]) * slowness[c])
     state.numbers[BIAS] += length * rates[0]
     return length * fastest
 
 
 @inner
-def stepped(
-    rows: Rows, state: State, pulled: Pulled, close: IntArray, count: int, speeds: FloatArray
-) -> tuple[float, bool]:
+def stepped(rows: Rows, state: State, pulled: Pulled, close: Close, room: Room, count: int) -> tuple[float, bool]:
     """Go on to the next breakpoint; return by how much the fastest has moved, and whether all is well."""
-    row, numbers, width, size = pulled.row, state.numbers, len(pulled.row), state.size[0]
-    rates, push = np.empty(len(state.edge)), row.copy()
-    applied(state, state.edge, -1.0, rates)
-    add_rows(rows, state.examples, rates[1:], size, push)
-    reached(rows, close, count, push, speeds)
+    row, numbers, rates, speeds, width, push = (
+        pulled.row, state.numbers, state.rates, close.speeds, len(pulled.row), room.push
+    )  # fmt: skip
+    copy(row, push, width)
+    add_rows(rows, state.examples, rates[1:], state.size[0], push)
+    reached(rows, close.places, count, push, speeds)
+    for c in range(count):
+        speeds[c] += close.y[c] * rates[0]
     rate = dot(row, push, width) + pulled.side * rates[0]
     rate = rate if rate > LEAST_RATE * dot(row, row, width) else 0.0
-    length, kind = first_breakpoint(rows, state, close, count, speeds, rates, rate)
+    length, kind = first_breakpoint(rows, state, close, count, rate)
     if length == np.inf:
         return 0.0, False
     numbers[VALUE] += length * (numbers[MISSING] - 0.5 * length * rate)
     numbers[WEIGHT] += length
     numbers[MISSING] = 0.0 if kind < 0 else numbers[MISSING] - length * rate
-    distance, n = moved(rows, state, close, count, speeds, rates, push, length), len(state.side)
+    distance, n = moved(state, close, count, push, length), len(state.side)
     if kind >= n:
-        put_on_bound(rows, state, state.examples[kind - n], rates[kind - n + 1] < 0.0)
-        left(state, kind - n)
+        put_on_bound(rows, state, close, state.examples[kind - n], rates[kind - n + 1] < 0.0)
+        left(state, room, kind - n)
     elif kind >= 0:
-        return distance, admitted(rows, state, kind, row, rates)
+        return distance, admitted(rows, state, close, room, close.places[kind], row)
     return distance, True
 
 
 @inner
 def looked_around(
-    rows: Rows, state: State, spare: State, pulled: Pulled, reach: float, every: IntArray, close: IntArray
+    rows: Rows, state: State, spare: State, pulled: Pulled, close: Close, room: Room, reach: float
 ) -> tuple[int, float]:
     """Look at all examples, and go back to where that was done before if one has passed the margin unseen.
 
     Returns how many are near the margin (-1 if rounding led the walk astray), and how far to look the next time.
     """
-    settled(rows, state, rows.apart)
-    count = looked(rows, state, reach, every, close)
+    settled(rows, state, room, rows.apart)
+    count = looked(rows, state, reach, close)
     if count >= 0:
         kept(state, spare)
-        return count, max(pulled.near, reach / WIDER)
-    kept(spare, state)
-    reach *= WIDER
-    return looked(rows, state, reach, every, close), reach
+        farther = max(pulled.near, reach / WIDER)
+    else:
+        kept(spare, state)
+        farther = WIDER * reach
+        count = looked(rows, state, farther, close)
+    applied(state.inverse, state.size[0] + 1, state.edge, -1.0, state.rates)
+    return count, farther
 
 
-@entry()
-def walk(rows: Rows, state: State, spare: State, pulled: Pulled, limit: int) -> tuple[int, int]:
+@compiling.entry(allocates=False)
+def walk(
+    rows: Rows, state: State, spare: State, pulled: Pulled, close: Close, room: Room, limit: int
+) -> tuple[int, int]:
     """Raise the weight of a row until it is content, in place; return the status, and what is left of the limit."""
-    n, numbers, reach, distance, degenerate, count = len(state.alpha), state.numbers, pulled.near, np.inf, 0, 0
-    every, close, speeds = np.arange(n), np.empty(n, np.int64), np.empty(n)
+    numbers, reach, distance, degenerate, count = state.numbers, pulled.near, np.inf, 0, 0
     reached(rows, state.examples, state.size[0], pulled.row, state.edge[1:])
     state.edge[0] = pulled.side
     kept(state, spare)
     while state.size[0] > 0 and limit > 0 and degenerate <= MOST_DEGENERATE:
         if distance > PART * pulled.near:
-            count, reach = looked_around(rows, state, spare, pulled, reach, every, close)
+            count, reach = looked_around(rows, state, spare, pulled, close, room, reach)
             distance = 0.0
             if count < 0:
                 break
         if numbers[MISSING] <= 0.0 or numbers[VALUE] > pulled.above:
-            settled(rows, state, rows.linear)
+            settled(rows, state, room, rows.linear)
             return ARRIVED if numbers[MISSING] <= 0.0 else PAUSED, limit
         before = numbers[WEIGHT]
-        further, is_well = stepped(rows, state, pulled, close, count, speeds)
+        further, is_well = stepped(rows, state, pulled, close, room, count)
         if not is_well:
             break
         degenerate = degenerate + 1 if numbers[WEIGHT] == before else 0

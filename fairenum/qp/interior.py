@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fairenum.budget import checkpoint
 from fairenum.compiling import entry, in_any_order, inner
 from fairenum.problem import FloatArray
 from fairenum.qp.gram import Gram
-from fairenum.qp.tables import Nonzeros
+from fairenum.qp.tables import Nonzeros, Places
 
 MAX_ITERATIONS = 150
 START = 100.0
@@ -152,7 +151,7 @@ def weighted(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 @inner
-def filled_from(columns: npt.NDArray[np.int32], start: int, end: int, first: int) -> int:
+def filled_from(columns: Places, start: int, end: int, first: int) -> int:
     """Return the first place of a row whose column is not before another."""
     while start < end and columns[start] < first:
         start += 1

@@ -9,13 +9,17 @@ import numpy.typing as npt
 
 from fairenum.problem import FloatArray, IntArray
 
+Places = npt.NDArray[
+    np.int32 | np.uint32
+]  # unsigned ones cannot count from the end, which compiled code asks of others
+
 
 class Nonzeros(NamedTuple):
     """The numbers of a table that are not 0, row by row (CSR); all three empty for a table that is not sparse."""
 
     values: FloatArray
-    columns: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int32]
+    columns: Places
+    starts: Places
 
 
 class Anchor(NamedTuple):
