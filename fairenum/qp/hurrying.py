@@ -25,7 +25,6 @@ class Hurry:
         pace = np.sqrt(gram.diagonal + max(float(gram.diagonal.mean()), 1e-300))
         vectors = (np.array(vector) for vector in (problem.y, problem.upper, linear, apart, gram.diagonal, pace))
         values, *places = gram.nonzeros
-        # unsigned, so that none can count from the end, which compiled code would ask of each
         nonzeros = Nonzeros(values, *(np.asarray(one).view(np.uint32) for one in places))
         self._rows = hurry.Rows(gram.table, nonzeros, *vectors)
         distance = np.abs(state.gradient) / pace

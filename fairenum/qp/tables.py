@@ -9,9 +9,7 @@ import numpy.typing as npt
 
 from fairenum.problem import FloatArray, IntArray
 
-Places = npt.NDArray[
-    np.int32 | np.uint32
-]  # unsigned ones cannot count from the end, which compiled code asks of others
+Places = npt.NDArray[np.int32 | np.uint32]  # unsigned ones need no question whether they count from the end
 
 
 class Nonzeros(NamedTuple):
