@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+Copies = npt.NDArray[np.unsignedinteger[Any]]  # of which there are as few bytes as will do
 
 LEVEL = 1e-12  # the share of all weights below which a slope is flat
 TINY = float(np.finfo(np.float64).tiny)
@@ -23,13 +25,13 @@ def bias_interval(
     The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``. It
     is looked for near a guess first, which spares sorting the rest; a wrong one costs time and changes nothing.
     """
-    flat = LEVEL * max(float(weights.sum()), TINY)
+    flat = LEVEL * max(float(np.add.reduce(weights)), TINY)
     if guess is not None:
         reach = NEAR * math.sqrt(float(kinks @ kinks) / len(kinks))
         is_before = kinks < guess - reach
         (near,) = ((kinks <= guess + reach) ^ is_before).nonzero()
         slope = float(weights @ is_before.astype(np.float64)) - target
-        if slope < -flat and slope + float(weights[near].sum()) > 2.0 * flat:
+        if slope < -flat and slope + float(np.add.reduce(weights[near])) > 2.0 * flat:
             return _crossing(kinks[near], weights[near], slope, flat)
     low, high = _crossing(kinks, weights, -target, flat)
     return low if target > flat else -math.inf, high
@@ -39,9 +41,11 @@ def _crossing(kinks: FloatArray, weights: FloatArray, slope: float, flat: float)
     """Return the kinks at which a slope is no longer negative, and at which it is positive; infinite if none is."""
     order = kinks.argsort()
     slopes = slope + weights[order].cumsum()  # a kink without weight crosses nothing
-    ends = (slopes.searchsorted(-flat), slopes.searchsorted(flat, "right"))
-    low, high = (float(kinks[order[end]]) if end < len(order) else math.inf for end in ends)
-    return low, high
+    low, high = int(slopes.searchsorted(-flat)), int(slopes.searchsorted(flat, "right"))
+    return (
+        float(kinks[order[low]]) if low < len(order) else math.inf,
+        float(kinks[order[high]]) if high < len(order) else math.inf,
+    )
 
 
 def middle(low: float, high: float) -> float:
@@ -59,26 +63,31 @@ def judged(
     An answer outside its box can seem better than the optimum: it proves nothing, so its objective is -inf.
     """
     missing = linear - product
-    kinks, room = y * missing, upper - alpha
-    free = int(np.minimum(alpha, room).argmax())  # at an optimum the kink of one inside its box is the bias
+    kinks, inside = y * missing, np.minimum(alpha, upper - alpha)
+    free = int(inside.argmax())  # at an optimum the kink of one inside its box is the bias
     low, high = bias_interval(kinks, upper, 0.5 * float(upper @ (1.0 + y)), float(kinks[free]))
     bias = middle(low, high)
     slack = np.maximum(missing - y * bias, 0.0)
     quadratic = 0.5 * float(alpha @ product)
     objective = float(linear @ alpha) - quadratic - abs(float(y @ alpha) * bias)
-    is_inside = float(alpha.min()) >= 0.0 and float(room.min()) >= 0.0
-    return objective if is_inside else -math.inf, quadratic + float(upper @ slack), low, high, slack
+    return (
+        objective if inside[inside.argmin()] >= 0.0 else -math.inf,
+        quadratic + float(upper @ slack),
+        low,
+        high,
+        slack,
+    )
 
 
 def child_bounds(
-    used: IntArray, floor: IntArray, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
+    used: Copies, floor: Copies, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
     bound: float, best: float, tie: float,
-) -> tuple[IntArray, IntArray, FloatArray]:  # fmt: skip
+) -> tuple[IntArray, Copies, FloatArray]:  # fmt: skip
     """Return the examples of which a copy may be left out, the copies used of each, and a bound on the optimum then.
 
     The bound of a child is its parent's less what the slack no longer costs. Best first; among ties the smaller alpha.
     """
-    examples = np.flatnonzero(used > floor)
+    (examples,) = (used > floor).nonzero()
     copies = used[examples]
     bounds = bound - (upper[examples] - cost[examples] * (copies - 1)) * slack[examples]
     order = np.lexsort((alpha[examples], np.rint((best - bounds) / tie)))

@@ -171,8 +171,10 @@ def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, pr
     """
     certificate = solution.certificate
     missing = problem.upper - solution.upper
-    left_out = {int(i): round(missing[i] / problem.cost[i]) for i in np.flatnonzero(missing)}
+    examples = np.flatnonzero(missing)
+    copies = np.rint(missing[examples] / problem.cost[examples]).astype(np.intp)
     quadratic = float(problem.linear @ solution.alpha) - certificate.objective
     loss = quadratic + float(problem.upper @ solution.slack)
     is_below = certificate.bound < previous
+    left_out = dict(zip(examples.tolist(), copies.tolist(), strict=True))
     return Model(problem, rank, solution.alpha, certificate, left_out, is_below, loss / best - 1.0)

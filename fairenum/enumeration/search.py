@@ -231,12 +231,12 @@ class Enumeration:
         None is better than its parent, whatever rounding adds to the proven bound: tied siblings wait for their turn.
         """
         examples, copies, bounds = child_bounds(
-            node.used.astype(np.intp), node.floor.astype(np.intp), self.problem.cost, solution.alpha, solution.upper,
-            solution.slack, solution.certificate.bound, self._best, self._tie,
+            node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,
+            solution.certificate.bound, self._best, self._tie,
         )  # fmt: skip
         if len(examples):
             bounds = np.minimum(bounds, bound)
-            self._push(float(bounds[0]), _Siblings(node, examples, copies.astype(self._counts), bounds))
+            self._push(float(bounds[0]), _Siblings(node, examples, copies, bounds))
 
     def _start_child(self, siblings: _Siblings) -> None:
         place = siblings.place
@@ -257,9 +257,9 @@ class Enumeration:
         child.removal = None
         self.nodes += 1
         node = self._node(solution, self._floor(child))
-        if node.used.any():
+        if np.count_nonzero(node.used):
             # An answer that uses less than its floor is found elsewhere too: among ties it can wait.
-            turn = 2 if (node.used < node.floor).any() else 0
+            turn = 2 if np.count_nonzero(node.used < node.floor) else 0
             self._push(min(child.bound, removal.bound), node, turn)
 
     def _floor(self, child: _Child) -> Copies:

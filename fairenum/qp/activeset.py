@@ -188,7 +188,10 @@ class ActiveSet:
         With an alpha of the margin on a bound nobody trades places, whatever the rates; nor do those outside its hull.
         """
         y, weights, margin = self.data.y, self.data.weights, self.margin
-        tied = np.flatnonzero((np.abs(self.gradient) <= TIED * self.gradient_tolerance) & (self.side != ON_MARGIN))
+        is_level = np.abs(self.gradient) <= TIED * self.gradient_tolerance
+        if np.count_nonzero(is_level) == len(margin):  # the margin itself, and nobody else
+            return True
+        tied = np.flatnonzero(is_level & (self.side != ON_MARGIN))
         inside = np.minimum(self.alpha[margin], self.upper[margin] - self.alpha[margin])
         if len(tied) == 0 or inside.min(initial=np.inf) <= TIED * self.alpha_tolerance:
             return True
@@ -204,8 +207,13 @@ class ActiveSet:
         return float(-(self.side * self.gradient).min(initial=0.0))
 
     def answer(self) -> FloatArray:
-        """Return alpha, read-only, with what is within rounding of a bound on it: a support is not read off noise."""
-        alpha = kernel.rounded(self.vectors())
+        """Return alpha, read-only, with what is within rounding of a bound on it: a support is not read off noise.
+
+        Only those on the margin can be near a bound and not on it.
+        """
+        alpha, margin, upper = self.alpha.copy(), self.margin, self.upper[self.margin]
+        free, close = alpha[margin], np.minimum(kernel.ON_BOUND * upper, self.alpha_tolerance)
+        alpha[margin] = np.where(free <= close, 0.0, np.where(free >= upper - close, upper, free))
         alpha.flags.writeable = False
         return alpha
 

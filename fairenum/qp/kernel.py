@@ -9,6 +9,7 @@ whose parts had changed in another.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from fairenum.problem import FloatArray, IntArray
 from fairenum.qp.tables import Anchor, Nonzeros
 
 Numbers = TypeVar("Numbers", float, FloatArray)
+
+leaf, leaf_in_any_order = partial(inner, allocates=False), partial(in_any_order, allocates=False)
 
 ARRIVED, PAUSED, STUCK, NOT_STARTED = 0, 1, 2, 3
 MISSING = -1  # minus the example whose row is to be in the table for the path to go on
@@ -99,7 +102,7 @@ class Direction(NamedTuple):
     least_margin_rate: float
 
 
-@in_any_order
+@leaf_in_any_order
 def dot(left: FloatArray, right: FloatArray) -> float:
     """Return the inner product of short vectors, sooner than a library is called."""
     total = 0.0
@@ -108,7 +111,7 @@ def dot(left: FloatArray, right: FloatArray) -> float:
     return float(total)
 
 
-@inner
+@leaf
 def place_of(data: Data, i: int) -> int:
     """Return where the row of an example is in the table."""
     return int(data.places[i]) if len(data.places) else i
@@ -126,7 +129,7 @@ def row_of(data: Data, i: int) -> FloatArray:
     return row
 
 
-@in_any_order
+@leaf_in_any_order
 def along(data: Data, i: int, plane: FloatArray) -> float:
     """Return the inner product of a row of the table and a vector."""
     total, table = 0.0, data.table
@@ -161,7 +164,7 @@ def products(data: Data, rows: IntArray, size: int, plane: FloatArray) -> FloatA
     return result
 
 
-@inner
+@leaf
 def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray) -> None:
     """Add rows of the table, weighted, to a sum of rows."""
     table, places = data.table, data.places
@@ -182,7 +185,7 @@ def diagonal_entry(data: Data, i: int) -> float:
     """Return ``Q_ii``."""
     if data.is_matrix:
         return float(data.table[place_of(data, i), i])
-    return along(data, i, row_of(data, i)) + data.ridge
+    return float(along(data, i, row_of(data, i)) + data.ridge)
 
 
 @inner
@@ -345,32 +348,32 @@ def released(vectors: Vectors, margin: Margin, example: int) -> Margin:
     return margin
 
 
-@inner
+@leaf
 def put_on_bound(vectors: Vectors, i: int, falls: bool) -> None:
     """Put an example on the bound that it has reached."""
     vectors.side[i] = 1.0 if falls else -1.0
     vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
 
 
-@inner
+@leaf
 def distance_to_bound(vectors: Vectors, i: int, rate: float) -> float:
     """Return how far a margin example is from the bound that it moves to."""
     return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
 
 
-@inner
+@leaf
 def bound_tolerance(vectors: Vectors, i: int) -> float:
     """Return the distance from its bounds below which an alpha is on them."""
     return float(min(ON_BOUND * vectors.upper[i], vectors.alpha_tolerance))
 
 
-@inner
+@leaf
 def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
     """Tell whether an example on its way to a bound may end a step: always, or only if it would clearly pass."""
     return not stops_short or distance - length * speed < -close
 
 
-@inner
+@leaf
 def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool) -> float:
     """Return the step length: the distance to the first breakpoint, or all of the length (the ratio test)."""
     first, side, gradient, rate = length, vectors.side, vectors.gradient, direction.gradient
@@ -459,7 +462,7 @@ def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
     return tie, combined(data, margin, tie[1:])
 
 
-@inner
+@leaf
 def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: FloatArray, code: int) -> float:
     """Return by how many eps a breakpoint comes later than its tied real place."""
     n = len(direction.gradient)
@@ -545,7 +548,7 @@ def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: F
     return result
 
 
-@inner
+@leaf
 def absolute(numbers: FloatArray) -> float:
     """Return the sum of absolute values."""
     total = 0.0
@@ -702,10 +705,10 @@ def added(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[N
     return total, low + (cut + ((high - (total - kept)) + (product - kept)))
 
 
-add_product = inner(added)
+add_product = leaf(added)
 
 
-@inner
+@leaf
 def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: FloatArray, low: FloatArray) -> None:
     """Add rows of the table, weighted, to a sum of doubled precision."""
     table, places = data.table, data.places
@@ -868,9 +871,3 @@ def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tupl
     """Do what `recomputed` does, for Python."""
     _, _, _, _, _, _, bias, value, _ = run(RECOMPUTE, data, vectors, margin, bias, 0.0, NOWHERE, 0.0, 0)
     return bias, value
-
-
-def rounded(vectors: Vectors) -> FloatArray:
-    """Return alpha with the values within rounding of a bound on it."""
-    alpha, upper, close = vectors.alpha, vectors.upper, np.minimum(ON_BOUND * vectors.upper, vectors.alpha_tolerance)
-    return np.where(alpha <= close, 0.0, np.where(alpha >= upper - close, upper, alpha))

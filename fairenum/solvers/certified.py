@@ -147,8 +147,8 @@ class CertifiedWorkspace:
         if not isinstance(alpha, np.ndarray) or alpha.dtype.kind != "f" or alpha.shape != upper.shape:
             self._refuse(f"did not return one number per example ({len(upper)}); received {claim!r:.80}")
         is_finite = np.isfinite(alpha)
-        if not is_finite.all():
-            self._refuse(f"returned a number that is not finite, first for example {is_finite.argmin()}")
+        if not is_finite[worst := int(is_finite.argmin())]:
+            self._refuse(f"returned a number that is not finite, first for example {worst}")
 
     def _check_feasible(self, alpha: FloatArray, upper: FloatArray) -> None:
         scale, feasibility = float(self.problem.upper.max()), self.tolerance.feasibility
