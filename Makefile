@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage test-slow lint types layers bench docs gallery gallery-attack gallery-pages mitigation clean
+.PHONY: demo test coverage test-slow test-newest test-lowest lint types layers bench docs gallery gallery-attack \
+	gallery-pages mitigation lock advisories dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -21,6 +22,16 @@ coverage: $(VENV)/.installed-dev
 
 test-slow: coverage
 	$(BIN)/python -m pytest -m slow
+
+# The same tests with other versions, each in an environment of its own: the newest there are, and the lower bounds of
+# pyproject.toml.
+test-newest: RESOLUTION = highest
+test-lowest: RESOLUTION = lowest-direct
+test-newest test-lowest: test-%: $(VENV)/.installed-dev
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-$*
+	$(BIN)/uv pip install --quiet --python $(VENV)-$*/bin/python --resolution $(RESOLUTION) --editable ".[dev]"
+	$(VENV)-$*/bin/python .ci/bounds.py $*
+	$(VENV)-$*/bin/python -m pytest -n auto -m "not slow"
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -67,6 +78,21 @@ gallery-attack: $(VENV)/.installed
 mitigation: $(VENV)/.installed
 	$(BIN)/python -m fairenum.bench.mitigation reports
 
+# What CI installs, with the hashes of its files, for every platform: the newest versions that pyproject.toml allows.
+COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-header --no-annotate
+lock: $(VENV)/.installed-dev
+	$(COMPILE) --extra dev --upgrade --output-file requirements/dev.txt
+	$(COMPILE) --constraint requirements/dev.txt --upgrade --output-file requirements/program.txt
+
+# Known faults of what is locked; needs a service in the network, and says so where it is not reached.
+advisories: $(VENV)/.installed-dev
+	$(BIN)/python .ci/advisories.py $(BIN)/uv tool run pip-audit --requirement requirements/dev.txt --disable-pip --format json
+
+# Wheel and source distribution: the same bytes from every clone of a commit.
+dist: $(VENV)/.installed-dev
+	rm -rf build/clone && git clone --quiet . build/clone
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --no-isolation --outdir dist build/clone
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -74,9 +100,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+# Wheels alone: what is built while it is installed would fetch more than the lock file names.
+$(VENV)/.installed-dev: pyproject.toml requirements/dev.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) dist build .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-newest $(VENV)-lowest dist build .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache

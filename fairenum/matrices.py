@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
-Sparse = sparse.csr_array[np.float64, tuple[int, int]]
-Matrix = FloatArray | Sparse
+Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
+Matrix: TypeAlias = "FloatArray | Sparse"
 
 SPARSE = 0.25  # the share of numbers other than 0 up to which skipping the zeros is faster
 BLOCK = 2**16  # rows that are looked at together: bounds memory, never the result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from threading import Timer
 
@@ -134,10 +134,11 @@ def _bar() -> Iterator[tuple[Progress, Callable[[str], None]]]:
     console = Console(stderr=True, markup=False, highlight=False)
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
-    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("", total=None)
+    bars = Bars(*columns, console=console, transient=True)
+    task = bars.add_task("", total=None)
 
-        def show(stage: str, done: int, total: int | None) -> None:
-            bars.update(task, description=STAGES.get(stage, stage), completed=done, total=total)
+    def show(stage: str, done: int, total: int | None) -> None:
+        bars.update(task, description=STAGES.get(stage, stage), completed=done, total=total)
 
+    with bars if console.is_terminal else nullcontext():  # a bar that is turned off leaves an empty line (rich < 14.3)
         yield show, partial(console.print, soft_wrap=True)

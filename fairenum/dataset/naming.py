@@ -51,7 +51,8 @@ def row_name(index: Index, position: int) -> str:
     row = f"row {position + 1}"
     if index.name == LINE:
         return f"{row} (line {index[position]} of the file)"
-    return row if isinstance(index, pd.RangeIndex) else f"{row} (index {index[[position]].tolist()[0]!r})"
+    is_counted = isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index)))
+    return row if is_counted else f"{row} (index {index[[position]].tolist()[0]!r})"
 
 
 def unlike(name: str, names: Container[str]) -> str:
