@@ -81,12 +81,12 @@ mitigation: $(VENV)/.installed
 # What CI installs, with the hashes of its files, for every platform: the newest versions that pyproject.toml allows.
 COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-header --no-annotate
 lock: $(VENV)/.installed-dev
-	$(COMPILE) --extra dev --upgrade --output-file requirements/dev.txt
-	$(COMPILE) --constraint requirements/dev.txt --upgrade --output-file requirements/program.txt
+	$(COMPILE) --extra dev --upgrade --output-file .ci/lock/dev.txt
+	$(COMPILE) --constraint .ci/lock/dev.txt --upgrade --output-file .ci/lock/program.txt
 
 # Known faults of what is locked; needs a service in the network, and says so where it is not reached.
 advisories: $(VENV)/.installed-dev
-	$(BIN)/python .ci/advisories.py $(BIN)/uv tool run pip-audit --requirement requirements/dev.txt --disable-pip --format json
+	$(BIN)/python .ci/advisories.py $(BIN)/uv tool run pip-audit --requirement .ci/lock/dev.txt --disable-pip --format json
 
 # Wheel and source distribution: the same bytes from every clone of a commit.
 dist: $(VENV)/.installed-dev
@@ -101,8 +101,8 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 # Wheels alone: what is built while it is installed would fetch more than the lock file names.
-$(VENV)/.installed-dev: pyproject.toml requirements/dev.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement requirements/dev.txt
+$(VENV)/.installed-dev: pyproject.toml .ci/lock/dev.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement .ci/lock/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/.installed
 

@@ -30,7 +30,7 @@ HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 def entries(lock: str) -> list[tuple[Requirement, list[str]]]:
     """Read a lock file: every requirement with its hashes."""
-    text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    text = (ROOT / ".ci" / "lock" / f"{lock}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
     found = []
     for line in text.splitlines():
         requirement, *hashes = re.split(r"\s+(?=--)", line.strip())
@@ -59,7 +59,7 @@ def test_every_file_is_named_by_version_and_hash_and_nothing_else(lock):
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_no_lock_file_names_a_host_or_a_folder(lock):
-    text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
+    text = (ROOT / ".ci" / "lock" / f"{lock}.txt").read_text(encoding="utf-8")
     assert not re.search(r"://|/|@|index-url|find-links|#", text)
 
 
@@ -105,7 +105,7 @@ def test_a_bound_that_the_environment_does_not_hold_is_told():
 def test_what_a_landing_installs_is_locked():
     installs = [line for line in (MAKEFILE + RUN).splitlines() if re.search(r"pip install|^install --", line)]
     of_files = [line for line in installs if "--requirement" in line]
-    assert [re.search(r"requirements/(\w+)", line)[1] for line in of_files] == list(LOCKS)
+    assert [re.search(r"lock/(\w+)", line)[1] for line in of_files] == list(LOCKS)
     assert all("--require-hashes --only-binary :all:" in line for line in of_files)
     assert "build --no-isolation" in RUN
     assert "install --no-deps" in RUN
