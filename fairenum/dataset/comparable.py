@@ -13,7 +13,7 @@ from fairenum.errors import ColumnUnusable
 
 # Groups whose differences, two by two and in fifty models, are still bounded within half a minute and half a gigabyte.
 MOST_GROUPS = 60
-# Groups that are counted in every model and listed in every table, set aside or not: a run of more is too large to read.
+# Groups that are counted in every model and listed in every table, set aside or not: runs of more are too large.
 MOST_SHOWN = 5000
 
 

@@ -108,7 +108,7 @@ class Influence:
 
 
 def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
-    """Turn tables with more columns than rows into as many columns as rows: effects are inner products, and the same."""
+    """Turn tables with more columns than rows into as many columns as rows: inner products are all that counts."""
     rows = train.shape[0]
     if train.shape[1] <= rows + watched.shape[0]:
         return train, watched

@@ -22,7 +22,7 @@ def test_a_size_that_is_advised_leaves_groups_to_compare_but_not_too_many(sizes,
     if np.count_nonzero(groups.compared) <= MOST_GROUPS:
         assert comparable([groups], {"zone"}, fewest) == (groups,)
         return
-    with pytest.raises(ColumnUnusable, match="'zone' has .* groups to compare") as refused:
+    with pytest.raises(ColumnUnusable, match=r"'zone' has .* groups to compare") as refused:
         comparable([groups], {"zone"}, fewest)
     advised = re.search(r"--min-group-size (\d+)", str(refused.value))
     if advised:
