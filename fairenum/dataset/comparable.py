@@ -59,7 +59,7 @@ def _too_many(groups: Groups, fewest: int | None, parts: Sequence[IntArray | sli
     aside = option("small_groups", "set-aside", "small-groups", "set-aside")
     enough = _large_enough(groups, fewest or 0, parts)
     if fewest is not None:
-        aside = enough and option("min_group_size", enough, "min-group-size", str(enough))
+        aside = option("min_group_size", enough, "min-group-size", str(enough))
     remedy = f"set small ones aside with {aside}, or join some with" if enough else "none is large; join some with"
     return (
         f"sensitive column {groups.column!r} has {np.count_nonzero(groups.compared)} groups to compare two by two, "
