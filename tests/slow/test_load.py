@@ -109,10 +109,10 @@ def test_an_intersection_that_is_asked_for_is_refused_where_nobody_can_read_it(t
     assert "groups, more than 5000; join some with merge" in refused(tmp_path, frame, *SEVERAL, "--primary", primary)
 
 
-def test_decisions_about_two_thousand_groups_are_measured_or_refused(tmp_path):
+def test_decisions_about_two_thousand_groups_are_refused(tmp_path):
     frame = numbers(200_000, 1, groups=2000).rename(columns={"label": "decision"})
     frame.to_csv(tmp_path / "table.csv", index=False)
-    options = ("--decision", "decision", "--favourable", "yes", "--sensitive", "group", "--quiet", "--no-config")
+    options = ("--decision", "decision", "--favourable", "yes", "--sensitive", "group", "--quiet")
     run = ran(tmp_path, "measure", "table.csv", *options)
     assert run.code == 2
     assert "'group' has 2000 groups to compare two by two, more than 60" in run.said
