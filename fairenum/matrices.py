@@ -121,6 +121,12 @@ def squares(table: Matrix) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", table, table))
 
 
+def turned(table: Matrix) -> FloatArray:
+    """Return rows with the same inner products in as many columns as there are rows: for tables that are wide."""
+    values, vectors = np.linalg.eigh(inner_products(table, table))
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
 def scaled_square(table: Matrix, weights: FloatArray) -> FloatArray:
     """Return ``table' diag(weights) table``."""
     if is_sparse(table):

@@ -8,7 +8,7 @@ from fairenum.dataset import Dataset
 from fairenum.dataset.comparable import comparable
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
-from fairenum.experiment import Division, divide
+from fairenum.experiment import PARTS, Division, divide
 
 
 def divided(dataset: Dataset, config: AuditConfig) -> Division:
@@ -24,7 +24,7 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     asked_for = {one.column for one in dataset.sensitive}
     if division.primary:
         asked_for.add(division.primary.column)
-    columns = comparable(division.columns, asked_for, fewest)
+    columns = comparable(division.columns, asked_for, fewest, [division.rows[part] for part in PARTS])
     names = [one.column for one in columns]
     refuse_unknown_columns(resolved_guards(config.guards), names)
     train, selection, holdout = (

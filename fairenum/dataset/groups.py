@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MISSING, EVERYONE = "(missing)", "everyone"
 MOST_NUMBERS = 10
+MOST_COMBINATIONS = np.iinfo(np.intp).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,21 +191,29 @@ def intersect(groups: Sequence[Groups]) -> Groups:
     if len(groups) == 1:
         return groups[0]
     columns = [each.column for each in groups]
-    sizes = tuple(len(each.names) for each in groups)
-    # one number for each combination: sorting a million of them takes no time, sorting rows does
-    crossed = np.ravel_multi_index(tuple(each.codes for each in groups), sizes)
-    found, codes = np.unique(crossed, return_inverse=True)
-    combinations = np.column_stack(np.unravel_index(found, sizes))
+    _, first, codes = np.unique(_crossed(groups), return_index=True, return_inverse=True)
+    combinations = np.column_stack([each.codes[first] for each in groups])
     parts = [[each.names[code] for each, code in zip(groups, row, strict=True)] for row in combinations]
     names = [_joined(columns, row) for row in parts]
     if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
         names = [_joined(columns, map(repr, row)) for row in parts]
-    unknown = [code for code, row in enumerate(combinations) if _is_unknown(groups, row)]
-    return Groups(codes.ravel(), tuple(names), " & ".join(columns), tuple(unknown))
+    unknown = np.any([np.isin(each.codes[first], each.unknown) for each in groups], axis=0)
+    return Groups(codes.ravel(), tuple(names), " & ".join(columns), tuple(np.flatnonzero(unknown).tolist()))
 
 
-def _is_unknown(groups: Sequence[Groups], row: IntArray) -> bool:
-    return any(code in each.unknown for each, code in zip(groups, row, strict=True))
+def _crossed(groups: Sequence[Groups]) -> IntArray:
+    """Number the combination of each row, in the order of the columns.
+
+    Sorting a million numbers takes no time, sorting rows does. Where there are more combinations than an integer can
+    tell apart, those that occur are numbered anew.
+    """
+    crossed, size = groups[0].codes, len(groups[0].names)
+    for each in groups[1:]:
+        if size * len(each.names) > MOST_COMBINATIONS:
+            found, crossed = np.unique(crossed, return_inverse=True)
+            size = len(found)
+        crossed, size = crossed.ravel() * len(each.names) + each.codes, size * len(each.names)
+    return np.asarray(crossed)
 
 
 def named_groups(columns: Sequence[Groups], name: str | None = None) -> Groups:

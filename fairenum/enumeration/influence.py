@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from fairenum.matrices import Matrix, beside, scaled_square, sums, times
+from fairenum.matrices import Matrix, beside, scaled_square, stacked, sums, times, turned
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.scoring.ties import NOISE
 
@@ -37,7 +37,9 @@ class Influence:
 
     def __init__(self, problem: SvmProblem, rows: Matrix) -> None:
         self._problem = problem
-        self._train, self._watched = (beside(table, np.ones(table.shape[0])) for table in _feature_maps(problem, rows))
+        maps = _feature_maps(problem, rows)
+        self._columns = maps[0].shape[1]
+        self._train, self._watched = (beside(table, np.ones(table.shape[0])) for table in _narrowed(*maps))
 
     def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
         """Return the effect of one copy of each example.
@@ -100,8 +102,18 @@ class Influence:
         in_window = np.abs(problem.linear - problem.y * values) < 0.5 * WINDOW - NOISE
         curvature = scaled_square(self._train, upper * in_window / WINDOW)
         curvature[np.diag_indices(len(curvature) - 1)] += 1.0
-        curvature[np.diag_indices_from(curvature)] += STIFFNESS * curvature.trace() / len(curvature)
+        unseen = self._columns + 1 - len(curvature)  # directions of curvature 1 in which no row differs from another
+        curvature[np.diag_indices_from(curvature)] += STIFFNESS * (curvature.trace() + unseen) / (self._columns + 1)
         return curvature
+
+
+def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
+    """Turn tables with more columns than rows into as many columns as rows: inner products are all that counts."""
+    rows = train.shape[0]
+    if train.shape[1] <= rows + watched.shape[0]:
+        return train, watched
+    both = turned(stacked([train, watched]))
+    return both[:rows], both[rows:]
 
 
 def _feature_maps(problem: SvmProblem, rows: Matrix) -> tuple[Matrix, Matrix]:

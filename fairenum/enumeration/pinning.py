@@ -15,12 +15,13 @@ decides. So at least ``min_i t_i / cost_i`` records must go before any decision 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.optimize import linprog
 
 from fairenum.enumeration.model import Model
-from fairenum.matrices import beside, dense
+from fairenum.matrices import beside, dense, turned
 from fairenum.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem
 
 ON_MARGIN = 1e-9  # of the largest linear term
@@ -69,6 +70,8 @@ class _Hold:
 
     def fewest(self) -> float:
         """Return how many records must be left out at least, by the examples that might move the plane soonest."""
+        if self._margin.shape[0] == self._margin.shape[1]:
+            return float(self._exactly().min())
         needed = self._roughly()
         for _ in range(PROGRAMMES):
             first = int(needed.argmin())
@@ -77,14 +80,27 @@ class _Hold:
                 break  # all others need more, and of this one it is known
         return float(needed.min())
 
+    def _exactly(self) -> FloatArray:
+        """Return what each needs where the margin has one way only to make up for it: its rows are independent."""
+        inverse = np.linalg.inv(self._margin)
+        above, below = self._box - self._centre, self._centre
+        farthest = [
+            (np.where(moves > 0.0, above, below) / np.maximum(np.abs(moves), 1e-300)).min(axis=1)
+            for moves in (rows @ inverse for rows in self._blocks())
+        ]
+        return np.asarray(np.concatenate(farthest) / self._cost)
+
     def _roughly(self) -> FloatArray:
         """Return a lower bound for each: all of the margin gives way, in proportion to its room."""
         room = np.minimum(self._centre, self._box - self._centre)
         weighted = self._margin * room[:, None]
         inverse = np.linalg.pinv(weighted, rcond=max(weighted.shape) * np.finfo(float).eps)
-        blocks = (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
-        moves = np.concatenate([np.abs(rows @ inverse).max(axis=1) for rows in blocks])
+        moves = np.concatenate([np.abs(rows @ inverse).max(axis=1) for rows in self._blocks()])
         return np.asarray(1.0 / np.maximum(moves, 1e-300) / self._cost)
+
+    def _blocks(self) -> Iterator[FloatArray]:
+        """Return the examples that might move the plane, some at a time: bounds memory."""
+        return (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
 
     def _farthest(self, row: FloatArray) -> float:
         """Return how far the margin can make up for one example."""
@@ -99,6 +115,8 @@ class _Hold:
 def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
     """Return signed rows with a 1 for the bias, in as many dimensions as they have."""
     rows = dense(beside(problem.X[able], np.ones(len(able)))) * problem.y[able, None]
+    if len(rows) < rows.shape[1]:
+        rows = turned(rows)
     values, vectors = np.linalg.eigh(rows.T @ rows)
     return np.asarray(rows @ vectors[:, values > NO_DIRECTION * values[-1]])
 

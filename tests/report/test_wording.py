@@ -253,7 +253,7 @@ def test_what_becomes_of_groups_is_told():
     columns = tuple(column.but(column=name, is_intersection=False) for name in ("sex", "age"))
     two = document.but(dataset=document.dataset.but(sensitive=columns))
     assert told(two, "no_intersection") == (
-        "sex & age: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
+        "sex & age: too many groups to compare two by two or to show; join some with merge (--merge)"
     )
 
 

@@ -79,7 +79,7 @@ def no_intersection(document: AuditDocument, _caution: Caution) -> str:
 def too_many(columns: Iterable[str]) -> str:
     """Say that columns have too many groups together."""
     named = " & ".join(columns)
-    return f"{named}: too many groups to compare two by two, so they are not shown; join some with merge (--merge)"
+    return f"{named}: too many groups to compare two by two or to show; join some with merge (--merge)"
 
 
 def low_power(document: AuditDocument, caution: Caution) -> str:
