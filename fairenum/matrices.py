@@ -121,6 +121,13 @@ def squares(table: Matrix) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", table, table))
 
 
+def squared_distances(left: Matrix, right: Matrix) -> FloatArray:
+    """Return the squared distances between the rows of two tables from their differences: all digits of each."""
+    from scipy.spatial.distance import cdist  # only here: few tables need it
+
+    return np.asarray(cdist(dense(left), dense(right), "sqeuclidean"))
+
+
 def scaled_square(table: Matrix, weights: FloatArray) -> FloatArray:
     """Return ``table' diag(weights) table``."""
     if is_sparse(table):
