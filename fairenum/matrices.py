@@ -127,6 +127,13 @@ def turned(table: Matrix) -> FloatArray:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+def squared_distances(left: Matrix, right: Matrix) -> FloatArray:
+    """Return the squared distances between the rows of two tables from their differences: all digits of each."""
+    from scipy.spatial.distance import cdist  # only here: few tables need it
+
+    return np.asarray(cdist(dense(left), dense(right), "sqeuclidean"))
+
+
 def scaled_square(table: Matrix, weights: FloatArray) -> FloatArray:
     """Return ``table' diag(weights) table``."""
     if is_sparse(table):

@@ -29,6 +29,7 @@ from fairenum.matrices import (
     inner_products,
     is_sparse,
     precise_sum,
+    squared_distances,
     squares,
     times,
 )
@@ -39,6 +40,10 @@ Number = TypeVar("Number", np.float64, np.intp)
 
 # Rows of a kernel block that are built at once: bounds memory, never the result.
 BLOCK_ROWS = 1024
+# Squares of rows, times gamma, beyond which the rounding of their difference shows in an rbf kernel: 1e-14 of it.
+CANCELLING = 100.0
+# What is beyond these may overflow, or vanish, when it is squared and summed.
+LARGEST_NUMBER, COSTS = 1e100, (1e-100, 1e100)
 
 
 def read_only(numbers: npt.ArrayLike) -> FloatArray:
@@ -82,7 +87,22 @@ class Kernel:
 
     def __call__(self, left: Matrix, right: Matrix) -> FloatArray:
         """Return the matrix of kernel values between the rows of two tables."""
-        return self.of_products(inner_products(left, right), squares(left), squares(right))
+        lengths = squares(left), squares(right)
+        if self.needs_distances(*lengths):
+            return self.of_distances(squared_distances(left, right))
+        return self.of_products(inner_products(left, right), *lengths)
+
+    def needs_distances(self, *squares: FloatArray) -> bool:
+        """Tell whether inner products would lose digits of the distances between rows of these squares that matter.
+
+        A distance is a difference of squares there, and wrong by their rounding: with a huge gamma, or far from 0, not
+        even equal rows would be equal.
+        """
+        return self.name == "rbf" and self.gamma * max(float(part.max(initial=0.0)) for part in squares) > CANCELLING
+
+    def of_distances(self, squared: FloatArray) -> FloatArray:
+        """Return kernel values, in place, given the squared distances of rows."""
+        return np.exp(-self.gamma * squared, out=squared)
 
     def of_products(self, inner: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return kernel values, in place if possible, given the inner products of rows and the squares of both."""
@@ -90,7 +110,7 @@ class Kernel:
             inner *= -2.0
             inner += left[:, None]
             inner += right
-            return np.exp(-self.gamma * np.maximum(inner, 0.0, out=inner), out=inner)
+            return self.of_distances(np.maximum(inner, 0.0, out=inner))
         if self.name == "poly":
             return np.asarray((self.gamma * inner + self.coef0) ** self.degree)
         return inner
@@ -263,10 +283,25 @@ class SvmProblem:
             raise ProblemError(f"labels must be -1 or +1; received {sorted(set(self.y.tolist()))[:5]}")
         if (self.cost <= 0).any() or (self.copies < 1).any():
             raise ProblemError("cost must be positive and copies at least 1 for every example")
+        self._check_magnitudes()
         if not (math.isfinite(self.ridge) and self.ridge >= 0):
             raise ProblemError(f"ridge must be a number >= 0, not {self.ridge!r}")
         if len(np.unique(self.y)) < 2:
             raise ProblemError(f"both labels are needed to train; all {n} examples have label {self.y[:1]}")
+
+    def _check_magnitudes(self) -> None:
+        """Refuse what double precision cannot square and sum."""
+        largest = float(np.abs(self.X.data if is_sparse(self.X) else self.X).max(initial=0.0))
+        if largest > LARGEST_NUMBER:
+            raise ProblemError(
+                f"X holds numbers up to {largest:.2g}; at most {LARGEST_NUMBER:g} is taken: standardise the features"
+            )
+        low, high = float(self.cost.min()), float(self.cost.max() * self.copies.max())
+        if low < COSTS[0] or high > COSTS[1]:
+            raise ProblemError(
+                f"costs range from {low:.2g} to {high:.2g}, copies counted; {COSTS[0]:g} to {COSTS[1]:g} is taken: "
+                "use others, scaled alike"
+            )
 
     @property
     def size(self) -> int:

@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.errors import ProblemError, SolverBroken
-from fairenum.matrices import dense
+from fairenum.matrices import Matrix, dense, is_sparse
 from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.qp.gram import open_gram
-from fairenum.solvers.protocol import Claim, Solution, Tolerance
+from fairenum.solvers.protocol import ADVICE, Claim, Solution, Tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class LibsvmWorkspace:
     def __init__(self, options: LibsvmSolver, problem: SvmProblem) -> None:
         self._options, self._problem = options, problem
         self._margin = _common_margin(problem.linear)
+        self._X = _around_zero(problem)
         self._matrix = _kernel_matrix(problem) if problem.ridge else None
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:  # noqa: ARG002 - SVC takes none
@@ -87,13 +88,13 @@ class LibsvmWorkspace:
             max_iter=options.max_iter,
             cache_size=options.cache_megabytes,
         )
-        table = self._problem.X[rows] if self._matrix is None else self._matrix[np.ix_(rows, rows)]
+        table = self._X[rows] if self._matrix is None else self._matrix[np.ix_(rows, rows)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said by `finished`
             try:
                 machine.fit(table, self._problem.y[rows], sample_weight=box)
             except ValueError as error:
-                raise SolverBroken(f"solver 'libsvm' failed: {error}") from error
+                raise SolverBroken(f"solver 'libsvm' failed: {error} {ADVICE.capitalize()}") from error
         shares = np.zeros(len(rows))
         shares[machine.support_] = np.abs(dense(machine.dual_coef_)[0])
         return shares, machine.fit_status_ == 0
@@ -108,6 +109,13 @@ def _common_margin(linear: FloatArray) -> float:
             f"received values from {linear.min():g} to {linear.max():g}: use solver 'path'"
         )
     return margin
+
+
+def _around_zero(problem: SvmProblem) -> Matrix:
+    """Return the features moved to where libsvm sees most of their digits, if the kernel does not mind."""
+    if problem.kernel.name == "poly" or is_sparse(problem.X):
+        return problem.X
+    return np.asarray(problem.X - problem.X.mean(axis=0))
 
 
 def _kernel_matrix(problem: SvmProblem) -> FloatArray:

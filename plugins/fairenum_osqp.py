@@ -14,7 +14,7 @@ import numpy as np
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.qp.sparse_form import sparse_form
-from fairenum.solvers.protocol import Claim, Solution, Tolerance
+from fairenum.solvers.protocol import ADVICE, Claim, Solution, Tolerance
 
 GOOD = 2e-2  # relative gap of an answer from which the core takes over
 FIRST_RHO = 0.1
@@ -79,7 +79,7 @@ class OsqpWorkspace:
                 verbose=False,
             )
         except osqp.OSQPException as error:
-            raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}") from error
+            raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}; {ADVICE}") from error
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Ask for more accuracy until the answer is good, or until that was the last."""
@@ -102,7 +102,7 @@ class OsqpWorkspace:
         result = self._solver.solve(raise_error=False)
         status = self._status(result.info.status_val)
         if status.name not in USABLE:
-            raise SolverBroken(f"solver 'osqp' stopped with {status.name}")
+            raise SolverBroken(f"solver 'osqp' stopped with {status.name}; {ADVICE}")
         return self._form.alpha(np.asarray(result.x), upper)
 
     def _ceiling(self, upper: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from fairenum.errors import ProblemError, SolverBroken
 from fairenum.problem import FloatArray, SvmProblem
 from fairenum.qp.sparse_form import sparse_form
-from fairenum.solvers.protocol import Claim, Solution, Tolerance
+from fairenum.solvers.protocol import ADVICE, Claim, Solution, Tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class PiqpWorkspace:
         self._solver.update(x_u=self._ceiling(upper))
         status, known = self._solver.solve(), self._statuses
         if status not in (known.PIQP_SOLVED, known.PIQP_MAX_ITER_REACHED, known.PIQP_NUMERICS):
-            raise SolverBroken(f"solver 'piqp' stopped with {status.name}")
+            raise SolverBroken(f"solver 'piqp' stopped with {status.name}; {ADVICE}")
         alpha = self._form.alpha(np.asarray(self._solver.result.x), upper)
         return Claim(alpha, finished=status == known.PIQP_SOLVED)
 

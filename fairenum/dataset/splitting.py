@@ -158,7 +158,10 @@ def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
     # Rounding the ends instead of the sizes makes shares that sum to 1 use every row.
     counts = np.diff(np.rint(np.cumsum([0, *sizes]) / whole * rows)).astype(int).tolist()
     if any(size > 0 and count == 0 for size, count in zip(sizes, counts, strict=True)):
-        raise SplitImpossible(f"{rows} rows are too few for the shares {tuple(sizes)}: a part would be empty")
+        raise SplitImpossible(
+            f"{rows} rows are too few for the shares {tuple(sizes)}: a part would be empty; "
+            "bring more rows, or divide them otherwise (--split)"
+        )
     return list(counts)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from fairenum.budget import checkpoint
 from fairenum.errors import SolverOverwhelmed
-from fairenum.matrices import inner_products, squares
+from fairenum.matrices import inner_products, squared_distances, squares
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp.tables import NOTHING, Anchor
 
@@ -34,6 +34,7 @@ class KernelRows:
     def __init__(self, problem: SvmProblem) -> None:
         self._kernel, self._X, self._y, self._ridge = problem.kernel, problem.X, problem.y, problem.ridge
         n, self._squares = problem.size, squares(problem.X)
+        self._needs_distances = self._kernel.needs_distances(self._squares)
         sums, self.diagonal = np.zeros(n), np.empty(n)
         for examples in self.pieces(np.arange(n)):
             values = self._values(examples)
@@ -52,6 +53,8 @@ class KernelRows:
 
     def _values(self, examples: IntArray) -> FloatArray:
         """Return rows of the kernel matrix."""
+        if self._needs_distances:
+            return self._kernel.of_distances(squared_distances(self._X[examples], self._X))
         inner = np.empty((len(examples), len(self._y)))
         for start in range(0, len(examples), PANEL):
             some = examples[start : start + PANEL]

@@ -24,6 +24,8 @@ from fairenum.qp.tables import DENSE, IN_ORDER, Nonzeros
 MATRIX_LIMIT = 20_000  # examples with a kernel that has no short feature map
 MATRIX_BYTES = 1e9  # of a kernel matrix; of a larger one rows are computed when they are needed,
 ROW_BYTES = 1e9  # and so many of them are kept
+FARTHEST = 1e45  # the length that all examples together, at their bounds, could give a plane; its square is summed
+LARGEST_BOX = 1e8  # in units of what a single example asks for; where an answer needs less, more drowns all else
 WIDE = 100  # columns; of fewer, what to eliminate first is no matter
 
 
@@ -81,7 +83,9 @@ class LinearGram(_Held):
 
     is_matrix = False
 
-    def __init__(self, signed: Matrix, ridge: float, centre: FloatArray | None = None) -> None:
+    def __init__(
+        self, signed: Matrix, ridge: float, centre: FloatArray | None = None, y: FloatArray | None = None
+    ) -> None:
         # compiled loops skip zeros at no cost, however small the table
         self._signed = as_csr(signed) if is_mostly_zero(signed) else signed
         self.table, self.nonzeros = _parts(self._signed)
@@ -89,12 +93,17 @@ class LinearGram(_Held):
         self.ridge = ridge
         self._centre = np.zeros(signed.shape[1]) if centre is None else centre
         self._offsets = times(self._signed, self._centre).astype(np.longdouble)
+        self._y = np.zeros(signed.shape[0]) if y is None else y
         self.diagonal = squares(self._signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
     def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the part of the bias that centring took away, ``-w'centre``: a small difference of large sums."""
-        return -float(alpha.astype(np.longdouble) @ self._offsets)
+        """Return the part of the bias that centring took away, ``-w'centre``: a small difference of large sums.
+
+        What rounding leaves of ``y'alpha`` counts, too: far from 0 it is multiplied by the square of the distance.
+        """
+        precise = alpha.astype(np.longdouble)
+        return -float(precise @ self._offsets + (precise @ self._y) * (self._centre @ self._centre))
 
     @property
     def offsets(self) -> FloatArray:
@@ -132,7 +141,7 @@ class LinearGram(_Held):
         """Return the Gram of some of the examples."""
         if len(rows) == len(self.diagonal):
             return self
-        return LinearGram(self._signed[rows], self.ridge, self._centre)
+        return LinearGram(self._signed[rows], self.ridge, self._centre, self._y[rows])
 
 
 class MatrixGram(_Held):
@@ -230,16 +239,35 @@ def share_gram(problem: SvmProblem, other: SvmProblem) -> None:
 
 
 def _choose(problem: SvmProblem) -> Gram:
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused
+        gram = _made(problem)
+    farthest = gram.longest * float(problem.upper.sum())
+    if not farthest <= FARTHEST:
+        kernel = problem.kernel.name
+        ways = {"linear": "", "rbf": "", "poly": ", or use a smaller gamma or degree"}[kernel]
+        raise ProblemError(
+            f"values of the {kernel} kernel times the cost reach {farthest:.2g}; at most {FARTHEST:g} is taken: "
+            f"standardise the features{ways}"
+        )
+    return gram
+
+
+def _made(problem: SvmProblem) -> Gram:
     n, d = problem.X.shape
     if problem.kernel.name == "linear" and d < n:
         centre = centre_of(problem.X)
-        return LinearGram(signed(problem, centre), problem.ridge, centre)
+        return LinearGram(signed(problem, centre), problem.ridge, centre, problem.y)
     if n > MATRIX_LIMIT:
         raise ProblemError(
             f"a {problem.kernel.name} kernel on {n} examples has a matrix of {8e-9 * n * n:.1f} GB to go through; "
             f"at most {MATRIX_LIMIT} examples are taken: train on fewer rows (--split), or use a linear kernel"
         )
     return _matrix(problem) if 8 * n * n <= MATRIX_BYTES else RowGram(problem)
+
+
+def asked(gram: Gram, linear: FloatArray) -> float:
+    """Return the alpha by which a single example would reach its margin."""
+    return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
 
 
 def held_bytes(n: int) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from fairenum.budget import checkpoint
 from fairenum.compiling import entry, in_any_order, inner
 from fairenum.problem import FloatArray
-from fairenum.qp.gram import Gram
+from fairenum.qp.gram import LARGEST_BOX, Gram, asked
 from fairenum.qp.tables import Nonzeros, Places
 
 MAX_ITERATIONS = 150
@@ -379,7 +379,16 @@ def interior_point(
     programme = Programme(
         gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
     )
-    point = _start(gram, y, upper, linear)
+    box = np.minimum(upper, LARGEST_BOX * asked(gram, linear))  # a larger one is tried where this one is too small
+    point = _found(programme, gram, box)
+    if (point.alpha > 0.5 * box)[box < upper].any():
+        return _found(programme, gram, upper)
+    return point
+
+
+def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint:
+    """Take steps for as long as they get anywhere."""
+    point = _start(gram, programme.y, upper, programme.linear)
     for _ in range(MAX_ITERATIONS):
         checkpoint()
         try:
@@ -393,7 +402,7 @@ def interior_point(
 
 def _start(gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray) -> Point:
     """Return a point well inside: half the box, unless that is far beyond what any margin asks for."""
-    a = np.minimum(0.5 * upper, START * float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300))
+    a = np.minimum(0.5 * upper, START * asked(gram, linear))
     reduced = gram.product(a) - linear
     bias = -float(np.median(y * reduced))
     reduced += y * bias

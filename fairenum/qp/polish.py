@@ -128,10 +128,13 @@ def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray
 def _vertex(gram: Gram, data: Data, programme: Programme, found: Nearly, unit: float) -> ActiveSet:
     """Round to a state that is optimal for some linear term near that of the programme."""
     y, upper, working, point = data.y, programme.upper, found.working, found.point
-    share = point.alpha / upper[working]
-    low, high = point.lower_multiplier / unit > share, point.upper_multiplier / unit > 1.0 - share
+    box = upper[working]
+    # A box can be far larger than what anybody needs: an alpha that is a tiny share of it need not be on its bound.
+    scale = np.minimum(box, float(found.alpha.max()) or 1.0)
+    below, above = point.alpha / scale, (box - point.alpha) / scale
+    low, high = point.lower_multiplier / unit > below, point.upper_multiplier / unit > above
     free = ~(low | high)
-    inside = free & (np.minimum(share, 1.0 - share) > INSIDE)
+    inside = free & (np.minimum(below, above) > INSIDE)
     # Where many lie near a bound, those clearly inside their box must not give way to them.
     for candidates in (working[free], working[inside]):
         margin = _independent(gram, y, candidates)
@@ -173,7 +176,8 @@ def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float)
     def excess(step: float) -> float:
         return float(y @ moved(step)) - total
 
-    furthest = float(upper.sum())
+    # beyond this one class is at 0 and the other outweighs it, or at its bounds; a box may be larger by magnitudes
+    furthest = min(float(upper.sum()), float(alpha.sum()) + abs(total))
     if excess(furthest) <= 0.0:
         return moved(furthest)
     if excess(-furthest) >= 0.0:

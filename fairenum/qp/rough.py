@@ -18,7 +18,7 @@ MOST_STEPS = 1000  # per example: it may creep
 
 
 def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
-    """Return an answer of about three digits; None where libsvm knows no such problem, or is not worth its while.
+    """Return an answer of about three digits; None where libsvm cannot solve it, or is not worth its while.
 
     It knows a linear term of ones only. Any other constant one is a matter of scale: with ``alpha = p beta`` the
     objective is ``p^2 (1'beta - 1/2 beta'Q beta)`` within the box ``upper / p``.
@@ -36,7 +36,10 @@ def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(problem.X[allowed], problem.y[allowed], sample_weight=upper[allowed] / scale)
+        try:
+            machine.fit(problem.X[allowed], problem.y[allowed], sample_weight=upper[allowed] / scale)
+        except ValueError:  # its single precision overflows
+            return None
     alpha = np.zeros(problem.size)
     alpha[allowed[machine.support_]] = scale * np.abs(machine.dual_coef_[0])
     return np.minimum(alpha, upper)

@@ -1,4 +1,4 @@
-"""The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box of about one.
+"""The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box of one, or of what matters.
 
 With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of their
 own (``Z_i = y_i x_i``, centred)::
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from fairenum.matrices import is_sparse
 from fairenum.problem import Certificate, FloatArray, SvmProblem, read_only
-from fairenum.qp.gram import Gram, centre_of, open_gram, signed
+from fairenum.qp.gram import LARGEST_BOX, Gram, asked, centre_of, open_gram, signed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,8 @@ class SparseForm:
 def sparse_form(problem: SvmProblem) -> SparseForm:
     """Write the problem with the plane as variables if that is shorter, else with the kernel matrix."""
     n, d = problem.X.shape
-    gram, scale = open_gram(problem), float(problem.upper.max())
+    gram = open_gram(problem)
+    scale = min(float(problem.upper.max()), LARGEST_BOX * asked(gram, problem.linear))
     if problem.kernel.name == "linear" and d < n:
         quadratic, equations = _with_plane(problem, scale)
     else:

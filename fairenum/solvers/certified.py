@@ -17,6 +17,7 @@ from fairenum.qp.plane import sharpened
 from fairenum.qp.polish import optimal_state
 from fairenum.solvers.guarding import Guard
 from fairenum.solvers.protocol import (
+    ADVICE,
     AdmitsExamples,
     ParksAnswers,
     Removal,
@@ -30,7 +31,6 @@ T = TypeVar("T")
 
 # Examples from which on a plugin's path is followed in a thread, which can be left behind; each step takes long enough.
 LARGE = 20_000
-ADVICE = "use another solver, standardised features or a smaller cost"
 
 
 class CertifiedWorkspace:
@@ -167,7 +167,7 @@ class CertifiedWorkspace:
         if best and abs(short) > self.tolerance.claim * abs(best):
             self._refuse(
                 f"claimed an optimum that misses the proven one by {100 * short / best:.1f} %; "
-                f"allowed {100 * self.tolerance.claim:g} %"
+                f"allowed {100 * self.tolerance.claim:g} %; {ADVICE}"
             )
 
     def _polished(self, claim: Claim, upper: FloatArray) -> Solution:

@@ -9,6 +9,7 @@ from fairenum.errors import ProblemError
 from fairenum.problem import Claim, FloatArray, Solution, SvmProblem
 
 __all__ = [
+    "ADVICE",
     "AdmitsExamples",
     "Claim",
     "ParksAnswers",
@@ -19,6 +20,9 @@ __all__ = [
     "SolverWorkspace",
     "Tolerance",
 ]
+
+# Against numbers that are too much for a solver.
+ADVICE = "use another solver, standardised features, or a smaller cost, gamma or degree"
 
 # What a removal ends with: a plugin's claim, or a solution once it is proven.
 Answer_co = TypeVar("Answer_co", covariant=True)

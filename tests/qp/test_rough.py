@@ -166,3 +166,9 @@ def test_a_guided_search_goes_on_without_a_box_that_is_too_large_to_be_solved(mo
     search = GuidedSearch(workspace, Watched(rows), Bounds(solves=10), root=root)
     assert next(iter(search)).model.left_out == {}
     assert all(len(found.model.left_out) <= MOST_PATHS for found in search)
+
+
+def test_numbers_beyond_single_precision_have_no_rough_answer(monkeypatch):
+    monkeypatch.setattr(rough, "MANY", 10)
+    problem = posed(20, Kernel("poly", 1e12, 5, 1.0))
+    assert rough_answer(problem, problem.upper) is None
