@@ -154,7 +154,7 @@ def recorded(folder: Path) -> list[bytes]:
     with Exploration(str(write_loans(folder / "loans.csv", 40)), **PLAN, record=record, **options) as exploration:
         exploration.next()
         exploration.fairer(3)
-        rows = exploration._session.bench.prepared.division.rows["train"][:3].tolist()
+        rows = exploration._session.bench.prepared.division.split.train[:3].tolist()
         exploration.leave_out(rows[:1])
         exploration.pin(rows[1:])
         exploration.undo()

@@ -47,15 +47,16 @@ def lines(folder: Path) -> pd.DataFrame:
 
 # --- CSV -----------------------------------------------------------------------------------------------------------
 
-ENCODINGS = ("utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1", "utf-32")
-SEPARATORS = (",", ",", ",", ";", "\t", "|", " ", "::", '"', "\0", "é")
+ENCODINGS = (*("utf-8",) * 7, "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1", "utf-32")
+SEPARATORS = (*(",",) * 12, ";", "\t", "|", " ", "::", '"', "\0", "é")
 
 
 def cells(rng: Random, frame: pd.DataFrame) -> pd.DataFrame:
     """Put hostile texts and numbers into some cells, names or whole columns; repeat or drop some."""
     made = frame.astype(object)
     for _ in range(rng.choice((1, 1, 2, 5))):
-        row, column = rng.randrange(len(made)), rng.randrange(made.shape[1])
+        # the last two are what the command line names
+        row, column = rng.randrange(len(made)), rng.randrange(3 if rng.random() < 0.7 else made.shape[1])
         odd = rng.choice((hostile.text, hostile.number))
         match rng.randrange(8):
             case 0 | 1 | 2:
@@ -90,13 +91,13 @@ def csv_files(folder: Path) -> Case:
 
     def case(rng: Random, place: Path) -> Ended:
         content = written(rng, cells(rng, frame) if rng.random() < 0.6 else frame)
-        content = hostile.mutated_bytes(rng, content) if rng.random() < 0.5 else content
+        content = hostile.mutated_bytes(rng, content) if rng.random() < 0.3 else content
         name = rng.choice(("a.csv", "a.csv", "a.csv", "a.tsv", "a.txt", "a.csv.gz"))
         if name.endswith(".gz"):
             content = gzip.compress(content, 1)
             content = hostile.mutated_bytes(rng, content) if rng.random() < 0.5 else content
         (place / name).write_bytes(content)
-        extra = rng.choice(([], [], [], ["--delimiter", rng.choice(SEPARATORS[:-2])], ["--decimal", "comma"]))
+        extra = rng.choice(([], [], [], [], [], ["--delimiter", rng.choice(SEPARATORS[:-2])], ["--decimal", "comma"]))
         return read(rng, place, name, *(one.replace("\0", "") for one in extra))
 
     return case
@@ -277,7 +278,7 @@ def excel_files(folder: Path) -> Case:
 
 def odd_audits(folder: Path) -> Case:
     def case(rng: Random, place: Path) -> Ended:
-        odd_table(rng).to_csv(place / "odd.csv", index=False)
+        odd_table(rng).to_csv(place / "odd.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
         options = [*odd_options(rng), *rng.choice((["-q"], ["-q", "--no-prices"], []))]
         return run(["audit", "odd.csv", *options, "--json", "out.json"], place, ["out.json"])
 
