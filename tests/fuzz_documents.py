@@ -187,7 +187,7 @@ def damaged_record(rng: Random, lines: list[bytes], parts: list[Parts]) -> bytes
             case 1:
                 made.insert(at, rng.choice(lines))
             case _:
-                made[at] = parts[at].mutated(rng).replace(b"\n", b" ")
+                made[at] = parts[at % len(parts)].mutated(rng).replace(b"\n", b" ")
         if not made:
             break
     content = b"\n".join(chained(made) if rng.random() < 0.7 else made) + rng.choice((b"\n", b"\n", b"", b"\n{"))

@@ -385,7 +385,7 @@ def interior_point(
         checkpoint()
         try:
             length = step(programme, point)
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, ZeroDivisionError):  # rounding has brought the point to its bounds
             break
         if not length > SHORTEST:
             break
