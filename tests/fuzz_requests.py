@@ -127,7 +127,9 @@ def body(rng: Random, path: str) -> bytes:
     if kind < 0.85:
         return hostile.mutated_json(rng, value, ways)
     wide = b'{"row":' + b" " * rng.choice((10, LARGEST_BODY - 8, LARGEST_BODY + 1)) + b"1}"
-    return rng.choice((b"", b"null", b"[]", b"\xff", b"[" * 60_000, b'{"values":' * 5_000, wide, b"1" * 5000, b'"\\ud800"'))
+    return rng.choice(
+        (b"", b"null", b"[]", b"\xff", b"[" * 60_000, b'{"values":' * 5_000, wide, b"1" * 5000, b'"\\ud800"')
+    )
 
 
 def _change(rng: Random, made: Request) -> None:
