@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage test-slow lint types layers bench docs gallery gallery-attack gallery-pages mitigation clean
+.PHONY: demo test coverage test-slow fuzz lint types layers bench docs gallery gallery-attack gallery-pages mitigation clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -20,6 +20,13 @@ coverage: $(VENV)/.installed-dev
 
 test-slow: coverage
 	$(BIN)/python -m pytest -m slow
+
+# Each decoder for so many seconds, guided by coverage. It needs atheris, which not every machine can have:
+# $(BIN)/python -m pip install atheris
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/.installed-dev
+	for name in run decisions evidence configuration; do \
+		$(BIN)/python tests/fuzzing/decoders.py $$name -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

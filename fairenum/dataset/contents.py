@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
-DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # what damaged descriptions make readers raise
+DAMAGED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)  # what damaged descriptions make readers raise
 BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)  # so do damaged zip and XML
 INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
 

@@ -8,6 +8,7 @@ What is refused is well; any other error ends this, and libFuzzer keeps its inpu
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -142,10 +143,8 @@ def main(name: str, options: list[str]) -> None:
         (corpus / str(number)).write_bytes(content)
 
     def tried(content: bytes) -> None:
-        try:
+        with contextlib.suppress(FairenumError, click.ClickException):
             target(content)
-        except (FairenumError, click.ClickException):
-            pass
 
     arguments = [sys.argv[0], str(corpus), "-max_len=2000000", "-rss_limit_mb=4096", "-timeout=20", *options]
     atheris.Setup(arguments, tried, custom_mutator=lambda data, most, seed: mutated(name, data, most, seed))
