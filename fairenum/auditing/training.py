@@ -201,7 +201,7 @@ def _refuse_far_rows(kernel: Kernel, division: Division) -> None:
         if not max(square, own) <= FARTHEST:
             raise ProblemError(
                 f"a row of the {part} split is so far from the training rows that no {kernel.name} kernel of it can be "
-                "computed; correct its cells, leave the row or the column out, or use --kernel linear"
+                "computed; correct its cells, or leave the row or the column out"
             )
 
 
