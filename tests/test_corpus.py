@@ -213,19 +213,25 @@ def world(tmp_path_factory):
     made.loop.close()
 
 
+STEP = b'{"step": "tolerate", "eps": 0.1}'
+
+
 @pytest.mark.parametrize(
-    ("method", "query", "more", "status"),
+    ("path", "query", "body", "more", "status"),
     [
-        ("GET", b"&".join([b"token=x"] * 9), {}, 403),  # more words than an address has
-        ("GET", b"&".join([b"a=1"] * 300), {}, 403),
-        ("POST", b"", {"content-length": "\xb2"}, 415),  # a digit to Unicode, and no number
-        ("POST", b"", {"content-length": "7" * 5000}, 415),
+        ("/", b"&".join([b"token=x"] * 9), None, {"cookie": "x=1"}, 403),  # more words than an address has
+        ("/", b"&".join([b"a=1"] * 300), None, {"cookie": "x=1"}, 403),
+        ("/stop", b"", b"{}", {"content-length": "\xb2"}, 204),  # a digit to Unicode, and no number
+        ("/stop", b"", b"{}", {"content-length": "7" * 5000}, 204),  # of more digits than Python reads
+        ("/steps", b"", STEP, {"if-match": "7" * 5000}, 400),
+        ("/steps", b"", b'{"values":' * 5000, {}, 400),
+        ("/person", b"", b'{"row":' + b"9" * 30 + b"}", {}, 422),
     ],
 )
-def test_a_request_that_no_browser_sends_is_refused(world, method, query, more, status):
-    own = {"host": f"127.0.0.1:{fuzz_requests.PORT}", "sec-fetch-site": "same-origin", **more}
-    own["cookie"] = "x=1" if status == 403 else world.cookie
-    if method == "POST":
-        own["origin"] = f"http://{own['host']}"
-    made = fuzz_requests.Request(method, "/", query, [*own.items()], b"", world.cookie)
+def test_a_request_that_no_browser_sends_is_refused(world, path, query, body, more, status):
+    own = {"host": f"127.0.0.1:{fuzz_requests.PORT}", "sec-fetch-site": "same-origin", "cookie": world.cookie}
+    if body is not None:
+        own |= {"origin": f"http://{own['host']}", "content-type": "application/json"}
+    method = "GET" if body is None else "POST"
+    made = fuzz_requests.Request(method, path, query, [*{**own, **more}.items()], body or b"", world.cookie)
     assert world.ask(made, 1)[0]["status"] == status
