@@ -146,6 +146,12 @@ def test_what_a_run_cannot_hold_is_refused(tmp_path, saved, command, value, way)
     ended([*command, "--json", "out.json", "-q"], tmp_path, 2, "'run.json' is no")
 
 
+def test_a_race_for_no_model_is_refused(tmp_path):
+    bench = json.loads(to_json(load(TESTS / "data" / "bench-0.1.json")))
+    (tmp_path / "run.json").write_text(json.dumps({**bench, "k": 0}))
+    ended(["report", "run.json"], tmp_path, 2, "a race is for one model, at least - at `$.k`")
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """A run of which persons can be explained."""

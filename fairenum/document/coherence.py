@@ -254,6 +254,8 @@ def _attacked(document: AttackDocument) -> Iterator[Fault]:
 
 
 def _bench(document: BenchDocument) -> Iterator[Fault]:
+    if document.k < 1:
+        yield "k", "a race is for one model, at least"
     for number, series in enumerate(document.growth):
         place = f"growth[{number}]"
         if len(series.sizes) != len(series.seconds):

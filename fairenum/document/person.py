@@ -196,9 +196,8 @@ def _cell(feature: EncodedFeature, value: object) -> Cell:
     if feature.kind == "categorical":
         return str(int(measured)) if measured.is_integer() and not isinstance(value, bool) else str(value)
     if not abs(measured) <= LARGEST_CELL:  # which nan is not, either
-        raise ResultError(
-            f"feature {feature.name!r} takes a number, at most {LARGEST_CELL:g} from 0, not {shortened(repr(value))}"
-        )
+        most = f", at most {LARGEST_CELL:g} from 0" if abs(measured) > LARGEST_CELL else ""
+        raise ResultError(f"feature {feature.name!r} takes a number{most}, not {shortened(repr(value))}")
     return measured
 
 
