@@ -54,7 +54,8 @@ def runs(folder: Path) -> dict[str, Parts]:
     new = small_audit(folder).document
     decided = measure(str(folder / "loans.csv"), decision="approved", sensitive="sex", replications=10).document
     old = [load(TESTS / "data" / f"{name}-0.1.json") for name in OLD]
-    documents = [new, decided, *old, load(REPORTS / "bench.json"), load(REPORTS / "measured.json")]
+    gallery = [load(REPORTS / f"{name}.json") for name in ("bench", "measured", "defences", "compas")]
+    documents = [new, decided, *old, *gallery]
     return {f"{number} {one.title}": Parts(json.loads(to_json(one))) for number, one in enumerate(documents)}
 
 
