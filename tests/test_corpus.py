@@ -15,7 +15,7 @@ from fuzz_models import with_schema
 from fuzz_tables import FEW, MEASURED, TABLE
 from fuzzed import run
 from loans import write_loans
-from saved import OLD, TESTS
+from saved import OLD, REPORTS, TESTS
 
 from fairenum.document.files import load, to_json
 
@@ -150,6 +150,23 @@ def test_a_race_for_no_model_is_refused(tmp_path):
     bench = json.loads(to_json(load(TESTS / "data" / "bench-0.1.json")))
     (tmp_path / "run.json").write_text(json.dumps({**bench, "k": 0}))
     ended(["report", "run.json"], tmp_path, 2, "a race is for one model, at least - at `$.k`")
+
+
+@pytest.mark.parametrize("code", ["regrouped", "alike_groups", "set_aside", "small_group", "low_power"])
+def test_a_caution_about_no_column_is_refused(tmp_path, code):
+    measured = json.loads(to_json(load(REPORTS / "measured.json")))
+    measured["warnings"] = [{"code": code, "column": None, "decision": None}]
+    (tmp_path / "run.json").write_text(json.dumps(measured))
+    ended(["report", "run.json"], tmp_path, 2, f"{code!r} is about one of the columns")
+
+
+def test_an_attack_that_counts_no_predictors_is_shown(tmp_path):
+    attacked = json.loads(to_json(load(REPORTS / "defences.json")))
+    for curve in attacked["attack"]["curves"]:
+        for point in curve["points"]:
+            point["predictors"]["value"] = None
+    (tmp_path / "run.json").write_text(json.dumps(attacked))
+    ended(["report", "run.json"], tmp_path, 0)
 
 
 @pytest.fixture(scope="module")
