@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage test-slow test-newest test-lowest lint types layers bench docs gallery gallery-attack \
+.PHONY: demo test coverage test-slow test-newest test-lowest fuzz lint types layers bench docs gallery gallery-attack \
 	gallery-pages mitigation lock advisories dist clean
 
 demo: $(VENV)/.installed
@@ -32,6 +32,13 @@ test-newest test-lowest: test-%: $(VENV)/.installed-dev
 	$(BIN)/uv pip install --quiet --python $(VENV)-$*/bin/python --resolution $(RESOLUTION) --editable ".[dev]"
 	$(VENV)-$*/bin/python .ci/bounds.py $*
 	$(VENV)-$*/bin/python -m pytest -n auto -m "not slow"
+
+# Each decoder for so many seconds, guided by coverage. It needs atheris, which not every machine can have:
+# $(BIN)/python -m pip install atheris
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/.installed-dev
+	for name in run decisions evidence configuration; do \
+		$(BIN)/python tests/fuzzing/decoders.py $$name -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

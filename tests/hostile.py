@@ -102,6 +102,8 @@ NUMBERS = (
     *(LONG, f"-{LONG}", f"{LONG}.5", LONGER, f"0.{'0' * 400}1", "2147483648", "9223372036854775808", "1,5", "1;2"),
 )
 
+MILD = ("0", "1", "2", "3", "10", "0.5", "0.1", "1e-3", "0.9", "20")  # which most options take
+
 
 def steers(sign: str) -> bool:
     """Tell whether a sign shows nothing and steers a terminal, a reader's eye or a parser; line ends do."""
@@ -323,6 +325,8 @@ SHAPES = (  # of texts that hold numbers
 
 def number(rng: Random) -> str:
     """Make a number, or what looks like one, as it is typed."""
+    if rng.random() < 0.3:
+        return rng.choice(MILD)
     return rng.choice(NUMBERS) if rng.random() < 0.8 else repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-320, 308))
 
 

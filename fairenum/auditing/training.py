@@ -18,10 +18,11 @@ from fairenum.document.reading import Reading, spelled
 from fairenum.document.training import ClassWeights, TriedCost, Tuning
 from fairenum.enumeration.model import model_of
 from fairenum.enumeration.pinning import records_to_move
-from fairenum.errors import ConfigError
-from fairenum.experiment import FOLDS, GRID, Division, EncodedRows, best_cost, class_weights, kernel_for, pose
+from fairenum.errors import ConfigError, ProblemError
+from fairenum.experiment import FOLDS, GRID, PARTS, Division, EncodedRows, best_cost, class_weights, kernel_for, pose
+from fairenum.matrices import squares
 from fairenum.phrases import quoted
-from fairenum.problem import IntArray, Solution, SvmProblem
+from fairenum.problem import IntArray, Kernel, Solution, SvmProblem
 from fairenum.progress import Progress
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.guarding import watching
@@ -35,6 +36,7 @@ Fold = tuple[IntArray, IntArray]
 
 # Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
 MOST_ITERATIONS = 20_000
+FARTHEST = 1e200  # of a row's kernel with itself: decision values are squared, and so are sums of them
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
 WORK = 2.5e8
 FEWEST_NODES, NODES_OF_MODEL, ENOUGH_NODES = 100, 15, 1000  # at least, for each model that is asked for, and for many
@@ -177,6 +179,7 @@ def _fold_share(
 def trained(division: Division, machine: Machine, config: AuditConfig) -> Training:
     """Train the machine on the training rows, and resolve how many boxes may be solved."""
     found = pose(division.train.X, division.train.y, machine, weights=division.train.weights)
+    _refuse_far_rows(found.problem.kernel, division)
     records = tuple(division.split.train[rows] for rows in found.rows_of)
     # one box costs as much as the numbers that each of its steps goes through
     fewest = min(max(FEWEST_NODES, NODES_OF_MODEL * config.k), ENOUGH_NODES)
@@ -187,6 +190,19 @@ def trained(division: Division, machine: Machine, config: AuditConfig) -> Traini
     best = workspace.solve()
     patience = _patience(found.problem, best) if config.patience == "auto" else config.patience
     return Training(found.problem, records, machine, weights, nodes, patience, workspace, best)
+
+
+def _refuse_far_rows(kernel: Kernel, division: Division) -> None:
+    """Refuse rows so far from those that are trained on that decision values of them could not be squared."""
+    for part in PARTS:
+        with np.errstate(over="ignore"):
+            square = float(squares(division.part(part).X).max(initial=0.0))
+            own = (kernel.gamma * np.float64(square) + kernel.coef0) ** kernel.degree if kernel.name == "poly" else 0.0
+        if not max(square, own) <= FARTHEST:
+            raise ProblemError(
+                f"a row of the {part} split is so far from the training rows that no {kernel.name} kernel of it can be "
+                "computed; correct its cells, or leave the row or the column out"
+            )
 
 
 def _patience(problem: SvmProblem, best: Solution) -> int:

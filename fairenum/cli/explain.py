@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from fairenum.cli.delivery import Delivery
 from fairenum.cli.exit import Exit
 from fairenum.cli.options import complete_data
 from fairenum.cli.outputs import output_options
-from fairenum.cli.values import CheckedWhole
+from fairenum.cli.values import CheckedWhole, split_names
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ person = partial(click.option, panel="Person")
 def read_values(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
     """Read NAME=VALUE,..: a part with a comma in it stands in double quotes, or in an option of its own."""
     values: dict[str, str] = {}
-    for cell in (cell for cells in csv.reader(texts, skipinitialspace=True) for cell in cells if cell.strip()):
+    for cell in (cell for text in texts for cell in split_names(text)):
         name, is_there, value = cell.partition("=")
         if not is_there or not name.strip():
             advice = "a part that holds a comma stands in double quotes: --values '\"pay=1,5\",town=Ayr'"

@@ -175,4 +175,9 @@ class Merge(click.ParamType[tuple[str, list[str]]]):
 
 def split_names(text: str) -> list[str]:
     """Split at commas; a name that holds one stands in double quotes."""
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    try:
+        names = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        why = "it holds a line break outside of double quotes, or is far too long"
+        raise click.BadParameter(f"{shown(text)} is no list of names: {why}") from error
+    return [name.strip() for name in names if name.strip()]

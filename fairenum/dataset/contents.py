@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import struct
+import warnings
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
-DAMAGED = (ValueError, LookupError, TypeError, AttributeError)  # what damaged descriptions make readers raise
+DAMAGED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)  # what damaged descriptions make readers raise
 BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)  # so do damaged zip and XML
 INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
 
@@ -92,7 +99,8 @@ def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        with pd.ExcelFile(path, engine="openpyxl") as book:
+        # openpyxl warns of what it leaves aside, such as styles, and of cells that are no dates
+        with warnings.catch_warnings(action="ignore"), pd.ExcelFile(path, engine="openpyxl") as book:
             wanted = _sheet([str(name) for name in book.sheet_names], sheet)
             frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))
     except (OSError, *BAD_BOOK, *DAMAGED) as error:

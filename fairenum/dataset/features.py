@@ -25,6 +25,7 @@ from fairenum.dataset.columns import (
 )
 from fairenum.dataset.naming import row_name
 from fairenum.document.reading import Reading
+from fairenum.document.received import LARGEST_CELL
 from fairenum.document.remark import Remark
 from fairenum.document.terms import RemarkKind
 from fairenum.errors import CellInfinite
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 Found = tuple[Column | None, Remark | None]
 
-LARGEST = 1e100  # the squares of larger numbers overflow once they are summed
 MANY_TEXTS = 100  # fewer different texts are no burden, unless they are all different
 ENOUGH = 20  # fewer rows can be all different by chance
 NEARLY_ALL = 0.95
@@ -118,7 +118,7 @@ def _unless_constant(column: Column) -> Found:
 
 
 def _refuse_infinite(column: Column, index: Index) -> None:
-    infinite = np.flatnonzero(np.abs(column.values) > LARGEST)
+    infinite = np.flatnonzero(np.abs(column.values) > LARGEST_CELL)
     if infinite.size:
         raise CellInfinite(
             f"column {column.name!r} holds {column.values[infinite[0]]:g} in "

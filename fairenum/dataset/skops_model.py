@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -57,7 +58,8 @@ def load_skops(path: Path) -> object:
             f"you trust whoever wrote it, or {DECISIONS}"
         )
     try:
-        model: object = loads(content, trusted=named)
+        with warnings.catch_warnings(action="ignore"):  # that another version of scikit-learn wrote it
+            model: object = loads(content, trusted=named)
         is_sound = has_sound_trees(model)
     except Exception as error:
         raise _damaged(path, error) from error

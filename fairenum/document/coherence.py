@@ -24,6 +24,11 @@ Fault = tuple[str, str]  # the place, and what is wrong there
 Groups = dict[str, list[str]]  # the names of groups by sensitive column
 
 
+# Cautions that are put in words by looking up a sensitive column.
+OF_COLUMNS = {"few_trials", "low_power", "regrouped", "alike_groups", "set_aside", "small_group", "single_group"}
+OF_COLUMNS |= {"wider_gap", "reversed", "levelled_down", "proxy"}
+
+
 def refuse_contradictions(document: Document) -> None:
     """Refuse parts that do not go together, by the place of the first."""
     for place, reason in CHECKS[type(document)](document):
@@ -193,6 +198,15 @@ def _cautions(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
         if caution.rank is not None:
             yield from _ranked([caution.rank], document.ranks, f"warnings[{number}].rank")
         yield from _named(caution.column, [*groups, *others], f"warnings[{number}].column")
+        yield from _about(caution.code, caution.column, groups, f"warnings[{number}].column")
+        if caution.code == "proxy" and document.screening:
+            screened = [column.column for column in document.screening.columns]
+            yield from _about(caution.code, caution.column, screened, f"warnings[{number}].column")
+
+
+def _about(code: str, column: str | None, columns: Collection[str], place: str) -> Iterator[Fault]:
+    if code in OF_COLUMNS and column not in columns:
+        yield place, f"{code!r} is about one of the columns {[*columns]}"
 
 
 def _measure(document: MeasureDocument) -> Iterator[Fault]:
@@ -213,6 +227,7 @@ def _measure(document: MeasureDocument) -> Iterator[Fault]:
         yield from _score(score, groups, "score")
     for number, caution in enumerate(document.warnings):
         yield from _named(caution.column, columns, f"warnings[{number}].column")
+        yield from _about(caution.code, caution.column, columns, f"warnings[{number}].column")
         if caution.decision is not None:
             yield from _ranked(
                 [caution.decision], range(1, len(document.decisions) + 1), f"warnings[{number}].decision"
@@ -254,6 +269,8 @@ def _attacked(document: AttackDocument) -> Iterator[Fault]:
 
 
 def _bench(document: BenchDocument) -> Iterator[Fault]:
+    if document.k < 1:
+        yield "k", "a race is for one model, at least"
     for number, series in enumerate(document.growth):
         place = f"growth[{number}]"
         if len(series.sizes) != len(series.seconds):

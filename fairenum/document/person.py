@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 
 from fairenum.document.anatomy import ROUNDING, Anatomy, EncodedFeature, ModelWeights
 from fairenum.document.audit import AuditDocument
 from fairenum.document.models import Cell
 from fairenum.document.reading import number
+from fairenum.document.received import LARGEST_CELL, shortened
 from fairenum.document.table import TableFacts
 from fairenum.document.tolerance import FlipTolerance
 from fairenum.document.value import Value
@@ -194,8 +195,9 @@ def _cell(feature: EncodedFeature, value: object) -> Cell:
         raise ResultError(f"feature {feature.name!r} takes a number or a text, not {value!r}")
     if feature.kind == "categorical":
         return str(int(measured)) if measured.is_integer() and not isinstance(value, bool) else str(value)
-    if not math.isfinite(measured):
-        raise ResultError(f"feature {feature.name!r} takes a number, not {value!r}")
+    if not abs(measured) <= LARGEST_CELL:  # which nan is not, either
+        most = f", at most {LARGEST_CELL:g} from 0" if abs(measured) > LARGEST_CELL else ""
+        raise ResultError(f"feature {feature.name!r} takes a number{most}, not {shortened(repr(value))}")
     return measured
 
 
@@ -216,9 +218,20 @@ def _decided(
     """Add up what each feature contributes."""
     weights, contributions = iter(found.weights), []
     for feature, numbers in zip(features, encoded, strict=True):
-        share = math.fsum(next(weights) * number for number in numbers)
+        share = _sum(next(weights) * number for number in numbers)
         contributions.append(Contribution(feature.name, share))
-    value = math.fsum([offset, *(one.contribution for one in contributions)])
+    value = _sum([offset, *(one.contribution for one in contributions)])
     value = 0.0 if abs(value) <= ROUNDING else value
     largest = sorted(contributions, key=lambda one: -abs(one.contribution))
     return PersonDecision(found.rank, value >= 0.0, value, offset, tuple(largest))
+
+
+def _sum(parts: Iterable[float]) -> float:
+    """Add up numbers; refuse those of a run whose weights are far from any that was trained."""
+    try:
+        found = math.fsum(parts)
+    except (OverflowError, ValueError):
+        found = math.inf
+    if not math.isfinite(found):
+        raise ResultError("what the models of this run decide about this person is no finite number; audit DATA again")
+    return found

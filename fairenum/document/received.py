@@ -12,7 +12,8 @@ from fairenum.errors import ResultError
 
 LARGEST = 256 * 2**20  # bytes of a file; ten thousand models with two sensitive columns take 160 MB
 MOST_VALUES = 20_000_000  # numbers, texts, lists and objects in it: each takes some 100 bytes once it is read
-LARGEST_NUMBER = 1e150  # whose square is finite; no cell of a table that is read is above 1e100
+LARGEST_CELL = 1e100  # of a table that is read: the squares of larger numbers overflow once they are summed
+LARGEST_NUMBER = 1e150  # whose square is finite
 LARGEST_WHOLE = 2**53 - 1  # whole numbers that every reader of JSON keeps exactly
 LONGEST_TEXT = 1_000_000
 LONGEST_REASON = 300

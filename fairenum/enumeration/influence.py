@@ -92,7 +92,10 @@ class Influence:
         rooms = np.concatenate([[distance], -limits.rooms])
         moves = slopes @ np.linalg.solve(self._curvature(upper, values), slopes.T)
         moves[np.diag_indices_from(moves)] += SOFTENING * moves[0, 0] + TINY
-        root = np.linalg.cholesky(moves)
+        try:
+            root = np.linalg.cholesky(moves)
+        except np.linalg.LinAlgError:  # next to what a limit needs, the aim moves by less than rounding
+            return np.zeros(len(limits.rooms))
         multipliers, _ = nnls(root.T, solve_triangular(root, rooms, lower=True))
         first = max(float(multipliers[0]), TINY)
         return np.asarray(np.minimum(multipliers[1:], HIGHEST_PRICE * first) / first)

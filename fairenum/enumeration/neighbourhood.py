@@ -91,7 +91,7 @@ class Neighbourhood:
         alpha = np.concatenate([best.alpha, np.zeros(2 * self.count)])
         self.best = Plane(alpha, self._gram.product(alpha))
         self.values = self.scores(self.best) + self._best_bias(self._missing(self.best))
-        self._lengths = np.sqrt(self._gram.diagonal)
+        self._lengths = np.sqrt(self._gram.diagonal.clip(min=0.0))  # centring rounds
         self._reach = math.sqrt(2.0 * max(self.limit - self.least, 0.0))  # how far a row of length 1 goes, at the most
 
     def scores(self, plane: Plane) -> FloatArray:

@@ -30,8 +30,8 @@ class Plane:
 
     @property
     def square(self) -> float:
-        """``|w|^2``."""
-        return float(self.alpha @ self.product)
+        """``|w|^2``; rounding makes no square negative."""
+        return max(float(self.alpha @ self.product), 0.0)
 
     def towards(self, other: Plane, share: float) -> Plane:
         """Return the plane that is a share of the way to another."""

@@ -7,6 +7,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -116,6 +117,7 @@ class Record:
         self.header: RecordHeader | None = None
         self.entries: list[Entry | Judged] = []
         self.was_torn = False
+        self._torn: Callable[[], None] | None = None
 
     @classmethod
     def begin(cls, path: Path | None, now: Callable[[], str] | None = None) -> Record:
@@ -133,7 +135,7 @@ class Record:
 
     @classmethod
     def reopen(cls, path: Path, now: Callable[[], str] | None = None) -> Record:
-        """Open a record to go on with it; drop a last line that was cut short."""
+        """Open a record to go on with it; a last line that was cut short is left aside, see `drop_torn`."""
         if not path.is_file():
             raise RecordRefused(f"there is no record {str(path)!r}; begin one by Exploration(data, record=...)")
         file = LockedFile(path)
@@ -180,8 +182,15 @@ class Record:
         """Let others write."""
         self._lines.close()
 
+    def drop_torn(self) -> None:
+        """Drop a last line that was cut short: not before it is sure that this is the record to go on with."""
+        if self._torn is not None:
+            self._torn()
+            self._torn = None
+
     def _write(self, line: RecordLine) -> None:
         text = msgspec.json.encode(line)
+        self.drop_torn()
         self._lines.append(text + b"\n")
         self._last = text
 
@@ -192,7 +201,7 @@ class Record:
             self._take(_decoded(text, number, file.path), text, number, file.path)
         if torn and self.header is not None:  # nothing is cut off what may be no record at all
             self.was_torn = True
-            file.cut(len(whole) + len(feed))
+            self._torn = partial(file.cut, len(whole) + len(feed))
 
     def _take(self, line: RecordLine, text: bytes, number: int, path: Path) -> None:
         if isinstance(line, RecordHeader):

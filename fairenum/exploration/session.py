@@ -136,6 +136,7 @@ class Session:
                 else:
                     self._take_again(entry, header)
                     is_judged = is_judged and not isinstance(entry.taken, Commit)
+            self.record.drop_torn()
             if not is_judged:
                 self.judge(progress)
 

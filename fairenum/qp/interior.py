@@ -393,7 +393,7 @@ def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint
         checkpoint()
         try:
             length = step(programme, point)
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, ZeroDivisionError):  # rounding has brought the point to its bounds
             break
         if not length > SHORTEST:
             break

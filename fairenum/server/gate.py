@@ -117,7 +117,7 @@ class Gate:
         """Trade a token for a cookie; who has the cookie already just goes on."""
         if scope["method"] != "GET" or not scope["query_string"]:
             return False
-        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=5).get("token", [])
+        given = _tokens(scope["query_string"].decode("latin-1"))
         cookie = self._bearer.trade(given[0]) if len(given) == 1 else None
         if cookie is None:
             self._refuse_unknown(headers)
@@ -141,7 +141,7 @@ class Gate:
             raise Refusal(415, "a body is application/json")
         told = headers.get("content-length", ["0"])[0]
         body, is_more = bytearray(), True
-        length = int(told) if told.isdigit() else 0
+        length = int(told) if told.isascii() and told.isdigit() and len(told) < 20 else 0
         while is_more and length <= LARGEST_BODY:
             message = await receive()
             body += message.get("body", b"")
@@ -149,6 +149,14 @@ class Gate:
         if length > LARGEST_BODY:
             raise Refusal(413, f"a body has up to {LARGEST_BODY} bytes")
         return bytes(body)
+
+
+def _tokens(query: str) -> list[str]:
+    """Return the tokens of an address; none if there are more words in it than any address of ours has."""
+    try:
+        return parse_qs(query, max_num_fields=5).get("token", [])
+    except ValueError:
+        return []
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:

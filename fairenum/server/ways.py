@@ -42,11 +42,7 @@ class Call:
     def number(self, name: str) -> int | None:
         """Return a number of the query; None if it is not there."""
         text = self.query.get(name)
-        if text is None:
-            return None
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
-            raise Refusal(400, NOT_A_NUMBER.format(name=name, text=text[:20]))
-        return int(text)
+        return None if text is None else _number(name, text)
 
     def needed(self, name: str) -> int:
         """Return a number of the query that has to be there."""
@@ -61,6 +57,8 @@ class Call:
             return msgspec.json.decode(self.body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refusal(400, str(error)) from error
+        except RecursionError as error:
+            raise Refusal(400, "a body that is nested too deeply") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +92,19 @@ class Nothing(Value, frozen=True):
     """An empty body."""
 
 
+def _number(name: str, text: str) -> int:
+    """Read a number of a query or a header, which are short."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Refusal(400, NOT_A_NUMBER.format(name=name, text=text[:20]))
+    return int(text)
+
+
 def take_step(desk: Desk, call: Call) -> Done:
     """Take a step."""
     asked: AnyStep = call.read(AnyStep)  # type: ignore[arg-type]  # a union is no class
     if asked.needs_revision and call.seen is None:
         raise Refusal(428, "say which revision you have seen: If-Match")
-    if call.seen is not None and not (call.seen.isascii() and call.seen.isdigit()):
-        raise Refusal(400, NOT_A_NUMBER.format(name="If-Match", text=call.seen[:20]))
-    return desk.take(asked.action, None if call.seen is None else int(call.seen))
+    return desk.take(asked.action, None if call.seen is None else _number("If-Match", call.seen))
 
 
 def stop(desk: Desk, call: Call) -> None:

@@ -1,110 +1,29 @@
 """What strangers send to the program: files, options, configuration files and names that were made to do harm."""
 
 import csv
-import json
 import os
-import shutil
-from collections import Counter
-from random import Random
 
-import hostile
 import pandas as pd
 import pytest
-from fuzzed import listing, run
+from fuzzed import listing
+from fuzzers import FUZZERS, fuzzed
 from hostile import TEXTS, steers
 from loans import OPTIONS, write_loans
-from odd_tables import odd_options, odd_table
-from saved import OLD, REPORTS
 
 from fairenum import cli
 from fairenum.cli.config import RUNS, WRITES
 from fairenum.cli.outputs import check_folder, check_target, check_workbook
-from fairenum.document.files import load, save, to_json
+from fairenum.document.files import load, save
 
 QUICK = [*OPTIONS[:6], "-k", "2", "--replications", "10", "--search", "exact", "--no-range", "--no-explanation", "-q"]
 WRITTEN = ["--json", "out.json", "--html", "out.html"]
-SAVED = {
-    path.stem: json.loads(to_json(load(path)))
-    for path in (OLD, *(REPORTS / f"{name}.json" for name in ("compas", "measured", "bench", "defences")))
-}
-WAYS = {name: list(hostile.ways(document)) for name, document in SAVED.items()}
+FEW = {"report": 40, "options": 25, "configuration": 20}  # of the others twelve
 
 
-@pytest.fixture
-def table(tmp_path):
-    return write_loans(tmp_path / "loans.csv", 60)
-
-
-def faults(cases):
-    """Count what went wrong, by what it was; nothing must."""
-    return Counter(fault for ended in cases for fault in ended.faults)
-
-
-def each(name, cases, folder):
-    """Give every case its chance and a folder of its own."""
-    for number in range(cases):
-        place = folder / f"{name}-{number}"
-        place.mkdir()
-        yield Random(f"{name} {number}"), place
-        shutil.rmtree(place)
-
-
-def reported(rng, place):
-    name = rng.choice(sorted(SAVED))
-    (place / "run.json").write_bytes(hostile.mutated_json(rng, SAVED[name], WAYS[name]))
-    return run(["report", "run.json", *WRITTEN], place, ["out.json", "out.html"])
-
-
-def test_damaged_documents_are_shown_or_refused(tmp_path):
-    assert faults(reported(*case) for case in each("report", 40, tmp_path)) == {}
-
-
-def selected(rng, place):
-    name = rng.choice([OLD.stem, "compas"])
-    (place / "run.json").write_bytes(hostile.mutated_json(rng, SAVED[name], WAYS[name]))
-    return run(["select", "run.json", "--eps", "0.01", *WRITTEN], place, ["out.json", "out.html"])
-
-
-def test_no_choice_is_made_among_damaged_models(tmp_path):
-    assert faults(selected(*case) for case in each("select", 12, tmp_path)) == {}
-
-
-def test_options_of_any_kind_are_used_or_refused(tmp_path, table):
-    def audited(rng, place):
-        shutil.copy(table, place)
-        options = [one for one in hostile.options(rng) if one != "--attack"]
-        return run(["audit", table.name, *QUICK, *WRITTEN, *options], place, ["out.json", "out.html"])
-
-    assert faults(audited(*case) for case in each("options", 25, tmp_path)) == {}
-
-
-def test_configuration_files_of_any_kind_are_used_or_refused(tmp_path, table):
-    def audited(rng, place):
-        shutil.copy(table, place)
-        (place / rng.choice(("fairenum.toml", "pyproject.toml"))).write_bytes(hostile.toml(rng))
-        return run(["audit", table.name, *QUICK, "--json", "out.json"], place, ["out.json"])
-
-    assert faults(audited(*case) for case in each("toml", 20, tmp_path)) == {}
-
-
-def test_damaged_files_are_read_or_refused(tmp_path, table):
-    packed = tmp_path / "loans.parquet"
-    pd.read_csv(table).to_parquet(packed)
-
-    def audited(rng, place):
-        path = rng.choice((table, packed))
-        (place / path.name).write_bytes(hostile.mutated_bytes(rng, path.read_bytes()))
-        return run(["audit", path.name, *QUICK, "--json", "out.json"], place, ["out.json"])
-
-    assert faults(audited(*case) for case in each("file", 20, tmp_path)) == {}
-
-
-def test_odd_tables_are_audited_or_refused(tmp_path):
-    def audited(rng, place):
-        odd_table(rng).to_csv(place / "odd.csv", index=False)
-        return run(["audit", "odd.csv", *odd_options(rng), "-q", "--json", "out.json"], place, ["out.json"])
-
-    assert faults(audited(*case) for case in each("table", 12, tmp_path)) == {}
+@pytest.mark.parametrize("name", FUZZERS)
+def test_whatever_comes_is_used_or_refused(name, tmp_path):
+    """The first cases of what tests/slow/test_fuzzing.py runs whole."""
+    assert fuzzed(name, tmp_path, range(FEW.get(name, 12))).found == {}
 
 
 LONG = "9" * 30

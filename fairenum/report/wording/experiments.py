@@ -127,6 +127,7 @@ def _of_point(point: AttackPoint, k: int) -> Iterator[str]:
             f"{rate(recovery.share)} of trials ({percent(recovery.at_rank_1.value)}: model 1 itself); where "
             f"the gap was raised, in {rate(recovery.of_raised)}."
         )
+    if recovery.share.value is not None and point.predictors.value is not None:
         yield (
             f"the {k} models are one predictor on the holdout in {rate(point.one_predictor)} of trials, and "
             f"{point.predictors.value:.1f} on average; all have one objective in {rate(point.all_tied)}."

@@ -32,7 +32,7 @@ def _whose(document: MeasureDocument, caution: MeasureCaution) -> MeasuredDecisi
 
 def _undecided(document: MeasureDocument, _caution: MeasureCaution) -> str:
     data = document.dataset
-    everyone = data.rows + data.undecided
+    everyone = max(data.rows + data.undecided, 1)
     columns = ", ".join(f"{rows} in {column!r}" for column, rows in data.left_out.items())
     return (
         f"{counted(data.undecided, 'row')} of {everyone} ({percent(data.undecided / everyone)}) without a decision or "
