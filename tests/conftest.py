@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import asyncio
 import os
 
 import pytest
@@ -22,3 +23,12 @@ def little_work():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reachable, "RANGE_WORK", 4e6)
         yield
+
+
+@pytest.fixture
+def own_loop():
+    """Let a test run event loops in a process where a browser, which has one of its own, has been started before."""
+    other = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(other)

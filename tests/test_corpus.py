@@ -19,6 +19,8 @@ from saved import OLD, REPORTS, TESTS
 
 from fairenum.document.files import load, to_json
 
+pytestmark = pytest.mark.usefixtures("own_loop")
+
 CORPUS = TESTS / "data" / "corpus"
 LONG = "9" * 30
 ODD = ["--label", "y", "--favourable", "yes", "--sensitive", "g", "-k", "3", "--replications", "10", "-q"]

@@ -15,6 +15,8 @@ from fairenum.cli.config import RUNS, WRITES
 from fairenum.cli.outputs import check_folder, check_target, check_workbook
 from fairenum.document.files import load, save
 
+pytestmark = pytest.mark.usefixtures("own_loop")
+
 QUICK = [*OPTIONS[:6], "-k", "2", "--replications", "10", "--search", "exact", "--no-range", "--no-explanation", "-q"]
 WRITTEN = ["--json", "out.json", "--html", "out.html"]
 FEW = {"report": 40, "options": 25, "configuration": 20}  # of the others twelve

@@ -3,6 +3,8 @@
 import pytest
 from fuzzers import FUZZERS, fuzzed
 
+pytestmark = pytest.mark.usefixtures("own_loop")
+
 
 def test_there_are_twenty_thousand_cases():
     assert sum(fuzzer.cases for fuzzer in FUZZERS.values()) == 20_000
