@@ -48,6 +48,7 @@ def seconds(tmp_path_factory):
                 process.stdout.readline()
                 time.sleep(2.0)
                 process.send_signal(signal.SIGINT)
+            process.communicate()
         assert process.returncode in (Exit.DONE, Exit.INTERRUPTED)
         taken[name] = time.monotonic() - began
     return taken
