@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
-Copies = npt.NDArray[np.unsignedinteger[Any]]  # of which there are as few bytes as will do
+Copies = npt.NDArray[np.unsignedinteger[Any]]  # per example, in the smallest type that holds them: queues are long
 
 LEVEL = 1e-12  # the share of all weights below which a slope is flat
 TINY = float(np.finfo(np.float64).tiny)

@@ -17,17 +17,14 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from fairenum.document.terms import EnumerationEnd
-from fairenum.duality import child_bounds
+from fairenum.duality import Copies, child_bounds
 from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.states import MEMORY_LIMIT, ready_states, size_of
 from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Removal
-
-Copies = npt.NDArray[np.unsignedinteger]  # per example, in the smallest type that holds them: queues are long
 
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
