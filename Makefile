@@ -28,7 +28,7 @@ test-slow: coverage
 test-newest: RESOLUTION = highest
 test-lowest: RESOLUTION = lowest-direct
 test-newest test-lowest: test-%: $(VENV)/.installed-dev
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-$*
+	$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python $(VENV)-$*
 	$(BIN)/uv pip install --quiet --python $(VENV)-$*/bin/python --resolution $(RESOLUTION) --editable ".[dev]"
 	$(VENV)-$*/bin/python .ci/bounds.py $*
 	$(VENV)-$*/bin/python -m pytest -n auto -m "not slow"

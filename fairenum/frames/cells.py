@@ -35,13 +35,18 @@ def to_csv(frame: pd.DataFrame) -> str:
 
     Every text stands in quotes, so that none goes on in another cell or row, whatever is in it; numbers stand alone.
     """
-    inert = frame.rename(columns=_inert).map(_inert)
+    inert = frame.rename(columns=_inert).apply(_inert_column)
     return str(inert.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
 
 
 def is_formula(text: str) -> bool:
     """Tell whether a spreadsheet might compute a text."""
     return text.lstrip(BLANKS).startswith(FORMULA)
+
+
+def _inert_column(column: pd.Series) -> pd.Series:
+    """Mark formulas in a column; whole numbers of which some are missing would be fractions once mapped."""
+    return column if pd.api.types.is_numeric_dtype(column) else column.map(_inert)
 
 
 def _inert(cell: object) -> object:

@@ -13,15 +13,15 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from contextlib import suppress
 from functools import cache
 
 import numpy as np
 from scipy.linalg import lapack
-from scipy.optimize import brentq
 
 from fairenum.problem import FloatArray, IntArray, SvmProblem
-from fairenum.qp.activeset import AT_LOWER, AT_UPPER, EPSILON, ON_MARGIN, ActiveSet, constant_data
+from fairenum.qp.activeset import AT_LOWER, AT_UPPER, ON_MARGIN, ActiveSet, constant_data
 from fairenum.qp.gram import Gram, open_gram
 from fairenum.qp.kernel import Data
 from fairenum.qp.path import PathStuck, RemovalPath, shift_linear
@@ -176,13 +176,14 @@ def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float)
     def excess(step: float) -> float:
         return float(y @ moved(step)) - total
 
-    # beyond this one class is at 0 and the other outweighs it, or at its bounds; a box may be larger by magnitudes
-    furthest = min(float(upper.sum()), float(alpha.sum()) + abs(total))
-    if excess(furthest) <= 0.0:
-        return moved(furthest)
-    if excess(-furthest) >= 0.0:
-        return moved(-furthest)
-    return moved(brentq(excess, -furthest, furthest, xtol=EPSILON * furthest, rtol=4.0 * EPSILON))
+    # straight between the steps at which an example meets a bound; of no examples there is none but 0
+    steps = np.sort(np.concatenate([[0.0], -alpha * y, (upper - alpha) * y]))
+    after = bisect_left(steps, 0.0, key=excess)
+    if after in (0, len(steps)):
+        return moved(steps[max(after - 1, 0)])
+    low, high = steps[after - 1 : after + 1]
+    lacking, beyond = -excess(low), excess(high)
+    return moved(low + (high - low) * (lacking / (lacking + beyond)))
 
 
 def _made_optimal(

@@ -21,7 +21,7 @@ def holes(rows: int = 300) -> pd.DataFrame:
     """The table of people with missing numbers and texts, and a town that is rare."""
     frame, rng = people(rows), np.random.default_rng(0)
     frame["skill"] = frame["skill"].where(rng.random(rows) > 0.1)
-    frame["town"] = frame["town"].where(rng.random(rows) > 0.1, None)
+    frame["town"] = frame["town"].where(rng.random(rows) > 0.1, np.nan)
     frame.loc[7, "town"] = "island"
     frame["grade"] = rng.integers(1, 4, rows)
     frame["branch"] = np.where(np.arange(rows) == 9, "new", "old")  # varies in no training row

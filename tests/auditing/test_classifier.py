@@ -17,7 +17,7 @@ def table(n: int = 160) -> pd.DataFrame:
     """A table with ties, missing numbers and missing texts."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.integers(0, 3, n), "b": rng.normal(size=n), "t": rng.choice(["u", "v", "w"], n)})
-    frame.loc[::11, "t"] = None
+    frame.loc[::11, "t"] = np.nan
     frame.loc[::13, "b"] = np.nan
     frame["g"] = rng.choice(["p", "q"], n)
     frame["y"] = np.where(frame["a"] + frame["b"].fillna(0) + rng.normal(size=n) > 1, "good", "bad")

@@ -85,7 +85,7 @@ def test_a_bad_guess_does_not_make_the_answer_wrong(problem, seed):
 
 
 @given(
-    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(1e-3, 1e4), st.booleans()), min_size=1, max_size=8),
+    st.lists(st.tuples(st.floats(0.0, 1.0), st.floats(1e-3, 1e4), st.booleans()), max_size=8),
     st.floats(-1.5, 1.5),
 )
 def test_a_vertex_is_balanced_as_far_as_its_box_allows(examples, share):
