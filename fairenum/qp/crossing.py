@@ -23,7 +23,8 @@ from fairenum.matrices import Matrix, stacked, sums, times
 from fairenum.problem import FloatArray, IntArray, SvmProblem
 from fairenum.qp.gram import LinearGram
 from fairenum.qp.interior import interior_point
-from fairenum.qp.smoothing import signed_rows, squared
+from fairenum.qp.smoothing import signed_rows
+from fairenum.qp.squares import squared
 
 # Of the hinge, in units of the margin: with all examples, then with those near it; from where on it is narrow enough to
 # tell who is in doubt.
@@ -36,7 +37,7 @@ NEAR, FEWEST = 0.16, 1000  # the share of all examples that is near the margin; 
 IN_DOUBT, FEWEST_IN_DOUBT = 5, 600  # examples for each column, and besides: those whose bound is in doubt,
 MOST_WRONG, TRIES = 100, 4  # on a wrong one, who are solved for, too; and how often
 WIDER = 2  # times as many, where that has not been enough
-NO_LIMIT = 2.0  # times what all examples can weigh
+NO_LIMIT = 2.0  # times what there can be for the row to balance
 ACCURACY = 1e-11  # of the objective, to which an interior point is computed
 MOST_KEPT = 256  # planes of other rows, from the nearest of which the way may be shorter
 NOBODY = np.empty(0, np.intp)
@@ -109,7 +110,7 @@ class Crossing:
         self._best = best = Point(sums(alpha, rows), bias, alpha / np.where(upper > 0.0, upper, 1.0))
         self._planes, self._losses = [np.append(best.weights, bias)], [least]
         near = np.flatnonzero(np.abs(self._all.short(best.weights, bias)) < width)
-        matrix = squared(rows[near], y[near], upper[near] / (2.0 * width))
+        matrix = squared(rows, y, near, upper[near] / (2.0 * width))
         matrix[np.diag_indices_from(matrix)] += 1.0
         self._stiffness = cho_factor(matrix)
 
@@ -191,7 +192,7 @@ class _Search:
     def _solved(self, some: Examples, point: Point) -> Point:
         """Solve for some examples and the row, which is one more of them: an interior point."""
         rows, y = stacked([some.rows, self._side * self._row[None]]), np.append(some.y, self._side)
-        upper = np.append(some.upper, NO_LIMIT * float(self._all.upper.sum()))
+        upper = np.append(some.upper, NO_LIMIT * (abs(some.balance) + float(some.upper.sum())))
         linear = np.append(some.linear, self._side * self._threshold) - times(rows, some.push)
         inner = interior_point(LinearGram(rows, 0.0), y, upper, linear, -some.balance, ACCURACY)
         shares = point.shares.copy()
@@ -239,7 +240,7 @@ class _Search:
     def _step(self, some: Examples, shares: FloatArray, width: float, slope: FloatArray) -> FloatArray:
         """Return the Newton step; the bias follows the weights, so that the row stays where it is."""
         near = np.flatnonzero((shares >= 0.0) & (shares <= 1.0))
-        matrix = squared(some.rows[near], some.y[near], some.upper[near] / (2.0 * width))
+        matrix = squared(some.rows, some.y, near, some.upper[near] / (2.0 * width))
         crossed = np.outer(matrix[:-1, -1], self._row)
         reduced = matrix[:-1, :-1] - crossed - crossed.T + matrix[-1, -1] * np.outer(self._row, self._row)
         reduced[np.diag_indices_from(reduced)] += 1.0

@@ -14,9 +14,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, solve
 
-from fairenum.matrices import Matrix, scaled_square, sums, times
+from fairenum.matrices import Matrix, sums, times
 from fairenum.problem import FloatArray
 from fairenum.qp.gram import Gram
+from fairenum.qp.squares import squared
 
 WIDEST, WIDTH = 2.0, 0.1  # of the hinge's parabola, in units of the margin: without a plane to begin with, and with one
 STEPS = 20  # at most, for each width
@@ -70,10 +71,7 @@ class SmoothedMachine:
     def fitted(self, gradient: FloatArray) -> Plane | None:
         """Return the plane that has a gradient, told by the examples near the margin; None if they do not tell."""
         near = np.flatnonzero(np.abs(gradient) <= self._unit)
-        matrix, right = (
-            squared(self._rows[near], self._y[near], np.ones(len(near))),
-            self._linear[near] + gradient[near],
-        )
+        matrix, right = squared(self._rows, self._y, near, np.ones(len(near))), self._linear[near] + gradient[near]
         matrix[np.diag_indices_from(matrix)] += STIFFNESS * matrix.trace() / len(matrix)
         pushed = np.append(sums(right, self._rows[near]), self._y[near] @ right)
         try:
@@ -116,19 +114,10 @@ class SmoothedMachine:
     def _stiffened(self, plane: Plane, width: float) -> FloatArray:
         """Return the curvature of what is minimised."""
         near = np.flatnonzero((np.abs(self._linear - plane.margins) < width) & (self._upper > 0.0))
-        matrix = squared(self._rows[near], self._y[near], self._upper[near] / (2.0 * width))
+        matrix = squared(self._rows, self._y, near, self._upper[near] / (2.0 * width))
         matrix[np.diag_indices(len(matrix) - 1)] += 1.0
         matrix[-1, -1] += STIFFNESS * matrix.trace() / len(matrix)
         return matrix
-
-
-def squared(rows: Matrix, y: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the weighted sum of squares of signed features, with the label as the last of them."""
-    matrix = np.empty((rows.shape[1] + 1, rows.shape[1] + 1))
-    matrix[:-1, :-1] = scaled_square(rows, weights)
-    matrix[:-1, -1] = matrix[-1, :-1] = sums(weights * y, rows)
-    matrix[-1, -1] = weights.sum()
-    return matrix
 
 
 def signed_rows(gram: Gram) -> Matrix:
