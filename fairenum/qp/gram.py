@@ -94,6 +94,7 @@ class LinearGram(_Held):
         self._centre = np.zeros(signed.shape[1]) if centre is None else centre
         self._offsets = times(self._signed, self._centre).astype(np.longdouble)
         self._y = np.zeros(signed.shape[0]) if y is None else y
+        self._precise_y, self._distance = self._y.astype(np.longdouble), float(self._centre @ self._centre)
         self.diagonal = squares(self._signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
@@ -103,7 +104,7 @@ class LinearGram(_Held):
         What rounding leaves of ``y'alpha`` counts, too: far from 0 it is multiplied by the square of the distance.
         """
         precise = alpha.astype(np.longdouble)
-        return -float(precise @ self._offsets + (precise @ self._y) * (self._centre @ self._centre))
+        return -float(precise @ self._offsets + (precise @ self._precise_y) * self._distance)
 
     @property
     def offsets(self) -> FloatArray:

@@ -25,7 +25,7 @@ leaf, leaf_in_any_order = partial(inner, allocates=False), partial(in_any_order,
 
 ARRIVED, PAUSED, STUCK, NOT_STARTED = 0, 1, 2, 3
 MISSING = -1  # minus the example whose row is to be in the table for the path to go on
-END, ENTERS, FALLS, RISES = 0, 1, 2, 3
+END, ENTERS, FALLS, RISES, UNKNOWN = 0, 1, 2, 3, 4
 START, FOLLOW, RECOMPUTE, RAISE = 0, 1, 2, 3
 
 # Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
@@ -100,6 +100,15 @@ class Direction(NamedTuple):
     gradient: FloatArray
     least_rate: float
     least_margin_rate: float
+
+
+class Step(NamedTuple):
+    """Where a path goes from where it is: the direction, and distance, kind and place of the first breakpoint."""
+
+    direction: Direction
+    length: float
+    kind: int
+    place: int
 
 
 @leaf_in_any_order
@@ -589,18 +598,24 @@ def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
 
 
 @inner
-def first_bound(data: Data, vectors: Vectors, margin: Margin, value: float, goal: Goal) -> float:
-    """Return the bound of a removal path at its first breakpoint, leaving the state as it was."""
-    example, was = goal.example, vectors.side[goal.example]
-    margin = released(vectors, copied(margin) if was == 0.0 else margin, example)
-    left, slides = vectors.alpha[example] - goal.target, margin.size == 0
+def step_from(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: float) -> Step:
+    """Return the next step of a path of which so much is left."""
+    slides = margin.size == 0 and goal.example >= 0
     direction = search_direction(data, margin, goal)
-    length, _, _ = first_breakpoint(data, vectors, margin, direction, np.inf if slides else left, example < 0)
-    vectors.side[example] = was
-    slope, bend = vectors.gradient[example], direction.gradient[example]
+    length, kind, index = first_breakpoint(
+        data, vectors, margin, direction, np.inf if slides else left, goal.example < 0
+    )
+    return Step(direction, length, kind, index)
+
+
+@inner
+def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step: Step) -> float:
+    """Return the bound of a removal path after its first step."""
+    left, length = vectors.alpha[goal.example] - goal.target, step.length
+    slope, bend = vectors.gradient[goal.example], step.direction.gradient[goal.example]
     if length == np.inf:
         return value
-    if not slides:
+    if margin.size > 0:
         value += length * (slope + 0.5 * length * bend)
         left -= length
     return float(value + left * min(slope + length * bend, 0.0))
@@ -608,8 +623,9 @@ def first_bound(data: Data, vectors: Vectors, margin: Margin, value: float, goal
 
 @inner
 def followed(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
-) -> tuple[int, Margin, float, float, int]:
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int,
+    step: Step,
+) -> tuple[int, Margin, float, float, int]:  # fmt: skip
     """Follow a path until it arrives, until the bound on its end is under `below`, or until the limit is used up.
 
     The value is that of the objective, or, where the linear term moves, the share of the path that is left. Returns the
@@ -625,10 +641,9 @@ def followed(
             if value + left * min(gradient[example], 0.0) < below:
                 return PAUSED, margin, bias, value, limit
         slides = margin.size == 0 and example >= 0
-        direction = search_direction(data, margin, goal)
-        length, kind, index = first_breakpoint(
-            data, vectors, margin, direction, np.inf if slides else left, example < 0
-        )
+        if step.kind == UNKNOWN:
+            step = step_from(data, vectors, margin, goal, left)
+        direction, length, kind, index = step
         # Exact ties cannot cycle; ties that rounding has disordered can, and then no step has any length.
         degenerate = degenerate + 1 if example >= 0 and left - length == left else 0
         if limit <= 0 or length == np.inf or degenerate > MOST_DEGENERATE + 2 * margin.size:
@@ -651,6 +666,7 @@ def followed(
         done, margin = pivoted(data, vectors, margin, direction, kind, index, remaining)
         if not done:
             return STUCK, margin, bias, value, limit
+        step = Step(direction, 0.0, UNKNOWN, -1)
 
 
 @inner
@@ -806,23 +822,25 @@ def run(
     """Do one of the tasks below: a single way in, so that all is compiled once."""
     status, bound, example = ARRIVED, value, goal.example
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
+    step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
     if task == START:
-        bound = first_bound(data, vectors, margin, value, goal)
-        if bound >= below:
-            upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
-            margin = copied(margin)
-        else:
-            status = NOT_STARTED
-    elif task == RAISE:
-        upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
+        was = side[example]
+        margin = released(vectors, copied(margin), example)
+        step = step_from(data, vectors, margin, goal, alpha[example] - goal.target)
+        side[example] = was  # the state stays as it was: what goes on is a copy
+        bound = bound_after(vectors, margin, value, goal, step)
+        status = ARRIVED if bound >= below else NOT_STARTED
+    if task == RAISE:
         margin = copied(margin)
+    if task in (START, RAISE) and status != NOT_STARTED:
+        upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
     own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.gradient_tolerance, vectors.alpha_tolerance)
     if task == RAISE:
         status, margin, bias, value, limit = raised(data, own, margin, bias, value, goal, below, limit)
     elif task != RECOMPUTE and status != NOT_STARTED:
         if example >= 0:
             margin = released(own, margin, example)
-        status, margin, bias, value, limit = followed(data, own, margin, bias, value, goal, below, limit)
+        status, margin, bias, value, limit = followed(data, own, margin, bias, value, goal, below, limit, step)
         if example >= 0 and status == ARRIVED:
             alpha[example] = upper[example] = goal.target
             side[example] = -1.0 if goal.target > 0.0 else 0.0

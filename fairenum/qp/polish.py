@@ -176,14 +176,16 @@ def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float)
     def excess(step: float) -> float:
         return float(y @ moved(step)) - total
 
-    # straight between the steps at which an example meets a bound; of no examples there is none but 0
+    # straight between the steps at which an example meets a bound; from 0 none is far that need not be
     steps = np.sort(np.concatenate([[0.0], -alpha * y, (upper - alpha) * y]))
     after = bisect_left(steps, 0.0, key=excess)
     if after in (0, len(steps)):
         return moved(steps[max(after - 1, 0)])
     low, high = steps[after - 1 : after + 1]
-    lacking, beyond = -excess(low), excess(high)
-    return moved(low + (high - low) * (lacking / (lacking + beyond)))
+    below, above = excess(low), excess(high)
+    # from the nearer end: the other may be so far away, in a large box, that all digits are lost on the way
+    near, missing = (low, below) if -below <= above else (high, above)
+    return moved(near - missing * ((high - low) / (above - below)))
 
 
 def _made_optimal(
