@@ -6,8 +6,8 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage test-slow test-newest test-lowest fuzz lint types layers bench docs gallery gallery-attack \
-	gallery-pages mitigation lock advisories dist clean
+.PHONY: demo test coverage test-slow test-newest test-lowest fuzz lint types layers bench docs numbers gallery \
+	gallery-attack gallery-pages mitigation lock advisories dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairenum audit compas
@@ -56,6 +56,10 @@ bench: $(VENV)/.installed
 # The generated pages of the documentation, and the benchmark table of the README.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/reference.py
+
+# The tables of docs/numbers.md, which take two minutes; `make test-slow` tells when they are stale.
+numbers: $(VENV)/.installed-dev
+	$(BIN)/python docs/numbers_table.py
 
 # Everything in reports/: sample audits, a measurement, attacks, mitigations, the paper's experiments, the benchmark, and
 # pages of them.

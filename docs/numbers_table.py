@@ -1,4 +1,4 @@
-"""Write `docs/numbers.md`: which numbers are right and which are refused: ``python docs/numbers_table.py``.
+"""Write `docs/numbers.md`: which numbers are right and which are refused: ``make numbers``.
 
 Every problem of `tests/hard_numbers.py` goes to every bundled solver, its answer to oracles that share no code with
 them, and its table through a whole audit on the command line. Takes about two minutes; a slow test does the same and
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import fill
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from fairenum.solvers.protocol import Tolerance  # noqa: E402
 from fairenum.solvers.registry import open_workspace  # noqa: E402
 
 PAGE = HERE / "numbers.md"
+WIDTH = 120  # of a line of text
 SOLVERS = ("path", "libsvm", "osqp", "piqp")
 BOUNDS = (1e-12, Tolerance().gap)  # what is said of a gap; the smaller one of a tenth of it, which other machines keep
 AGREES, ROUGHLY = 1e-9, 1e-6  # how near the digits, and how near CLARABEL, which stops at about eight of them
@@ -149,8 +151,15 @@ def page(text: str, rows: list[Row]) -> str:
     """Put the tables into the page as it stands."""
     messages = list(dict.fromkeys(outcome.refusal for row in rows for outcome in row.outcomes if outcome.refusal))
     lines = [HEAD, f"|---|{'---|' * (len(SOLVERS) + 2)}", *(_line(row, messages) for row in rows)]
-    said = [f"{number}. {message}" for number, message in enumerate(messages, 1)]
+    said = [_item(number, message) for number, message in enumerate(messages, 1)]
     return _filled(_filled(text, BEGIN, lines), MESSAGES, said)
+
+
+def _item(number: int, message: str) -> str:
+    head = f"{number}. "
+    return fill(
+        head + message, WIDTH, subsequent_indent=" " * len(head), break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _line(row: Row, messages: list[str]) -> str:

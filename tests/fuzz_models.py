@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from random import Random
-from zipfile import ZipFile
 
 import deployed
 import hostile
 import numpy as np
 import onnx
 import onnx_files
+from archives import SCHEMA, numbered, unzipped, zipped
 from fuzz_documents import Parts
 from fuzz_tables import FEW, Case, packed_again
 from fuzzed import Ended, run
@@ -37,8 +36,8 @@ def as_csv() -> bytes:
 
 def skops_files(folder: Path) -> Case:
     models = [deployed.MODEL, deployed.fitted(DecisionTreeClassifier(max_depth=2)), deployed.on_numbers()]
-    whole = [dumps(model) for model in models]
-    said = [Parts(json.loads(ZipFile(io.BytesIO(content)).read("schema.json"))) for content in whole]
+    whole = [numbered(dumps(model)) for model in models]
+    said = [Parts(json.loads(unzipped(content)[SCHEMA])) for content in whole]
     table = as_csv()
 
     def case(rng: Random, place: Path) -> Ended:
@@ -53,11 +52,7 @@ def skops_files(folder: Path) -> Case:
 
 def with_schema(whole: bytes, schema: bytes) -> bytes:
     """Exchange what a skops file says of its parts."""
-    out = io.BytesIO()
-    with ZipFile(io.BytesIO(whole)) as old, ZipFile(out, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, schema if name == "schema.json" else old.read(name))
-    return out.getvalue()
+    return zipped({**unzipped(whole), SCHEMA: schema})
 
 
 def onnx_model_files(folder: Path) -> Case:

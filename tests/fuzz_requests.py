@@ -253,14 +253,18 @@ def over_the_line(folder: Path) -> Iterator[Case]:
             made = request(rng, found.port, visitor.cookie or "", found.desk.revision)
             if made.path == "/steps" and found.desk.models > 30:
                 made.path = "/preview"
-            if made.body and rng.random() < 0.9:
-                made.headers.append(("content-length", str(len(made.body))))
-            content = made.written
-            content = hostile.mutated_bytes(rng, content, 2) if rng.random() < 0.5 else content
+            content = as_sent(rng, made)
             is_known = made.cookie.encode() in content
             return called(lambda: line_faults(found, made, content, is_known), 10.0)
 
         yield case
+
+
+def as_sent(rng: Random, made: Request) -> bytes:
+    """Write a request as it goes over a line, damaged or not."""
+    if made.body and rng.random() < 0.9:
+        made.headers.append(("content-length", str(len(made.body))))
+    return hostile.mutated_bytes(rng, made.written, 2) if rng.random() < 0.5 else made.written
 
 
 def line_faults(found: Any, made: Request, content: bytes, is_known: bool) -> Iterator[str]:

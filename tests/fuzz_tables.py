@@ -12,13 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import hostile
 import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
+from archives import timeless, unzipped, zipped
 from fuzzed import Ended, run
 from loans import write_loans
 from odd_tables import odd_options, odd_table
@@ -94,7 +94,7 @@ def csv_files(folder: Path) -> Case:
         content = hostile.mutated_bytes(rng, content) if rng.random() < 0.3 else content
         name = rng.choice(("a.csv", "a.csv", "a.csv", "a.tsv", "a.txt", "a.csv.gz"))
         if name.endswith(".gz"):
-            content = gzip.compress(content, 1)
+            content = gzip.compress(content, 1, mtime=0)
             content = hostile.mutated_bytes(rng, content) if rng.random() < 0.5 else content
         (place / name).write_bytes(content)
         extra = rng.choice(([], [], [], [], [], ["--delimiter", rng.choice(SEPARATORS[:-2])], ["--decimal", "comma"]))
@@ -208,7 +208,7 @@ def arff_files(folder: Path) -> Case:
         content = "\n".join(rows).encode()
         content = hostile.mutated_bytes(rng, content) if rng.random() < 0.4 else content
         name = rng.choice(("a.arff", "a.arff", "a.arff.gz"))
-        (place / name).write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
+        (place / name).write_bytes(gzip.compress(content, 1, mtime=0) if name.endswith(".gz") else content)
         return read(rng, place, name)
 
     return case
@@ -239,27 +239,24 @@ def workbook(rng: Random, frame: pd.DataFrame) -> bytes:
         book.create_sheet(rng.choice(("", "x", "ü")), 0)
     out = io.BytesIO()
     book.save(out)
-    return out.getvalue()
+    return timeless(out.getvalue())
 
 
 def packed_again(rng: Random, content: bytes, least: int = 1) -> bytes:
     """Damage one of the files in a zip file, and pack it again."""
-    out = io.BytesIO()
-    with ZipFile(io.BytesIO(content)) as old, ZipFile(out, "w", ZIP_DEFLATED) as new:
-        names = old.namelist()
-        hurt = rng.choice(names)
-        for name in names:
-            held = old.read(name)
-            if name == hurt and rng.random() < 0.1:
-                continue
-            new.writestr(name, hostile.mutated_bytes(rng, held) if name == hurt and len(held) >= least else held)
-    return out.getvalue()
+    files = unzipped(content)
+    hurt = rng.choice([*files])
+    if rng.random() < 0.1:
+        del files[hurt]
+    elif len(files[hurt]) >= least:
+        files[hurt] = hostile.mutated_bytes(rng, files[hurt])
+    return zipped(files)
 
 
 def excel_files(folder: Path) -> Case:
     frame = lines(folder)
     frame.to_excel(folder / "whole.xlsx", index=False)
-    whole = (folder / "whole.xlsx").read_bytes()
+    whole = timeless((folder / "whole.xlsx").read_bytes())
 
     def case(rng: Random, place: Path) -> Ended:
         name = rng.choice(("a.xlsx", "a.xlsm"))

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from archives import SCHEMA, unzipped
 from fuzz_models import with_schema
 from fuzz_tables import FEW, MEASURED, TABLE
 from fuzzed import run
@@ -174,7 +175,7 @@ def test_an_attack_that_counts_no_predictors_is_shown(tmp_path):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """A run of which persons can be explained."""
-    return json.loads(to_json(fuzz_documents.small_audit(tmp_path_factory.mktemp("small")).document))
+    return json.loads(to_json(fuzz_documents.small_audit(tmp_path_factory.mktemp("small"))))
 
 
 @pytest.mark.parametrize("value", ["1e308", "-1e308", "1e101", "1e999"])
@@ -212,20 +213,12 @@ def test_a_model_of_another_version_is_asked_without_a_warning(tmp_path):
     from skops.io import dumps
 
     whole = dumps(deployed.MODEL)
-    schema = json.loads(unzipped(whole)["schema.json"])
+    schema = json.loads(unzipped(whole)[SCHEMA])
     del schema["content"]["content"]["_sklearn_version"]
     (tmp_path / "m.skops").write_bytes(with_schema(whole, json.dumps(schema).encode()))
     deployed.table(40).to_csv(tmp_path / "table.csv", index=False)
     plan = ["--label", "repaid", "--favourable", "yes", "--sensitive", "sex", *FEW, "-q"]
     ended(["audit", "table.csv", *plan, "--incumbent-model", "m.skops"], tmp_path, 0)
-
-
-def unzipped(content: bytes) -> dict[str, bytes]:
-    import io
-    from zipfile import ZipFile
-
-    with ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 # --- requests ------------------------------------------------------------------------------------------------------

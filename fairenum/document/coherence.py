@@ -5,28 +5,18 @@ A document that was written by fairenum keeps to all of it; whoever shows one re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
+from fairenum.document.agreement import Fault, Groups, about, counted, named, paired, ranked, scored, tabled
 from fairenum.document.attack import Attack, AttackDocument
 from fairenum.document.audit import AuditDocument
 from fairenum.document.bench import BenchDocument
 from fairenum.document.header import Document
-from fairenum.document.impact import GroupTable
 from fairenum.document.measure import ColumnMeasures, MeasureDocument
-from fairenum.document.measured_score import ColumnRanking, MeasuredScore
 from fairenum.document.mitigation import MitigationDocument
 from fairenum.document.models import AuditedModel
 from fairenum.document.reproduction import Bands, ReproductionDocument
-from fairenum.document.scores import ColumnScores
 from fairenum.document.table import SensitiveColumn, TableFacts
-
-Fault = tuple[str, str]  # the place, and what is wrong there
-Groups = dict[str, list[str]]  # the names of groups by sensitive column
-
-
-# Cautions that are put in words by looking up a sensitive column.
-OF_COLUMNS = {"few_trials", "low_power", "regrouped", "alike_groups", "set_aside", "small_group", "single_group"}
-OF_COLUMNS |= {"wider_gap", "reversed", "levelled_down", "proxy"}
 
 
 def refuse_contradictions(document: Document) -> None:
@@ -54,13 +44,13 @@ def _possible(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     """Ask that bounds of the gap are in order, and for losses that rise."""
     if (found := document.range) is None:
         return
-    yield from _named(found.column, groups, "range.column")
+    yield from named(found.column, groups, "range.column")
     losses = [level.eps for level in found.levels]
     if not losses or losses != sorted({*losses}):
         yield "range.levels", f"bounds are given for losses that rise, not for {losses}"
     for number, level in enumerate(found.levels):
         for group in level.groups:
-            yield from _named(group.group, groups.get(found.column, []), f"range.levels[{number}].groups")
+            yield from named(group.group, groups.get(found.column, []), f"range.levels[{number}].groups")
         for extent in (level.gap, *(group.rate for group in level.groups)):
             if not 0.0 <= extent.low <= extent.least <= extent.most <= extent.high <= 1.0:
                 yield f"range.levels[{number}]", "what was found lies within what is proven, and both from 0 to 1"
@@ -81,12 +71,12 @@ def _choice(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     if (chosen.outcome == "selected") > (chosen.rank is not None):
         yield "selection.rank", "a model was selected, and none is named"
     for name in ("candidates", "pareto_front", "confirmed"):
-        yield from _ranked(getattr(chosen, name), document.ranks, f"selection.{name}")
-    yield from _named(chosen.column, groups, "selection.column")
-    yield from _named(document.config.primary, groups, "config.primary")
+        yield from ranked(getattr(chosen, name), document.ranks, f"selection.{name}")
+    yield from named(chosen.column, groups, "selection.column")
+    yield from named(document.config.primary, groups, "config.primary")
     for number, cell in enumerate(chosen.strip):
-        yield from _named(cell.column, groups, f"selection.strip[{number}].column")
-    yield from _ranked(document.reference_check.ranks, document.ranks, "reference_check.ranks")
+        yield from named(cell.column, groups, f"selection.strip[{number}].column")
+    yield from ranked(document.reference_check.ranks, document.ranks, "reference_check.ranks")
 
 
 def _table(table: TableFacts) -> Iterator[Fault]:
@@ -105,7 +95,7 @@ def _groups_of(column: SensitiveColumn, place: str) -> Iterator[Fault]:
     names = [group.name for group in column.groups]
     if not names or len({*names}) < len(names):
         yield f"{place}.groups", "a sensitive column has groups of different names"
-    yield from _named(column.reference, names, f"{place}.reference")
+    yield from named(column.reference, names, f"{place}.reference")
     for number, group in enumerate(column.groups):
         if group.selection_positives > group.selection or group.holdout_positives > group.holdout:
             yield f"{place}.groups[{number}]", "it has more favourable labels than rows"
@@ -121,45 +111,19 @@ def _scores(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
                 yield place, f"it is measured in {[*found]}, not in the sensitive columns {[*groups]}"
             for column, scores in found.items():
                 sizes = next(one.groups for one in document.dataset.sensitive if one.column == column)
-                yield from _counted(scores, [group.rows(part) for group in sizes], place)
+                yield from counted(scores, [group.rows(part) for group in sizes], place)
         if isinstance(model, AuditedModel) and model.tilt:
-            yield from _pair(model.tilt.column, model.tilt.groups, groups, f"{start}.tilt")
-
-
-def _counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
-    if any(len(counts) != len(rows) for counts in (scores.selected, scores.true_positives)):
-        yield place, "selected and true_positives have a number for each group"
-    elif any(
-        not one <= two <= three for one, two, three in zip(scores.true_positives, scores.selected, rows, strict=True)
-    ):
-        yield place, "of each group no more rows are selected than there are"
-    if len(scores.shared) not in (0, len(rows)):
-        yield place, "shared has a number for each group, or none"
-    if scores.weights and any(
-        len(getattr(scores.weights, name)) != len(rows) for name in scores.weights.__struct_fields__
-    ):
-        yield place, "weights have a number for each group"
+            yield from paired(model.tilt.column, model.tilt.groups, groups, f"{start}.tilt")
 
 
 def _tables(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     for number, table in enumerate(document.group_tables):
         place = f"group_tables[{number}]"
-        yield from _ranked([table.rank], document.ranks, f"{place}.rank")
-        yield from _impact(table, groups, place)
+        yield from ranked([table.rank], document.ranks, f"{place}.rank")
+        yield from tabled(table, groups, place)
     for number, one in enumerate(document.scores):
-        yield from _ranked([one.rank], document.ranks, f"scores[{number}].rank")
-        yield from _score(one.score, groups, f"scores[{number}].score")
-
-
-def _impact(table: GroupTable, groups: Groups, place: str) -> Iterator[Fault]:
-    yield from _named(table.column, groups, f"{place}.column")
-    names = [row.group for row in table.groups]
-    if names != groups.get(table.column):
-        yield f"{place}.groups", f"the groups of {table.column!r} are {groups.get(table.column)}, not {names}"
-    yield from _named(table.reference, names, f"{place}.reference")
-    yield from _named(table.most_selected, names, f"{place}.most_selected")
-    if any(row.selected > row.n for row in table.groups):
-        yield f"{place}.groups", "of each group no more rows are selected than there are"
+        yield from ranked([one.rank], document.ranks, f"scores[{number}].rank")
+        yield from scored(one.score, groups, f"scores[{number}].score")
 
 
 def _anatomy(document: AuditDocument) -> Iterator[Fault]:
@@ -170,7 +134,7 @@ def _anatomy(document: AuditDocument) -> Iterator[Fault]:
         if feature.scale == 0.0:
             yield f"anatomy.features[{number}].scale", "a number is divided by it, so it is not 0"
     for name, items, length in (("weights", found.weights, width), ("effects", found.effects, len(found.features))):
-        yield from _ranked([one.rank for one in items], ranks, f"anatomy.{name}")
+        yield from ranked([one.rank for one in items], ranks, f"anatomy.{name}")
         for number, one in enumerate(items):
             if len(getattr(one, name)) != length:
                 yield f"anatomy.{name}[{number}].{name}", f"there are {length} numbers"
@@ -180,15 +144,15 @@ def _beside(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     """Check what an audit may have beside its models and its choice."""
     ranks = document.ranks
     if explanation := document.explanation:
-        yield from _ranked([explanation.rank], ranks, "explanation.rank")
+        yield from ranked([explanation.rank], ranks, "explanation.rank")
     if flips := document.flips:
-        yield from _ranked([flips.rank], ranks, "flips.rank")
+        yield from ranked([flips.rank], ranks, "flips.rank")
         if not flips.by_column or (groups and flips.by_column.keys() != groups.keys()):
             yield "flips.by_column", f"it tells of {[*flips.by_column]}, not of the sensitive columns {[*groups]}"
     for column in document.multiplicity.by_column if document.multiplicity else ():
-        yield from _named(column, groups, "multiplicity.by_column")
+        yield from named(column, groups, "multiplicity.by_column")
     for number, tell in enumerate(document.screening.columns if document.screening else ()):
-        yield from _named(tell.column, groups, f"screening.columns[{number}].column")
+        yield from named(tell.column, groups, f"screening.columns[{number}].column")
 
 
 def _cautions(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
@@ -196,17 +160,12 @@ def _cautions(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     others = [name for name in (origin.group_column, weights.column if weights else None) if name is not None]
     for number, caution in enumerate(document.warnings):
         if caution.rank is not None:
-            yield from _ranked([caution.rank], document.ranks, f"warnings[{number}].rank")
-        yield from _named(caution.column, [*groups, *others], f"warnings[{number}].column")
-        yield from _about(caution.code, caution.column, groups, f"warnings[{number}].column")
+            yield from ranked([caution.rank], document.ranks, f"warnings[{number}].rank")
+        yield from named(caution.column, [*groups, *others], f"warnings[{number}].column")
+        yield from about(caution.code, caution.column, groups, f"warnings[{number}].column")
         if caution.code == "proxy" and document.screening:
             screened = [column.column for column in document.screening.columns]
-            yield from _about(caution.code, caution.column, screened, f"warnings[{number}].column")
-
-
-def _about(code: str, column: str | None, columns: Collection[str], place: str) -> Iterator[Fault]:
-    if code in OF_COLUMNS and column not in columns:
-        yield place, f"{code!r} is about one of the columns {[*columns]}"
+            yield from about(caution.code, caution.column, screened, f"warnings[{number}].column")
 
 
 def _measure(document: MeasureDocument) -> Iterator[Fault]:
@@ -219,49 +178,30 @@ def _measure(document: MeasureDocument) -> Iterator[Fault]:
         place = f"decisions[{number}]"
         yield from _same_columns([found.column for found in one.columns], columns, one.name, place)
         for at, column in enumerate(one.columns):
-            yield from _ranked([column.impact.rank], [number + 1], f"{place}.columns[{at}].impact.rank")
+            yield from ranked([column.impact.rank], [number + 1], f"{place}.columns[{at}].impact.rank")
             yield from _measured(column, f"{place}.columns[{at}]")
     groups = {one.column: [row.group for row in one.impact.groups] for one in document.decisions[0].columns}
     if score := document.score:
         yield from _same_columns([found.column for found in score.columns], columns, score.name, "score")
-        yield from _score(score, groups, "score")
+        yield from scored(score, groups, "score")
     for number, caution in enumerate(document.warnings):
-        yield from _named(caution.column, columns, f"warnings[{number}].column")
-        yield from _about(caution.code, caution.column, columns, f"warnings[{number}].column")
+        yield from named(caution.column, columns, f"warnings[{number}].column")
+        yield from about(caution.code, caution.column, columns, f"warnings[{number}].column")
         if caution.decision is not None:
-            yield from _ranked(
-                [caution.decision], range(1, len(document.decisions) + 1), f"warnings[{number}].decision"
-            )
+            yield from ranked([caution.decision], range(1, len(document.decisions) + 1), f"warnings[{number}].decision")
 
 
 def _measured(column: ColumnMeasures, place: str) -> Iterator[Fault]:
     names = [row.group for row in column.impact.groups]
-    yield from _impact(column.impact, {column.column: names}, f"{place}.impact")
+    yield from tabled(column.impact, {column.column: names}, f"{place}.impact")
     if [group.group for group in column.groups] != names:
         yield f"{place}.groups", f"the groups of {column.column!r} are {names}"
-    yield from _counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
-
-
-def _score(score: MeasuredScore, groups: Groups, place: str) -> Iterator[Fault]:
-    for number, column in enumerate(score.columns):
-        at = f"{place}.columns[{number}]"
-        yield from _impact(column.scoring, groups, f"{at}.scoring")
-        yield from _ranking(column, at)
-
-
-def _ranking(column: ColumnRanking, place: str) -> Iterator[Fault]:
-    names = [row.group for row in column.scoring.groups]
-    if [group.group for group in column.groups] != names:
-        yield f"{place}.groups", f"the groups of {column.column!r} are {names}"
-    if any(len(point.rates) != len(names) for point in column.sweep):
-        yield f"{place}.sweep", "a cutoff has a rate for each group"
-    if any({len(one.rows), len(one.rates)} != {len(names)} for one in column.calibration):
-        yield f"{place}.calibration", "a range of scores has a rate for each group"
+    yield from counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
 
 
 def _attack(attack: Attack, place: str) -> Iterator[Fault]:
     for number, curve in enumerate(attack.curves):
-        yield from _named(curve.strategy, attack.config.strategies, f"{place}.curves[{number}].strategy")
+        yield from named(curve.strategy, attack.config.strategies, f"{place}.curves[{number}].strategy")
 
 
 def _attacked(document: AttackDocument) -> Iterator[Fault]:
@@ -303,23 +243,6 @@ def _of_one_length(bands: Bands | None, place: str) -> Iterator[Fault]:
     lengths = {len(getattr(bands, name)) for name in Bands.__struct_fields__} if bands else {1}
     if len(lengths) > 1 or 0 in lengths:
         yield place, "quantiles are of one length, and there are some"
-
-
-def _ranked(ranks: Sequence[int], known: Collection[int], place: str) -> Iterator[Fault]:
-    for rank in ranks:
-        if rank not in known:
-            yield place, f"no model has rank {rank}; there are {len(known)}"
-
-
-def _named(name: str | None, known: Collection[str], place: str) -> Iterator[Fault]:
-    if name is not None and name not in known:
-        yield place, f"{name!r} is none of {[*known]}"
-
-
-def _pair(column: str, pair: tuple[str, str], groups: Groups, place: str) -> Iterator[Fault]:
-    yield from _named(column, groups, f"{place}.column")
-    for name in pair:
-        yield from _named(name, groups.get(column, []), f"{place}.groups")
 
 
 def _same_columns(found: list[str], columns: list[str], name: str, place: str) -> Iterator[Fault]:

@@ -55,7 +55,7 @@ class MostFavourable:
     Parameters
     ----------
     tally
-        What counts.
+        Makes what counts, a number for each row: of many searches most are never begun, and hold none.
     grid
         All tallies are multiples of it; 0 if nothing is known.
     look
@@ -71,7 +71,7 @@ class MostFavourable:
         Whether the last portion of branches has hardly narrowed what is open.
     """
 
-    tally: Tally
+    tally: Callable[[], Tally]
     grid: float
     look: Look
     bound: float = math.inf
@@ -84,7 +84,7 @@ class MostFavourable:
     _stuck: float = -math.inf  # what branches come to that cannot be divided any further
 
     def __post_init__(self) -> None:
-        self.bound = self._rounded(self.tally.top)
+        self.bound = self._rounded(self.tally().top)
 
     def attain(self, tally: float) -> None:
         """Take what some plane attains."""
@@ -110,7 +110,8 @@ class MostFavourable:
         """Bound by the envelope over some machines."""
         self._area = area
         if not self.is_closed:
-            self._open = [self._branch(area, self.tally, self._first_price(area), None, ROOT_SOLVES)]
+            tally = self.tally()
+            self._open = [self._branch(area, tally, _first_price(area, tally), None, ROOT_SOLVES)]
             self._settle()
 
     def by_branching(self, most_solves: int) -> None:
@@ -132,12 +133,6 @@ class MostFavourable:
 
     def _rounded(self, bound: float) -> float:
         return math.floor(bound / self.grid + GRID_ROUNDING) * self.grid if self.grid else bound
-
-    def _first_price(self, area: Neighbourhood) -> float:
-        """Return a price to begin with: where the loss would be what is allowed if it rose with the price's square."""
-        low, high = area.biases(area.best) or (0.0, 0.0)
-        short = area.shortfall(self.tally, area.scores(area.best) + 0.5 * (low + high)).sum()
-        return 2.0 * max(area.limit - area.least, 1e-9 * area.least) / max(float(short), 1e-6)
 
     def _branch(self, area: Neighbourhood, tally: Tally, price: float, near: FloatArray | None, most: int) -> Branch:
         """Search the price of the least bound."""
@@ -192,6 +187,13 @@ class MostFavourable:
             children = [self._child(area, branch, row, decision) for decision in (FAVOURABLE, UNFAVOURABLE)]
         heapq.heappop(self._open)
         return children
+
+
+def _first_price(area: Neighbourhood, tally: Tally) -> float:
+    """Return a price to begin with: where the loss would be what is allowed if it rose with the price's square."""
+    low, high = area.biases(area.best) or (0.0, 0.0)
+    short = area.shortfall(tally, area.scores(area.best) + 0.5 * (low + high)).sum()
+    return 2.0 * max(area.limit - area.least, 1e-9 * area.least) / max(float(short), 1e-6)
 
 
 def _most_doubtful(area: Neighbourhood, branch: Branch) -> int | None:

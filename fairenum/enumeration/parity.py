@@ -10,8 +10,9 @@ looked at, with all its allowed biases: what they attain lies inside what is pro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -31,7 +32,6 @@ LEAST_EPS = 1e-8  # below which a loss cannot be told from the least
 SOLVE_NUMBERS = 40_000  # that any solve is worth
 FEWEST_SOLVES, MOST_SOLVES = 16, 1000  # with fewer the envelope says nothing; more add little
 MEASURING = 0.6  # of the solves, to find how far decision values go
-MOST_PAIRED = 6  # groups; of more of them each is bounded by itself
 PORTION = 32  # solves of one pair of groups before it is asked again which pair matters most
 
 
@@ -127,24 +127,29 @@ class _Ranges:
     def __init__(self, crowd: Crowd, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
         self.doubtful, self._measuring = np.flatnonzero(doubtful), 0
         self.attained = Attained(crowd.worth[self.doubtful], crowd.worth[favourable & ~doubtful].sum(axis=0))
-        count, one = crowd.worth.shape[1], np.eye(crowd.worth.shape[1])
-        self.pairs = {(a, b): self._most(one[a] - one[b], crowd.grid((a, b))) for a, b in permutations(range(count), 2)}
-        self.highs = [self._most(one[a], crowd.grid((a,))) for a in range(count)]
-        self.lows = [self._most(-one[a], crowd.grid((a,))) for a in range(count)]
+        groups = range(crowd.worth.shape[1])
+        self.pairs = {(a, b): self._most(crowd, {a: 1.0, b: -1.0}) for a, b in permutations(groups, 2)}
+        self.highs = [self._most(crowd, {a: 1.0}) for a in groups]
+        self.lows = [self._most(crowd, {a: -1.0}) for a in groups]
         self.look(np.unique(np.vstack([favourable, listed])[:, self.doubtful], axis=0))
 
-    def _most(self, groups: FloatArray, grid: float) -> MostFavourable:
-        worth = self.attained.worth @ groups
-        tally = Tally(worth, float(self.attained.fixed @ groups), np.zeros(len(worth), np.int8))
-        return MostFavourable(tally, grid, self.look)
+    def _most(self, crowd: Crowd, signs: Mapping[int, float]) -> MostFavourable:
+        """Return the search for the largest sum of groups' rates, each with its sign."""
+        return MostFavourable(partial(self._tally, signs), crowd.grid(signs), self.look)
+
+    def _tally(self, signs: Mapping[int, float]) -> Tally:
+        groups, sides = [*signs], np.array([*signs.values()])
+        worth, fixed = self.attained.worth[:, groups] @ sides, float(self.attained.fixed[groups] @ sides)
+        return Tally(worth, fixed, np.zeros(len(worth), np.int8))
 
     def look(self, decisions: BoolArray) -> None:
         """Take decisions that planes within the limit have, one row for each: every search is told."""
         if not len(decisions):
             return
         rates = self.attained.note(decisions)
+        above = [(rates[:, [a]] - rates).max(axis=0).tolist() for a in range(len(self.highs))]
         for (a, b), one in self.pairs.items():
-            one.attain(float((rates[:, a] - rates[:, b]).max()))
+            one.attain(above[a][b])
         for a, (high, low) in enumerate(zip(self.highs, self.lows, strict=True)):
             high.attain(float(rates[:, a].max()))
             low.attain(-float(rates[:, a].min()))
@@ -175,7 +180,7 @@ class _Ranges:
         envelope = None
         try:
             while (one := self._next(only_new=True)) and self.solves < most_solves:
-                self._measuring += area.measure(one.tally, int(MEASURING * (most_solves - self.solves)))
+                self._measuring += area.measure(one.tally(), int(MEASURING * (most_solves - self.solves)))
                 one.by_envelope(area)
             envelope = self.gap
             for one in (*self.highs, *self.lows):
@@ -193,16 +198,11 @@ class _Ranges:
     def _next(self, *, only_new: bool = False) -> MostFavourable | None:
         """Return the pair whose bound is the gap's, at the upper or the lower end, if it may still be bettered."""
         bounds = self.differences
-        wanted = self._about(int(np.nanargmax(bounds)))
+        highest, lowest = (self.pairs[divmod(int(end(bounds)), len(bounds))] for end in (np.nanargmax, np.nanargmin))
         # a pair of which some plane has no difference, or one the other way, bounds the gap by nothing
-        wanted += [one for one in self._about(int(np.nanargmin(bounds))) if one.attained < 0.0]
+        wanted = [highest, lowest] if lowest.attained < 0.0 else [highest]
         usable = [one for one in wanted if not (one.is_over or (only_new and one.is_enveloped))]
         return min(usable, key=lambda one: one.solves, default=None)
-
-    def _about(self, place: int) -> list[MostFavourable]:
-        """Return the searches that bound a difference: of the pair or, of many groups, of the two by themselves."""
-        a, b = divmod(place, len(self.highs))
-        return [self.pairs[a, b]] if self.pairs else [self.highs[a], self.lows[b]]
 
     @property
     def solves(self) -> int:

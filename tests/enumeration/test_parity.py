@@ -1,6 +1,7 @@
 """What no nearly optimal machine goes beyond, against planes that were all tried."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -218,3 +219,17 @@ def test_what_is_proven_when_the_time_is_over_stays_proven():
         found = case.ranged(0.1)
     assert (found.gap.low, found.gap.high) == found.by_rows
     assert is_inside(case, found, case.decided(0.1))
+
+
+def test_of_many_groups_no_pair_takes_as_much_memory_as_a_group():
+    case, groups, rows = Case(0), 20, 4000
+    case.rows, case.codes = np.random.default_rng(0).normal(size=(rows, 2)), np.arange(rows) % groups
+    tracemalloc.start()
+    try:
+        found = case.ranged(0.05, 0.0, prices=np.zeros(rows))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(found.rates) == groups
+    assert found.doubtful == rows
+    assert peak < 8 * groups * rows * 8  # which 380 ordered pairs, of a number for each row, are far beyond

@@ -86,7 +86,7 @@ def seeds(name: str) -> list[bytes]:
         return [hostile.toml(Random(number)) for number in range(200)]
     if name == "decisions":
         return [b"\n".join(fuzz_documents.recorded(FOLDER)) + b"\n"]
-    new = fuzz_documents.small_audit(FOLDER).document
+    new = fuzz_documents.small_audit(FOLDER)
     if name == "evidence":
         return [bundled(new)]
     old = [(TESTS / "data" / f"{one}-0.1.json").read_bytes() for one in SMALL]

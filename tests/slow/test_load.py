@@ -84,6 +84,13 @@ def test_two_thousand_groups_most_of_them_small(tmp_path):
     assert (len(column.compared), len(column.groups)) == (2, 2000)
 
 
+def test_as_many_groups_as_are_compared(tmp_path):
+    document = answered(tmp_path, numbers(100_000, 10, groups=60), 2.5, "--sensitive", "group")
+    (column,) = document.dataset.sensitive
+    assert len(column.compared) == 60
+    assert document.range is not None
+
+
 @pytest.mark.parametrize("levels", [2, 12])
 def test_twenty_sensitive_columns_whose_intersection_is_left_out(tmp_path, levels):
     frame = several(

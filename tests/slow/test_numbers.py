@@ -29,7 +29,7 @@ def test_the_page_is_fresh(script, rows):
         return re.sub(r"&lt; 1e-\d+", "proven", text)
 
     fresh = script["page"](PAGE, rows)
-    assert without_bounds(PAGE) == without_bounds(fresh), "stale: run `python docs/numbers_table.py`"
+    assert without_bounds(PAGE) == without_bounds(fresh), "stale: run `make numbers`"
 
 
 def test_no_gap_is_larger_than_the_page_says(rows):
