@@ -148,7 +148,11 @@ def precise_sum(weights: FloatArray, table: Matrix) -> FloatArray:
 
     A separating plane is a small difference of large sums: with a box of 1000, ten digits cancel.
     """
-    total = weights.astype(np.longdouble) @ table.astype(np.longdouble)
+    precise = weights.astype(np.longdouble)
+    if is_sparse(table):
+        return np.asarray(precise @ table.astype(np.longdouble), dtype=np.float64)
+    # the sums of `@`, which goes through an array column by column, and so through all memory for each
+    total: FloatArray = np.einsum("i,ij->j", precise, table.astype(np.longdouble))
     return np.asarray(total, dtype=np.float64)
 
 

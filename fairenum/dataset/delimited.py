@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import by_value, is_missing, parse_numbers
+from fairenum.dataset.columns import Texts, is_missing, parse_numbers
 from fairenum.dataset.naming import LINE, option, refuse_repeated
 from fairenum.document.remark import Remark
 from fairenum.document.terms import DecimalSign
@@ -214,11 +214,18 @@ def _are_row_numbers(cells: Sequence[str]) -> bool:
 
 def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.generic]:
     """Turn the cells of one column into numbers if all of them are; words such as True stay words."""
-    texts = by_value(np.array(cells, dtype=object), _plain_cell, np.object_)
-    if decimal == "comma" and any("." in cell for cell in set(cells)):
+    import pandas as pd
+
+    codes, different = pd.factorize(np.array(cells, dtype=object))  # every value is looked at once
+    return _typed_values(different, decimal)[codes]
+
+
+def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.generic]:
+    texts = np.array([_plain_cell(cell) for cell in cells], dtype=object)
+    if decimal == "comma" and any("." in cell for cell in cells):
         return texts  # 1.234 may be a thousand; the column will be read as a whole
     numbers, missing = parse_numbers(texts), is_missing(texts)
-    truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in set(cells))
+    truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in cells)
     if truths or (np.isnan(numbers) & ~missing).any():
         return texts
     if not missing.any() and np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers)):

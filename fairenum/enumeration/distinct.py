@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import Distinctness, EnumerationEnd
@@ -20,6 +21,7 @@ from fairenum.enumeration.search import Enumeration
 from fairenum.errors import ProblemError
 from fairenum.matrices import Matrix, beside, scaled_square, squares
 from fairenum.problem import IntArray, SvmProblem
+from fairenum.scoring.counts import BitArray
 from fairenum.scoring.operating import Operating
 
 
@@ -70,7 +72,7 @@ class DistinctModels:
             raise ProblemError(f"distinct={self.notion!r} compares decisions: give the audited rows")
         if not 0.0 < self.share <= 1.0:
             raise ProblemError(f"the minimum share of rows decided otherwise must be in (0, 1], not {self.share!r}")
-        self._kept: list[np.ndarray] = []
+        self._kept = _Patterns()
         self._first: Model | None = None
         self._stream = self._distinct()
 
@@ -106,13 +108,7 @@ class DistinctModels:
             return len(self.sizes)
         operating = self.operating
         values = operating.values(model, self.rows) if operating else model.decision_function(self.rows)
-        decisions = values >= 0.0
-        least = self.share * len(decisions) if self.notion == "diverse" else 1
-        for place, kept in enumerate(self._kept):
-            if np.count_nonzero(kept != decisions) < least:
-                return place
-        self._kept.append(decisions)
-        return len(self._kept) - 1
+        return self._kept.place(values >= 0.0, self.share * len(values) if self.notion == "diverse" else 1.0)
 
     @property
     def ties(self) -> MarginTies | None:
@@ -120,6 +116,30 @@ class DistinctModels:
         if self._first is None or sum(self.sizes) < 2 * len(self.sizes):
             return None
         return margin_ties(self._first)
+
+
+class _Patterns:
+    """Decisions that were made about the same rows, to be compared with others all at once."""
+
+    def __init__(self) -> None:
+        self._bits, self._count = np.empty((0, 0), np.uint8), 0
+
+    def place(self, decisions: npt.NDArray[np.bool_], least: float) -> int:
+        """Return the first that differs in fewer rows than the least; if there is none, these become the last."""
+        decided = np.packbits(decisions)
+        if self._count and (alike := first_alike(self._bits[: self._count], decided, least)) is not None:
+            return alike
+        if self._count == len(self._bits):
+            self._bits = np.resize(self._bits, (2 * self._count + 1, len(decided)))
+        self._bits[self._count] = decided
+        self._count += 1
+        return self._count - 1
+
+
+def first_alike(patterns: BitArray, decided: BitArray, least: float) -> int | None:
+    """Return the first of some patterns of decisions, a bit for each row, that differs in fewer rows than the least."""
+    near = np.flatnonzero(np.bitwise_count(patterns ^ decided).sum(axis=1) < least)
+    return int(near[0]) if near.size else None
 
 
 def margin_ties(model: Model) -> MarginTies:

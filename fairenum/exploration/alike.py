@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fairenum.document.audit_config import AuditConfig
+from fairenum.enumeration.distinct import first_alike
 from fairenum.exploration.box import Box
 from fairenum.exploration.state import Listed
 from fairenum.scoring.counts import BitArray
@@ -28,9 +29,8 @@ class Places:
         known = self.by_support.get(mark, self.by_decisions.get(decided))
         if known is not None or self.decided is None:
             return known
-        flipped = np.bitwise_xor(self.decided, np.frombuffer(decided, dtype=np.uint8))
-        near = np.flatnonzero(np.unpackbits(flipped, axis=1).sum(axis=1) < self.least)
-        return self.among[near[0]] if near.size else None
+        near = first_alike(self.decided, np.frombuffer(decided, dtype=np.uint8), self.least)
+        return None if near is None else self.among[near]
 
 
 class Alike:

@@ -62,13 +62,13 @@ def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, r
 def _root(parts: Iterable[FloatArray], models: int) -> FloatArray:
     """Return the root of the covariance of one rate between all models, given the summands of some rows at a time.
 
-    Triangles are gathered. Where models decide alike, rounding turns a triangle, but not the symmetric root, so that
-    the same numbers drawn give the same deviations.
+    Triangles are gathered, no higher than there are rows. Where models decide alike, rounding turns a triangle, but not
+    the symmetric root, so that the same numbers drawn give the same deviations.
     """
-    triangle = np.zeros((models, models))
+    triangle = np.empty((0, models))
     for part in parts:
         triangle = np.asarray(np.linalg.qr(np.vstack([triangle, part.T]), mode="r"))
-    _, scales, axes = np.linalg.svd(triangle)
+    _, scales, axes = np.linalg.svd(triangle, full_matrices=False)
     return np.asarray((axes.T * scales) @ axes)
 
 
