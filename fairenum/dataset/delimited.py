@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import Texts, is_missing, parse_numbers
+from fairenum.dataset.columns import Texts, is_missing
 from fairenum.dataset.naming import LINE, option, refuse_repeated
+from fairenum.document.reading import number
 from fairenum.document.remark import Remark
 from fairenum.document.terms import DecimalSign
 from fairenum.errors import ColumnUnusable, EmptyTable, FileUnreadable, RaggedTable, WrongDelimiter
@@ -224,7 +225,8 @@ def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.gener
     texts = np.array([_plain_cell(cell) for cell in cells], dtype=object)
     if decimal == "comma" and any("." in cell for cell in cells):
         return texts  # 1.234 may be a thousand; the column will be read as a whole
-    numbers, missing = parse_numbers(texts), is_missing(texts)
+    missing = is_missing(texts)
+    numbers = np.array([np.nan if gone else number(text) for text, gone in zip(texts, missing, strict=True)])
     truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in cells)
     if truths or (np.isnan(numbers) & ~missing).any():
         return texts

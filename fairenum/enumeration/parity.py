@@ -131,7 +131,8 @@ class _Ranges:
         self.pairs = {(a, b): self._most(crowd, {a: 1.0, b: -1.0}) for a, b in permutations(groups, 2)}
         self.highs = [self._most(crowd, {a: 1.0}) for a in groups]
         self.lows = [self._most(crowd, {a: -1.0}) for a in groups]
-        self.look(np.unique(np.vstack([favourable, listed])[:, self.doubtful], axis=0))
+        decided = np.vstack([favourable, listed])[:, self.doubtful]
+        self.look(np.array([*{row.tobytes(): row for row in decided}.values()]))  # each pattern once
 
     def _most(self, crowd: Crowd, signs: Mapping[int, float]) -> MostFavourable:
         """Return the search for the largest sum of groups' rates, each with its sign."""

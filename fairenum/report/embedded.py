@@ -38,7 +38,7 @@ LONGEST_TEXT = 150
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
     AuditDocument: (
         *("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
-        *("flips", "baselines", "arbitrariness", "multiplicity"),
+        *("flips", "baselines", "arbitrariness", "multiplicity", "models"),
     ),
     AttackDocument: ("trials",),
     MeasureDocument: ("score",),
