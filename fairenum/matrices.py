@@ -24,6 +24,7 @@ Matrix: TypeAlias = "FloatArray | Sparse"
 
 SPARSE = 0.25  # the share of numbers other than 0 up to which skipping the zeros is faster
 BLOCK = 2**16  # rows that are looked at together: bounds memory, never the result
+SUMMED = 2**12  # rows that are summed in extended precision together
 LARGE = 2**20  # numbers; of smaller tables a call costs more than what it skips
 
 
@@ -148,12 +149,20 @@ def precise_sum(weights: FloatArray, table: Matrix) -> FloatArray:
 
     A separating plane is a small difference of large sums: with a box of 1000, ten digits cancel.
     """
+    used, total = np.flatnonzero(weights), np.zeros(table.shape[1], np.longdouble)
+    for start in range(0, len(used), SUMMED):  # what is held in extended precision stays in the processor's cache
+        some = used[start : start + SUMMED]
+        total += _precise_product(weights[some], table[some])
+    return np.asarray(total, dtype=np.float64)
+
+
+def _precise_product(weights: FloatArray, table: Matrix) -> FloatArray:
     precise = weights.astype(np.longdouble)
     if is_sparse(table):
-        return np.asarray(precise @ table.astype(np.longdouble), dtype=np.float64)
-    # the sums of `@`, which goes through an array column by column, and so through all memory for each
-    total: FloatArray = np.einsum("i,ij->j", precise, table.astype(np.longdouble))
-    return np.asarray(total, dtype=np.float64)
+        return np.asarray(precise @ table.astype(np.longdouble))
+    # the same sums as those of `@`, which goes through an array column by column
+    product: FloatArray = np.einsum("i,ij->j", precise, table.astype(np.longdouble))
+    return product
 
 
 def average(table: Matrix, weights: FloatArray | None = None) -> FloatArray:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.dataset.columns import Texts, is_missing
+from fairenum.dataset.columns import FloatArray, Texts, is_missing
 from fairenum.dataset.naming import LINE, option, refuse_repeated
 from fairenum.document.reading import number
 from fairenum.document.remark import Remark
@@ -217,8 +217,19 @@ def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.gene
     """Turn the cells of one column into numbers if all of them are; words such as True stay words."""
     import pandas as pd
 
+    if decimal != "comma" and (numbers := _plain_numbers(cells)) is not None:
+        return _whole(numbers)
     codes, different = pd.factorize(np.array(cells, dtype=object))  # every value is looked at once
     return _typed_values(different, decimal)[codes]
+
+
+def _plain_numbers(cells: Sequence[str]) -> FloatArray | None:
+    """Read cells that are numbers, all of them, and none missing; None if one is not, which is soon told."""
+    try:
+        numbers = np.array([float(cell) for cell in cells])
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() and not any("_" in cell for cell in cells) else None
 
 
 def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.generic]:
@@ -230,9 +241,13 @@ def _typed_values(cells: Texts, decimal: DecimalSign | None) -> NDArray[np.gener
     truths = {"true", "false"}.intersection(cell.strip().casefold() for cell in cells)
     if truths or (np.isnan(numbers) & ~missing).any():
         return texts
-    if not missing.any() and np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers)):
-        return numbers.astype(np.int64)
-    return numbers
+    return numbers if missing.any() else _whole(numbers)
+
+
+def _whole(numbers: FloatArray) -> NDArray[np.generic]:
+    """Take numbers for whole ones where all of them are."""
+    is_whole = np.all(np.abs(numbers) < 2**53) and np.all(numbers == np.floor(numbers))
+    return numbers.astype(np.int64) if is_whole else numbers
 
 
 def _plain_cell(cell: str) -> object:

@@ -126,6 +126,8 @@ class Model:
     @cached_property
     def plane(self) -> FloatArray:
         """The weights of a linear model, one for each column."""
+        if self.tilt is None:
+            return precise_sum(self.problem.y * self.alpha, self.problem.X)
         rows, weights = self.expansion
         return precise_sum(weights, rows)
 
