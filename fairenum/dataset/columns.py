@@ -60,17 +60,19 @@ class Column:
 
     def levels(self, rows: IntArray | None = None) -> int:
         """Count the different values; a missing number does not count, a missing text does."""
-        values = self.values if rows is None else self.values[rows]
-        known = values[~is_missing(values)]
-        has_missing_text = known.size < values.size and not self.is_numeric
+        known, has_missing_text = self._known(rows)
         return len(set(known.tolist())) + has_missing_text
 
     def varies(self, rows: IntArray | None = None) -> bool:
         """Say whether any two rows differ: told sooner than their values are counted."""
+        known, has_missing_text = self._known(rows)
+        return bool(known.size and (has_missing_text or (known != known[0]).any()))
+
+    def _known(self, rows: IntArray | None) -> tuple[NDArray[np.generic], bool]:
+        """Return the cells that are there, and whether a text is missing."""
         values = self.values if rows is None else self.values[rows]
         known = values[~is_missing(values)]
-        has_missing_text = known.size < values.size and not self.is_numeric
-        return bool(known.size and (has_missing_text or (known != known[0]).any()))
+        return known, known.size < values.size and not self.is_numeric
 
     def ranked(self) -> Column:
         """Replace each text by its rank, from 0, among the column's texts in sorted order."""
