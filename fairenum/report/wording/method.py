@@ -197,7 +197,7 @@ def limits(document: AuditDocument) -> Iterator[str]:
 
 def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
     """Say what the copy that a page carries leaves out."""
-    models = SHORT_MODELS if is_audit else ""
+    models = SHORT_MODELS if is_audit and "models" not in dropped else ""
     more = f" Also left out, as too large for a page: {', '.join(dropped)}." if dropped else ""
     return (
         f"Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {models}timings are left "
