@@ -98,7 +98,8 @@ def is_time_over() -> bool:
 
 def checkpoint() -> None:
     """End here if the time is over."""
-    _CURRENT.get().check()
+    if (deadline := _CURRENT.get()) is not NEVER:
+        deadline.check()
 
 
 def how_ended(reason: BaseException) -> Cut:

@@ -1,4 +1,8 @@
-"""Weak duality: what an answer proves about the optimum. `SvmProblem.judge` explains it."""
+"""Weak duality: what an answer proves about the optimum. `SvmProblem.judge` explains it.
+
+It is asked of every answer, and compiled: on small problems the calls of a library would take longer than the paths to
+the answers do.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from fairenum.compiling import entry, in_any_order, inner
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
@@ -17,37 +23,6 @@ TINY = float(np.finfo(np.float64).tiny)
 NEAR = 1e-3  # how far from a bias that is thought to be the best kinks are looked at, as a share of their usual size
 
 
-def bias_interval(
-    kinks: FloatArray, weights: FloatArray, target: float, guess: float | None = None
-) -> tuple[float, float]:
-    """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
-
-    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``. It
-    is looked for near a guess first, which spares sorting the rest; a wrong one costs time and changes nothing.
-    """
-    flat = LEVEL * max(float(np.add.reduce(weights)), TINY)
-    if guess is not None:
-        reach = NEAR * math.sqrt(float(kinks @ kinks) / len(kinks))
-        is_before = kinks < guess - reach
-        (near,) = ((kinks <= guess + reach) ^ is_before).nonzero()
-        slope = float(weights @ is_before.astype(np.float64)) - target
-        if slope < -flat and slope + float(np.add.reduce(weights[near])) > 2.0 * flat:
-            return _crossing(kinks[near], weights[near], slope, flat)
-    low, high = _crossing(kinks, weights, -target, flat)
-    return low if target > flat else -math.inf, high
-
-
-def _crossing(kinks: FloatArray, weights: FloatArray, slope: float, flat: float) -> tuple[float, float]:
-    """Return the kinks at which a slope is no longer negative, and at which it is positive; infinite if none is."""
-    order = kinks.argsort()
-    slopes = slope + weights[order].cumsum()  # a kink without weight crosses nothing
-    low, high = int(slopes.searchsorted(-flat)), int(slopes.searchsorted(flat, "right"))
-    return (
-        float(kinks[order[low]]) if low < len(order) else math.inf,
-        float(kinks[order[high]]) if high < len(order) else math.inf,
-    )
-
-
 def middle(low: float, high: float) -> float:
     """Return the middle of an interval; its finite end when the other is infinite, 0 if both are."""
     if math.isinf(low):
@@ -55,6 +30,93 @@ def middle(low: float, high: float) -> float:
     return low if math.isinf(high) else 0.5 * (low + high)
 
 
+centre = inner(middle)
+
+
+# interior.py has the same: compiled files share nothing, as kernel.py says.
+@in_any_order
+def dot(left: FloatArray, right: FloatArray) -> float:
+    """Return the inner product of two vectors."""
+    total = 0.0
+    for k in range(len(right)):
+        total += left[k] * right[k]
+    return total
+
+
+@in_any_order
+def total_of(numbers: FloatArray) -> float:
+    """Return the sum of numbers."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+@in_any_order
+def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float:
+    """Return the weight of all kinks that come before a place."""
+    total = 0.0
+    for i in range(len(kinks)):
+        total += weights[i] if kinks[i] < place else 0.0
+    return total
+
+
+@inner
+def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Return the kinks from one place to another, and their weights."""
+    count, places, heights = 0, np.empty(len(kinks)), np.empty(len(kinks))
+    for i in range(len(kinks)):
+        if low <= kinks[i] <= high:
+            places[count], heights[count] = kinks[i], weights[i]
+            count += 1
+    return places[:count], heights[:count]
+
+
+@inner
+def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float) -> float:
+    """Return the first kink at which a slope is above a level; infinity if none is.
+
+    The kinks on one side of one of them are left out, again and again: all of them together are no more than a few
+    times as many as there are. A kink without weight crosses nothing.
+    """
+    while len(kinks) > 0:
+        pivot = kinks[len(kinks) // 2]
+        before = slope + weight_before(kinks, weights, pivot)
+        if before > level:
+            kinks, weights = some(kinks, weights, -np.inf, np.nextafter(pivot, -np.inf))
+            continue
+        beyond = np.nextafter(pivot, np.inf)
+        slope += weight_before(kinks, weights, beyond)
+        if slope > level:
+            return float(pivot)
+        kinks, weights = some(kinks, weights, beyond, np.inf)
+    return np.inf
+
+
+@inner
+def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
+    """Return what `bias_interval` does, looked for near a guess first; a wrong one costs time and changes nothing."""
+    flat = LEVEL * max(total_of(weights), TINY)
+    reach = NEAR * math.sqrt(dot(kinks, kinks) / len(kinks))
+    near, heights = some(kinks, weights, guess - reach, guess + reach)
+    slope = weight_before(kinks, weights, guess - reach) - target
+    if slope < -flat and slope + total_of(heights) > 2.0 * flat:
+        return crossing(near, heights, slope, -flat), crossing(near, heights, slope, flat)
+    low = crossing(kinks, weights, -target, -flat) if target > flat else -np.inf
+    return low, crossing(kinks, weights, -target, flat)
+
+
+@entry()
+def bias_interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
+    """Return the minimisers of ``sum_i weights_i max(0, +-(kinks_i - b))``: where the slope crosses zero.
+
+    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``. It
+    is looked for near a guess first, which spares looking at the rest; a wrong one costs time and changes nothing.
+    """
+    return interval(kinks, weights, target, guess)
+
+
+@entry()
 def judged(
     y: FloatArray, linear: FloatArray, alpha: FloatArray, upper: FloatArray, product: FloatArray
 ) -> tuple[float, float, float, float, FloatArray]:
@@ -62,21 +124,21 @@ def judged(
 
     An answer outside its box can seem better than the optimum: it proves nothing, so its objective is -inf.
     """
-    missing = linear - product
-    kinks, inside = y * missing, np.minimum(alpha, upper - alpha)
-    free = int(inside.argmax())  # at an optimum the kink of one inside its box is the bias
-    low, high = bias_interval(kinks, upper, 0.5 * float(upper @ (1.0 + y)), float(kinks[free]))
-    bias = middle(low, high)
-    slack = np.maximum(missing - y * bias, 0.0)
-    quadratic = 0.5 * float(alpha @ product)
-    objective = float(linear @ alpha) - quadratic - abs(float(y @ alpha) * bias)
-    return (
-        objective if inside[inside.argmin()] >= 0.0 else -math.inf,
-        quadratic + float(upper @ slack),
-        low,
-        high,
-        slack,
-    )
+    n, guess, most, least = len(y), 0.0, -np.inf, np.inf
+    kinks, slack, positive = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        kinks[i], positive[i] = y[i] * (linear[i] - product[i]), 0.5 * (1.0 + y[i])
+        inside = min(alpha[i], upper[i] - alpha[i])
+        if inside > most:  # at an optimum the kink of one inside its box is the bias
+            most, guess = inside, kinks[i]
+        least = min(least, inside)
+    low, high = interval(kinks, upper, dot(upper, positive), guess)
+    bias = centre(low, high)
+    for i in range(n):
+        slack[i] = max(linear[i] - product[i] - y[i] * bias, 0.0)
+    quadratic = 0.5 * dot(alpha, product)
+    objective = dot(linear, alpha) - quadratic - abs(dot(y, alpha) * bias)
+    return objective if least >= 0.0 else -np.inf, quadratic + dot(upper, slack), low, high, slack
 
 
 def child_bounds(

@@ -19,7 +19,6 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from fairenum.duality import judged
 from fairenum.errors import ProblemError
 from fairenum.matrices import (
     Matrix,
@@ -349,7 +348,9 @@ class SvmProblem:
         The right side is piecewise linear in b; the best b is a weighted quantile. What ``y'alpha`` misses of 0
         is charged to the objective at the price of the bias; an answer outside its box has the objective -inf.
         """
-        objective, bound, low, high, slack = judged(self.y, self.linear, alpha, upper, product)
+        from fairenum.duality import judged  # numba: not for those who only look at a table
+
+        objective, bound, low, high, slack = judged(self.y, self.linear, read_only(alpha), read_only(upper), product)
         return Certificate(objective, bound, low, high), slack
 
     def tie_weights(self) -> FloatArray:

@@ -173,7 +173,7 @@ def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, pr
     """
     certificate = solution.certificate
     missing = problem.upper - solution.upper
-    examples = np.flatnonzero(missing)
+    (examples,) = missing.nonzero()
     copies = np.rint(missing[examples] / problem.cost[examples]).astype(np.intp)
     quadratic = float(problem.linear @ solution.alpha) - certificate.objective
     loss = quadratic + float(problem.upper @ solution.slack)

@@ -256,7 +256,7 @@ class Neighbourhood:
         return np.asarray(self.problem.linear - plane.product[: self.problem.size])
 
     def _best_bias(self, missing: FloatArray) -> float:
-        return middle(*bias_interval(self.problem.y * missing, self.problem.upper, self._weight))
+        return middle(*bias_interval(self.problem.y * missing, self.problem.upper, self._weight, 0.0))
 
     def _loss(self, plane: Plane, missing: FloatArray, bias: float) -> float:
         slack = (missing - self.problem.y * bias).clip(min=0.0)

@@ -157,7 +157,7 @@ class Enumeration:
         best = root.certificate.objective
         self._best, self._tie = best, max(TIE * abs(best), np.finfo(float).tiny)
         floor = np.zeros(problem.size, self._counts) if self.floor is None else self.floor.astype(self._counts)
-        self._push(best, self._node(root, floor))
+        self._push(best, self._node(root, np.rint(root.upper / problem.cost).astype(self._counts), floor))
         seen: set[bytes] = set()
         previous = math.inf
         while self._heap:
@@ -216,11 +216,10 @@ class Enumeration:
         """Return a bound on everything in the queue."""
         return self._heap[0][3] + self._tie if self._heap else -math.inf
 
-    def _node(self, solution: Solution, floor: Copies) -> _Node:
+    def _node(self, solution: Solution, allowed: Copies, floor: Copies) -> _Node:
         """Return the node of an answer."""
-        cost = self.problem.cost
-        used = np.ceil(solution.alpha / cost - WHOLE_COPY)
-        return _Node(np.rint(solution.upper / cost).astype(self._counts), used.astype(self._counts), floor, solution)
+        used = np.ceil(solution.alpha / self.problem.cost - WHOLE_COPY)
+        return _Node(allowed, used.astype(self._counts), floor, solution)
 
     def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it.
@@ -253,18 +252,19 @@ class Enumeration:
             return
         child.removal = None
         self.nodes += 1
-        node = self._node(solution, self._floor(child))
+        node = self._node(solution, *self._counts_of(child))
         if np.count_nonzero(node.used):
             # An answer that uses less than its floor is found elsewhere too: among ties it can wait.
             turn = 2 if np.count_nonzero(node.used < node.floor) else 0
             self._push(min(child.bound, removal.bound), node, turn)
 
-    def _floor(self, child: _Child) -> Copies:
-        siblings = child.siblings
-        floor = siblings.node.floor.copy()
-        costlier = slice(child.place + 1, None)
-        floor[siblings.examples[costlier]] = siblings.copies[costlier]
-        return floor
+    def _counts_of(self, child: _Child) -> tuple[Copies, Copies]:
+        """Return the copies that a child allows, and those that its subtree must keep."""
+        siblings, place = child.siblings, child.place
+        allowed, floor = siblings.node.allowed.copy(), siblings.node.floor.copy()
+        allowed[siblings.examples[place]] = siblings.copies[place] - 1
+        floor[siblings.examples[place + 1 :]] = siblings.copies[place + 1 :]
+        return allowed, floor
 
     def _removal(self, child: _Child) -> Removal[Solution]:
         if child.removal is None:

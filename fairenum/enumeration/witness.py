@@ -132,9 +132,8 @@ class Court:
         """Return the best bias of each plane."""
         y, upper = self._problem.y, self._problem.upper
         target = 0.5 * float(upper @ (1.0 + y))
-        return np.array(
-            [middle(*bias_interval(y * (self._problem.linear - row), upper, target)) for row in planes.reached]
-        )
+        kinks = [y * (self._problem.linear - row) for row in planes.reached]
+        return np.array([middle(*bias_interval(some, upper, target, 0.0)) for some in kinks])
 
     def _losses(self, planes: Planes, biases: FloatArray) -> FloatArray:
         """Return the losses of planes with their biases, with what rounding may have taken from them."""

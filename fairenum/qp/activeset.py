@@ -26,24 +26,22 @@ from fairenum.qp.tables import NOTHING
 AT_LOWER, ON_MARGIN, AT_UPPER = 1.0, 0.0, -1.0
 
 EPSILON = float(np.finfo(float).eps)
-TIED = 1e3  # times the rounding of a gradient: nobody is so near the margin by chance
-TIED_RATE = 1e-6  # of weights, which are 1 to 2: what rounding may leave of none
 
 
 def constant_data(gram: Gram, problem: SvmProblem) -> kernel.Data:
     """Return what the compiled loop reads and no path changes."""
-    weights = problem.tie_weights()
     return kernel.Data(
-        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, problem.y, weights
-    )
+        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, gram.diagonal,
+        problem.y, problem.tie_weights(),
+    )  # fmt: skip
 
 
 def part_of(data: kernel.Data, gram: Gram, examples: IntArray) -> kernel.Data:
     """Return the data of some of the examples, given their Gram; what is large and small stays what it was."""
     y = read_only(data.y[examples])  # as labels are: the compiled loop knows one kind of array
     return kernel.Data(
-        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, data.longest, y,
-        data.weights[examples],
+        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, data.longest,
+        gram.diagonal, y, data.weights[examples],
     )  # fmt: skip
 
 
@@ -181,27 +179,6 @@ class ActiveSet:
         largest = float(self.alpha.max(initial=0.0)) or float(self.upper.max(initial=0.0))  # a path may start from 0
         self.alpha_tolerance = kernel.ON_BOUND * largest
 
-    def is_canonical(self) -> bool:
-        """Tell whether no tied example could trade places with the margin: for ``p - eps * weights`` none would.
-
-        A path keeps this up as long as it tells ties; where rounding disorders them it may arrive at another answer.
-        With an alpha of the margin on a bound nobody trades places, whatever the rates; nor do those outside its hull.
-        """
-        y, weights, margin = self.data.y, self.data.weights, self.margin
-        is_level = np.abs(self.gradient) <= TIED * self.gradient_tolerance
-        if np.count_nonzero(is_level) == len(margin):  # the margin itself, and nobody else
-            return True
-        tied = np.flatnonzero(is_level & (self.side != ON_MARGIN))
-        inside = np.minimum(self.alpha[margin], self.upper[margin] - self.alpha[margin])
-        if len(tied) == 0 or inside.min(initial=np.inf) <= TIED * self.alpha_tolerance:
-            return True
-        inverse = self.inverse[: len(margin) + 1, : len(margin) + 1]
-        borders = np.column_stack([y[tied], self.gram.block(tied, margin)])
-        rates = borders @ (inverse @ np.append(0.0, -weights[margin])) + weights[tied]
-        outside = self.gram.diagonal[tied] - ((borders @ inverse) * borders).sum(axis=1)
-        is_in_hull = outside <= kernel.DEPENDENCE * self.gram.diagonal[tied]
-        return not bool((self.side[tied] * rates < -TIED_RATE)[is_in_hull].any())
-
     def violation(self) -> float:
         """Return by how much the worst example at a bound is on the wrong side of the margin."""
         return float(-(self.side * self.gradient).min(initial=0.0))
@@ -212,8 +189,10 @@ class ActiveSet:
         Only those on the margin can be near a bound and not on it.
         """
         alpha, margin, upper = self.alpha.copy(), self.margin, self.upper[self.margin]
-        free, close = alpha[margin], np.minimum(kernel.ON_BOUND * upper, self.alpha_tolerance)
-        alpha[margin] = np.where(free <= close, 0.0, np.where(free >= upper - close, upper, free))
+        free = alpha[margin]
+        if np.count_nonzero(np.minimum(free, upper - free) <= self.alpha_tolerance):
+            close = np.minimum(kernel.ON_BOUND * upper, self.alpha_tolerance)
+            alpha[margin] = np.where(free <= close, 0.0, np.where(free >= upper - close, upper, free))
         alpha.flags.writeable = False
         return alpha
 

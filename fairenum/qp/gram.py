@@ -92,9 +92,10 @@ class LinearGram(_Held):
         self.exclusive = _exclusive(self._signed)
         self.ridge = ridge
         self._centre = np.zeros(signed.shape[1]) if centre is None else centre
-        self._offsets = times(self._signed, self._centre).astype(np.longdouble)
+        self._offsets = times(self._signed, self._centre)
         self._y = np.zeros(signed.shape[0]) if y is None else y
-        self._precise_y, self._distance = self._y.astype(np.longdouble), float(self._centre @ self._centre)
+        distance = float(self._centre @ self._centre)
+        self._moves = self._offsets.astype(np.longdouble) + self._y.astype(np.longdouble) * distance
         self.diagonal = squares(self._signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
@@ -103,13 +104,12 @@ class LinearGram(_Held):
 
         What rounding leaves of ``y'alpha`` counts, too: far from 0 it is multiplied by the square of the distance.
         """
-        precise = alpha.astype(np.longdouble)
-        return -float(precise @ self._offsets + (precise @ self._precise_y) * self._distance)
+        return -float(alpha.astype(np.longdouble) @ self._moves)
 
     @property
     def offsets(self) -> FloatArray:
         """What centring took from the product of each signed example with the centre."""
-        return self._offsets.astype(np.float64)
+        return self._offsets
 
     def centred(self, rows: Matrix) -> FloatArray:
         """Return other rows as this Gram sees them."""

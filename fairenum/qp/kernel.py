@@ -17,13 +17,17 @@ import numpy.typing as npt
 
 from fairenum.compiling import entry, in_any_order, inner
 from fairenum.problem import FloatArray, IntArray
-from fairenum.qp.tables import Anchor, Nonzeros
+from fairenum.qp.tables import Anchor, Nonzeros, Places
 
 Numbers = TypeVar("Numbers", float, FloatArray)
+# Status, bound, the vectors that moved, the parts of the margin set, bias, value, and what is left of the limit.
+Done = tuple[
+    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
+]
 
 leaf, leaf_in_any_order = partial(inner, allocates=False), partial(in_any_order, allocates=False)
 
-ARRIVED, PAUSED, STUCK, NOT_STARTED = 0, 1, 2, 3
+ARRIVED, PAUSED, STUCK, NOT_STARTED, DISORDERED = 0, 1, 2, 3, 4
 MISSING = -1  # minus the example whose row is to be in the table for the path to go on
 END, ENTERS, FALLS, RISES, UNKNOWN = 0, 1, 2, 3, 4
 START, FOLLOW, RECOMPUTE, RAISE = 0, 1, 2, 3
@@ -33,6 +37,8 @@ LEAST_RATE = 1e-12
 DEPENDENCE = 1e-11
 PIVOT = 1e-7
 ON_BOUND = 1e-10  # the share of its box within which an alpha is on a bound
+TIED = 1e3  # times the rounding of a gradient: nobody is so near the margin by chance
+TIED_RATE = 1e-6  # of weights, which are 1 to 2: what rounding may leave of none
 PRECISE = 1e-10  # the share of the objective that rounding may cost before sums are made in doubled precision
 REFINEMENTS = 3
 SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
@@ -40,7 +46,7 @@ MOST_DEGENERATE = 100  # steps of length 0, besides two for each margin example,
 
 
 class Data(NamedTuple):
-    """What never moves: Q (as signed features, or itself if `is_matrix`), labels, tie weights.
+    """What never moves: Q (as signed features, or itself if `is_matrix`) and its diagonal, labels, tie weights.
 
     Of a matrix that is too large the table has some rows, at the places of their examples (-1 for the others): those of
     the margin, of the example that a path moves, and of those in which an answer differs from the anchor.
@@ -53,6 +59,7 @@ class Data(NamedTuple):
     is_matrix: bool
     ridge: float
     longest: float
+    diagonal: FloatArray
     y: FloatArray
     weights: FloatArray
 
@@ -190,14 +197,6 @@ def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray)
 
 
 @inner
-def diagonal_entry(data: Data, i: int) -> float:
-    """Return ``Q_ii``."""
-    if data.is_matrix:
-        return float(data.table[place_of(data, i), i])
-    return float(along(data, i, row_of(data, i)) + data.ridge)
-
-
-@inner
 def border(data: Data, margin: Margin, i: int) -> FloatArray:
     """Return ``[y_i, Q_Si]``."""
     edge = np.empty(margin.size + 1)
@@ -307,7 +306,7 @@ def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, M
     """Put example i on the margin; False if it is in the affine hull of the margin set."""
     margin = with_capacity(margin)
     m, inverse = margin.size, margin.inverse
-    diagonal = diagonal_entry(data, i)
+    diagonal = data.diagonal[i]
     if m == 0:
         inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, data.y[i], data.y[i], 0.0
     else:
@@ -462,13 +461,16 @@ def first_breakpoint(
 @inner
 def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
     """Return how bias and margin answer to the infinitesimal ``p - eps * weights``, per eps, and their plane."""
-    tie = np.zeros(1)
-    if margin.size > 0:
-        right = np.zeros(margin.size + 1)
-        for p in range(margin.size):
-            right[p + 1] = -data.weights[margin.examples[p]]
-        tie = solved(data, margin, right)
+    right = shift_of(margin, data.weights)
+    tie = solved(data, margin, right) if margin.size > 0 else right
     return tie, combined(data, margin, tie[1:])
+
+
+@leaf
+def tie_gradient(data: Data, tie: FloatArray, plane: FloatArray, i: int) -> float:
+    """Return how the gradient of an example that is not on the margin answers to them, per eps."""
+    reached = plane[i] if data.is_matrix else along(data, i, plane)
+    return float(tie[0] * data.y[i] + data.weights[i] + reached)
 
 
 @leaf
@@ -477,9 +479,7 @@ def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: F
     n = len(direction.gradient)
     if code >= n:
         return float(-tie[code - n + 1] / direction.margin[code - n])
-    gradient = tie[0] * data.y[code] + data.weights[code]
-    gradient += plane[code] if data.is_matrix else along(data, code, plane)
-    return float(-gradient / direction.gradient[code])
+    return float(-tie_gradient(data, tie, plane, code) / direction.gradient[code])
 
 
 @inner
@@ -567,25 +567,27 @@ def absolute(numbers: FloatArray) -> float:
 
 
 @inner
+def shift_of(margin: Margin, shift: FloatArray) -> FloatArray:
+    """Return ``[0, -shift_S]``."""
+    result = np.zeros(margin.size + 1)
+    for p in range(margin.size):
+        result[p + 1] = -shift[margin.examples[p]]
+    return result
+
+
+@inner
 def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
     """Return the rates that keep the margin set on the margin.
 
     With nobody there to make up for the example that the path moves only the bias moves, towards those who can.
     """
-    m, example, nobody = margin.size, goal.example, np.empty(0)
+    m, example = margin.size, goal.example
     toward = -1.0 if goal.target == np.inf else 1.0  # an example that rises moves all as if it fell, and backwards
     if m == 0 and example >= 0:
         slide = -toward * data.y[example]
-        return Direction(slide, nobody, slide * data.y, 0.5, LEAST_RATE)
-    solution = np.zeros(1)
-    if m > 0:
-        right = np.zeros(m + 1)
-        if example >= 0:
-            right = border(data, margin, example)
-        else:
-            for p in range(m):
-                right[p + 1] = -goal.shift[margin.examples[p]]
-        solution = solved(data, margin, right)
+        return Direction(slide, np.empty(0), slide * data.y, 0.5, LEAST_RATE)
+    right = border(data, margin, example) if example >= 0 else shift_of(margin, goal.shift)
+    solution = solved(data, margin, right) if m > 0 else right
     rates = solution[1:]
     scale = abs(solution[0]) + data.longest * data.longest * (1.0 + absolute(rates))
     gradient = gradient_rates(data, margin, goal, solution[0], rates)
@@ -812,14 +814,45 @@ def recomputed(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tup
     return bias, value
 
 
-@entry()
-def run(
+@leaf
+def is_rigid(vectors: Vectors, margin: Margin) -> bool:
+    """Tell whether an alpha of the margin is on a bound, so that nobody can trade places with the margin."""
+    for p in range(margin.size):
+        i = margin.examples[p]
+        if min(vectors.alpha[i], vectors.upper[i] - vectors.alpha[i]) <= TIED * vectors.alpha_tolerance:
+            return True
+    return False
+
+
+@inner
+def is_canonical(data: Data, vectors: Vectors, margin: Margin) -> bool:
+    """Tell whether no tied example could trade places with the margin: for ``p - eps * weights`` none would.
+
+    A path keeps this up as long as it tells ties; where rounding disorders them it may arrive at another answer. With
+    an alpha of the margin on a bound nobody trades places, whatever the rates; nor do those outside its hull.
+    """
+    side, gradient, close = vectors.side, vectors.gradient, TIED * vectors.gradient_tolerance
+    tie, plane = np.empty(0), np.empty(0)
+    for i in range(len(side)):
+        if side[i] == 0.0 or abs(gradient[i]) > close:
+            continue
+        if len(tie) == 0:
+            if is_rigid(vectors, margin):
+                return True
+            tie, plane = tie_answer(data, margin)
+        if side[i] * tie_gradient(data, tie, plane, i) < -TIED_RATE:
+            edge = border(data, margin, i)
+            if data.diagonal[i] - dot(edge, applied(margin, edge)) <= DEPENDENCE * data.diagonal[i]:
+                return False
+    return True
+
+
+@inner
+def done(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
-) -> tuple[
-    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
-]:  # fmt: skip
-    """Do one of the tasks below: a single way in, so that all is compiled once."""
+) -> Done:  # fmt: skip
+    """Do one of the tasks below."""
     status, bound, example = ARRIVED, value, goal.example
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
     step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
@@ -847,20 +880,52 @@ def run(
             task = RECOMPUTE
     if task == RECOMPUTE:
         bias, value = recomputed(data, own, margin, bias)
+        if example >= 0 and not is_canonical(data, own, margin):
+            status = DISORDERED
     moved = (upper, alpha, gradient, side)
     return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
 
 
+@entry()
+def run(
+    task: int, table: FloatArray, places: IntArray, known: FloatArray, high: FloatArray, low: FloatArray,
+    values: FloatArray, columns: Places, starts: Places, is_matrix: bool, ridge: float, longest: float,
+    diagonal: FloatArray, y: FloatArray, weights: FloatArray, upper: FloatArray, linear: FloatArray, alpha: FloatArray,
+    gradient: FloatArray, side: FloatArray, gradient_tolerance: float, alpha_tolerance: float, examples: IntArray,
+    size: int, inverse: FloatArray, bias: float, value: float, example: int, target: float, shift: FloatArray,
+    below: float, limit: int,
+) -> Done:  # fmt: skip
+    """Do a task: a single way in, so that all is compiled once.
+
+    All that belongs together comes apart: to make out the kinds of nested tuples takes longer than many a task.
+    """
+    anchor, nonzeros = Anchor(known, high, low), Nonzeros(values, columns, starts)
+    data = Data(table, places, anchor, nonzeros, is_matrix, ridge, longest, diagonal, y, weights)
+    vectors = Vectors(upper, linear, alpha, gradient, side, gradient_tolerance, alpha_tolerance)
+    goal = Goal(example, target, shift)
+    return done(task, data, vectors, Margin(examples, size, inverse), bias, value, goal, below, limit)
+
+
+def perform(
+    task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
+    limit: int,
+) -> Done:  # fmt: skip
+    """Do a task, for Python."""
+    return run(
+        task, data.table, data.places, *data.anchor, *data.nonzeros, data.is_matrix, data.ridge, data.longest,
+        data.diagonal, data.y, data.weights, *vectors[:5], vectors.gradient_tolerance, vectors.alpha_tolerance,
+        *margin, bias, value, *goal, below, limit,
+    )  # fmt: skip
+
+
 def start_removal(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
-) -> tuple[
-    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
-]:
+) -> Done:
     """Start a removal on a copy of the state, unless its first bound is under `below` (NOT_STARTED).
 
     Returns the status, the first bound, the moved vectors, and what else `follow` returns.
     """
-    return run(START, data, vectors, margin, bias, value, goal, below, limit)
+    return perform(START, data, vectors, margin, bias, value, goal, below, limit)
 
 
 def rise(
@@ -868,7 +933,7 @@ def rise(
 ) -> tuple[int, FloatArray, float, float, int]:
     """Raise an example of a copy of the state; return status, alpha, bias, value, and what is left of the limit."""
     goal = Goal(example, np.inf, NOWHERE.shift)
-    status, _, moved, _, _, _, bias, value, limit = run(RAISE, data, vectors, margin, bias, value, goal, above, limit)
+    status, _, moved, *_, bias, value, limit = perform(RAISE, data, vectors, margin, bias, value, goal, above, limit)
     return status, moved[1], bias, value, limit
 
 
@@ -877,9 +942,9 @@ def follow(
 ) -> tuple[int, IntArray, int, FloatArray, float, float, int]:
     """Move a state in place; return the status, the parts of its margin set, bias, value, and what is left to go.
 
-    The answer of a removal that arrives is recomputed.
+    The answer of a removal that arrives is recomputed; where ties are then found in disorder, the status says so.
     """
-    status, _, _, examples, size, inverse, bias, value, limit = run(
+    status, _, _, examples, size, inverse, bias, value, limit = perform(
         FOLLOW, data, vectors, margin, bias, value, goal, below, limit
     )
     return status, examples, size, inverse, bias, value, limit
@@ -887,5 +952,5 @@ def follow(
 
 def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Do what `recomputed` does, for Python."""
-    _, _, _, _, _, _, bias, value, _ = run(RECOMPUTE, data, vectors, margin, bias, 0.0, NOWHERE, 0.0, 0)
+    _, _, _, _, _, _, bias, value, _ = perform(RECOMPUTE, data, vectors, margin, bias, 0.0, NOWHERE, 0.0, 0)
     return bias, value

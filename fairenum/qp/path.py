@@ -90,7 +90,7 @@ class RemovalPath:
             return False
         checkpoint()
         status = self._start(below) if self.state is None else self._resume(self.state, below)
-        if status == kernel.STUCK or (status == kernel.ARRIVED and self.state and not self.state.is_canonical()):
+        if status in (kernel.STUCK, kernel.DISORDERED):
             raise PathStuck
         if self.state is not None:
             slope = min(float(self.state.gradient[self.example]), 0.0)

@@ -209,6 +209,7 @@ def _made_optimal(
 def warm_up() -> None:
     """Load the compiled inner loop, or compile it on the first run ever, so that nothing later waits for it."""
     problem = SvmProblem([[0.0], [1.0], [2.0], [3.0]], [-1.0, -1.0, 1.0, 1.0], 10.0)
+    problem.certify(np.zeros(problem.size))  # while the paths' loop is being compiled elsewhere
     state = optimal_state(open_gram(problem), problem, problem.upper)
     example = int(state.margin[0])
     RemovalPath(state, problem.objective(state.alpha), example, 0.0).advance(-np.inf)
