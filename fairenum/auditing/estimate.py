@@ -57,7 +57,7 @@ def _searching(division: Division, config: AuditConfig) -> float:
     width = columns if is_linear else rows
     priced = rows_to_examine(config.price_rows, rows, rows * width, len(division.holdout)) if "prices" in wanted else 0
     if "guide" in wanted:
-        solves += affordable(rows * width, guided.WORK, *guided.SOLVES)
+        solves += guided.usual_solves(rows * width)
         solves += TILT * affordable(rows * width, tilted.WORK, *tilted.SOLVES)
     cell = (PRICE_SEARCH if rows > LARGEST else PRICE_WALK) if is_linear else PRICE_MATRIX
     price = priced * rows * width * cell
@@ -72,7 +72,7 @@ def _memory(division: Division, config: AuditConfig) -> float:
     numbers = COPIES * NUMBER * everyone * min(columns, PLACED * filled(division.train.X) / rows)
     matrix = 0.0 if is_linear else held_bytes(rows) + NUMBER * 2 * min(rows, MATRIX_AT_ONCE) ** 2
     state = states.state_bytes(rows, min(rows, columns))
-    searched = affordable(rows * (columns if is_linear else rows), guided.WORK, *guided.SOLVES)
+    searched = guided.usual_solves(rows * (columns if is_linear else rows))
     kept = min(states.ready_states(state), max(2 * (NODES + config.k), searched))
     return BASE + CELL * everyone * len(division.dataset.features) + numbers + matrix + kept * state
 

@@ -25,7 +25,7 @@ from fairenum.enumeration.ranking import Order, Ranking, Span
 from fairenum.enumeration.states import MEMORY_LIMIT, ready_states, size_of
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
-from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
+from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, affordable, read_only
 from fairenum.scoring.ties import NOISE
 from fairenum.solvers.certified import CertifiedWorkspace
 
@@ -37,9 +37,15 @@ SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
-# Solves where no number is given: as many as the search can use on a table of a few thousand rows, fewer where each
-# takes long.
-SOLVES, WORK = (20, 450), 3e8
+SOLVES, WORK = (20, 450), 8.5e4  # where no number of solves is given: how many, times the root of a problem's numbers
+
+
+def usual_solves(numbers: int) -> int:
+    """Return how many boxes to solve, given the numbers of a problem: fewer where each takes long.
+
+    On a table of a few hundred rows the search can use the most; on one of thousands half as many find nearly as much.
+    """
+    return affordable(math.isqrt(numbers), WORK, *SOLVES)
 
 
 @dataclass(slots=True, eq=False)
@@ -101,7 +107,7 @@ class GuidedSearch:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self.most_solves = self.bounds.solves or problem.affordable(WORK, *SOLVES)
+        self.most_solves = self.bounds.solves or usual_solves(problem.numbers)
         allowed = problem.copies if self.root is None else problem.counted(self.root.upper)
         self._span = Span(allowed, np.zeros_like(allowed) if self.floor is None else self.floor)
         # what the root leaves out was not left out by the search
