@@ -62,9 +62,9 @@ class OperatingPoint:
         """
         if self.share is None:
             return Cut(self.threshold, int(np.count_nonzero(np.abs(values - self.threshold) <= ROUNDING)))
-        counting = np.ones(len(values)) if self.weights is None else self.weights
-        steps, counts, sizes = _steps(values, counting)  # from the highest value down
-        selected, wanted = np.concatenate([[0], np.cumsum(counts)]), self.share * counting.sum()
+        steps, counts, sizes = _steps(values, self.weights)  # from the highest value down
+        selected = np.concatenate([[0], np.cumsum(counts)])
+        wanted = self.share * (len(values) if self.weights is None else self.weights.sum())
         # what differs by rounding alone is equally near
         distance = np.round(np.abs(selected - wanted), 9)
         place = int(np.flatnonzero(distance == distance.min())[-1])
@@ -72,13 +72,14 @@ class OperatingPoint:
         return Cut(_halfway(steps, place), int(sizes[divided].sum()))
 
 
-def _steps(values: FloatArray, counting: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _steps(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the different values in descending order, what the rows of each count, and how many these are."""
-    order = np.argsort(values, kind="stable")[::-1]
-    ordered = values[order]
+    order = None if weights is None else np.argsort(values, kind="stable")[::-1]
+    ordered = np.sort(values)[::-1] if order is None else values[order]  # which takes a tenth of the time
     starts = np.flatnonzero(np.diff(ordered, prepend=np.inf) < -ROUNDING)
     sizes = np.diff(starts, append=len(ordered)).astype(np.float64)
-    return ordered[starts], np.add.reduceat(counting[order], starts), sizes
+    counts = sizes if weights is None else np.add.reduceat(weights[order], starts)
+    return ordered[starts], counts, sizes
 
 
 def _halfway(steps: FloatArray, place: int) -> float:
