@@ -186,9 +186,14 @@ class Desk:
         self._is_stopping = self._now is not None
 
     def close(self, patience: float = 0.5) -> None:
-        """Take no step any more, and let others write to the record; what is under way has a moment to end."""
+        """Take no step any more, and let others write to the record; what is under way has a moment to end.
+
+        Opening has none: there is no step yet that could be lost, and nobody waits for it.
+        """
         self._is_stopping = self.is_closed = True
         self._tell()
+        if self._exploration is None:
+            return
         if (now := self._now) is not None:
             ended = threading.Event()
             now.add_done_callback(lambda _: ended.set())
@@ -196,8 +201,7 @@ class Desk:
                 with suppress(InvalidStateError):
                     now.set_exception(Refusal.coded(503, "closed"))
                 return
-        if self._exploration is not None:
-            self._exploration.close()
+        self._exploration.close()
 
     def _begin(self, action: Action) -> Future[Done]:
         """Start a thread that does not keep the process alive: a step that is not on the record may be lost."""
@@ -237,6 +241,8 @@ class Desk:
         exploration = self._opening(progress)
         exploration.listen(self._tell)
         self._exploration = exploration
+        if self.is_closed:  # nobody waited for it
+            exploration.close()
 
     def _progress(self, stage: str, done: int, total: int | None) -> None:
         """Take notice of how far a step is; end it if somebody asked for that."""

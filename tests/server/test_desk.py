@@ -12,6 +12,7 @@ from served import entered, served
 from fairenum import Exploration
 from fairenum.errors import DataError, SolverBroken
 from fairenum.exploration.record import Record
+from fairenum.server.desk import Desk
 
 
 class Held:
@@ -244,4 +245,23 @@ def test_ending_lets_nobody_wait_and_frees_the_record(tmp_path, pool):
                 seen.append(heard())
             assert time.monotonic() - started < 3
         assert step.result().status in (200, 503)
+    Record.reopen(path).close()
+
+
+def test_one_that_is_being_opened_is_not_waited_for_and_frees_the_record(tmp_path):
+    path, begun, go = tmp_path / "record.jsonl", threading.Event(), threading.Event()
+
+    def opening(_):
+        begun.set()
+        go.wait(10)
+        return open_applicants(record=path)
+
+    desk = Desk(opening)
+    desk.open()
+    begun.wait(10)
+    desk.close(patience=60.0)
+    assert desk.is_busy
+    go.set()
+    while desk.is_busy:
+        time.sleep(0.01)
     Record.reopen(path).close()
