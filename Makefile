@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test coverage test-slow test-newest test-lowest fuzz lint types layers bench docs numbers gallery \
+.PHONY: demo test coverage test-slow test-newest test-lowest fuzz golden lint types layers bench docs numbers gallery \
 	gallery-attack gallery-pages mitigation lock advisories dist clean
 
 demo: $(VENV)/.installed
@@ -39,6 +39,10 @@ FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.installed-dev
 	for name in run decisions evidence configuration; do \
 		$(BIN)/python tests/fuzzing/decoders.py $$name -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+
+# What a dozen runs compute and what every saved report shows, by hashes that must not change unnoticed.
+golden: $(VENV)/.installed-dev
+	$(BIN)/python tests/support/golden.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
