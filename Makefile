@@ -38,7 +38,7 @@ test-newest test-lowest: test-%: $(VENV)/.installed-dev
 FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/.installed-dev
 	for name in run decisions evidence configuration; do \
-		$(BIN)/python tests/fuzzing/decoders.py $$name -max_total_time=$(FUZZ_SECONDS) || exit 1; done
+		$(BIN)/python tests/support/fuzzing/decoders.py $$name -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
 # What a dozen runs compute and what every saved report shows, by hashes that must not change unnoticed.
 golden: $(VENV)/.installed-dev
@@ -61,9 +61,10 @@ bench: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python docs/reference.py
 
-# The tables of docs/numbers.md, which take two minutes; `make test-slow` tells when they are stale.
+# The tables of docs/numbers.md, which take two minutes; `make test-slow` tells when they are stale. Oracles belong to the
+# tests, not to the program.
 numbers: $(VENV)/.installed-dev
-	$(BIN)/python docs/numbers_table.py
+	PYTHONPATH=tests $(BIN)/python docs/numbers_table.py
 
 # Everything in reports/: sample audits, a measurement, attacks, mitigations, the paper's experiments, the benchmark, and
 # pages of them.
@@ -91,7 +92,7 @@ gallery-attack: $(VENV)/.installed
 
 # Guided search against other mitigations over 20 splits of each of ten cases; some minutes.
 mitigation: $(VENV)/.installed
-	$(BIN)/python -m fairenum.bench.mitigation reports
+	$(BIN)/python -m fairenum.research.mitigation_study reports
 
 # What CI installs, with the hashes of its files, for every platform: the newest versions that pyproject.toml allows.
 COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --universal --generate-hashes --no-header --no-annotate

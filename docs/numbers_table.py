@@ -1,14 +1,13 @@
 """Write `docs/numbers.md`: which numbers are right and which are refused: ``make numbers``.
 
-Every problem of `tests/hard_numbers.py` goes to every bundled solver, its answer to oracles that share no code with
-them, and its table through a whole audit on the command line. Takes about two minutes; a slow test does the same and
-compares what stands on the page.
+Every problem of `tests/support/problems.py` goes to every bundled solver, its answer to oracles that share no code
+with them, and its table through a whole audit on the command line. Takes about two minutes; a slow test does the same
+and compares what stands on the page.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,25 +15,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import fill
 
+import cvxpy as cp
 import numpy as np
+from support.fuzzing.running import run
+from support.oracles.brute_force import BruteForce
+from support.oracles.convex import ConvexOracle
+from support.oracles.digits import proven_interval
+from support.problems import Hard, hard_numbers
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.files import load_as
+from fairenum.errors import FairenumError
+from fairenum.solvers.protocol import Tolerance
+from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import Solution, SvmProblem
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests"))  # oracles belong to the tests, not to the program
-
-import cvxpy as cp  # noqa: E402
-from convex_oracle import ConvexOracle  # noqa: E402
-from digits_oracle import proven_interval  # noqa: E402
-from fuzzed import run  # noqa: E402
-from hard_numbers import Hard, hard_numbers  # noqa: E402
-from oracles import BruteForce  # noqa: E402
-
-from fairenum.document.audit import AuditDocument  # noqa: E402
-from fairenum.document.files import load_as  # noqa: E402
-from fairenum.errors import FairenumError  # noqa: E402
-from fairenum.problem import Solution, SvmProblem  # noqa: E402
-from fairenum.solvers.protocol import Tolerance  # noqa: E402
-from fairenum.solvers.registry import open_workspace  # noqa: E402
-
 PAGE = HERE / "numbers.md"
 WIDTH = 120  # of a line of text
 SOLVERS = ("path", "libsvm", "osqp", "piqp")

@@ -7,38 +7,37 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fairenum.api import AuditResult, audit, select
-    from fairenum.dataset import Dataset, Groups, load_dataset
+    from fairenum.api import AuditResult, MeasureResult, audit, measure, select
     from fairenum.document.audit_config import AuditConfig
-    from fairenum.document.machine import Tolerances
-    from fairenum.document.measure_config import MeasureConfig
+    from fairenum.document.measure_document import MeasureConfig
+    from fairenum.document.training import Tolerances
+    from fairenum.enumeration.division import EncodedRows
+    from fairenum.enumeration.fairest import search_fairest
     from fairenum.estimator import EnumSVC
     from fairenum.evidence.verification import verify
-    from fairenum.experiment import EncodedRows
-    from fairenum.exploration.exploration import Exploration
-    from fairenum.measurement import MeasureResult, measure
-    from fairenum.problem import Kernel, SvmProblem
-    from fairenum.selection import search_fairest
+    from fairenum.explore.exploration import Exploration
     from fairenum.solvers.registry import list_solvers
+    from fairenum.svm.problem import Kernel, SvmProblem
+    from fairenum.tables import Dataset, Groups, load_dataset
 
 _HOMES = {
     "AuditConfig": "document.audit_config",
     "AuditResult": "api",
-    "Dataset": "dataset",
-    "EncodedRows": "experiment",
+    "Dataset": "tables",
+    "EncodedRows": "enumeration.division",
     "EnumSVC": "estimator",
-    "Exploration": "exploration.exploration",
-    "Groups": "dataset",
-    "Kernel": "problem",
-    "MeasureConfig": "document.measure_config",
-    "MeasureResult": "measurement",
-    "SvmProblem": "problem",
-    "Tolerances": "document.machine",
+    "Exploration": "explore.exploration",
+    "Groups": "tables",
+    "Kernel": "svm.problem",
+    "MeasureConfig": "document.measure_document",
+    "MeasureResult": "api",
+    "SvmProblem": "svm.problem",
+    "Tolerances": "document.training",
     "audit": "api",
     "list_solvers": "solvers.registry",
-    "load_dataset": "dataset",
-    "measure": "measurement",
-    "search_fairest": "selection",
+    "load_dataset": "tables",
+    "measure": "api",
+    "search_fairest": "enumeration.fairest",
     "select": "api",
     "verify": "evidence.verification",
 }

@@ -1,4 +1,4 @@
-"""The public functions: audit a table, choose again, and what a result can show of itself."""
+"""The public functions `audit`, `measure` and `select`, and the results that they return."""
 
 from __future__ import annotations
 
@@ -6,43 +6,213 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 
-from fairenum.budget import Budget
-from fairenum.document.audit import AuditDocument
 from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
-from fairenum.document.files import load_as, write_atomically
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.files import JudgedDocument, load_as, save, to_json, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
+from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument, MeasureOptions
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, NotProposed, ResultError
-from fairenum.progress import Progress, silent
-from fairenum.result import Result
+from fairenum.runtime.budget import Budget, Progress, silent
+from fairenum.runtime.hints import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import date
 
     import pandas as pd
+    from numpy.typing import ArrayLike
     from sklearn.pipeline import Pipeline
 
-    from fairenum.auditing.live import LiveRun
-    from fairenum.dataset import Dataset
-    from fairenum.dataset.naming import Names
+    from fairenum.auditing.run_state import RunState
     from fairenum.document.person import Person
+    from fairenum.report.rules import Rule
+    from fairenum.tables import Dataset
+    from fairenum.tables.naming import Names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditResult(Result):
-    """What an audit found.
+class Result:
+    """A result document that can display and save itself."""
+
+    document: JudgedDocument
+
+    @property
+    def warnings(self) -> dict[str, list[str]]:
+        """Warnings in words, by their code."""
+        from fairenum.report import warnings
+
+        found: dict[str, list[str]] = {}
+        for code, words in warnings(self.document):
+            found.setdefault(code, []).append(words)
+        return found
+
+    def _repr_html_(self) -> str:
+        from fairenum.render.html import to_notebook
+        from fairenum.report import page
+
+        return to_notebook(page(self.document))
+
+    def to_html(self, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None) -> str:
+        """Return the report as one self-contained HTML page.
+
+        Parameters
+        ----------
+        rules
+            To judge the result by.
+        profile
+            Whom it is arranged for: "ll144" or, of an audit, "lda"; everybody if not given.
+        day
+            The date that a profile bears; today's if not given.
+        """
+        from fairenum.render.html import to_html
+        from fairenum.report import page
+
+        return to_html(page(self.document, rules=rules, profile=profile, day=day))
+
+    def to_markdown(self, *, rules: Iterable[Rule] = ()) -> str:
+        """Return a brief report in Markdown."""
+        from fairenum.render.markdown import to_markdown
+        from fairenum.report import page
+
+        return to_markdown(page(self.document, rules=rules, brief=True))
+
+    def save_tables(self, folder: str | Path) -> None:
+        """Write every table to a folder as CSV; no text in them can act as a spreadsheet formula."""
+        from fairenum.evidence.frames import write_tables
+
+        write_tables(self.document, folder)
+
+    def save_xlsx(self, path: str | Path) -> None:
+        """Write every table as a sheet of one workbook; needs the extra ``fairenum[excel]``."""
+        from fairenum.evidence.frames import workbook
+
+        write_atomically(path, workbook(self.document))
+
+    def save_evidence(
+        self, path: str | Path, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
+    ) -> None:
+        """Write run, pages and tables as one evidence file, which `fairenum.verify` checks.
+
+        That of an audit has a model card, and the model if the result holds one that may be exported; see `to_html` for
+        the parameters.
+        """
+        from fairenum.evidence.bundle import evidence
+
+        content = evidence(self.document, rules=rules, profile=profile, day=day, export=self._exporter)
+        write_atomically(path, content)
+
+    @property
+    def _exporter(self) -> Callable[[str], None] | None:
+        """The function that writes the selected model to a file; None where there is none."""
+        return None
+
+    def to_json(self) -> str:
+        """Return the document as JSON, equal for equal input and seed except for timings."""
+        return to_json(self.document)
+
+    def save(self, path: str | Path) -> None:
+        """Write the document to a file, whole or not at all."""
+        save(self.document, path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeasureResult(Result):
+    """The result of `measure`: fairness and performance of decisions or scores.
 
     Parameters
     ----------
     document
-        Everything, as a typed value that is kept as JSON.
+        All findings, as a typed value that is saved as JSON.
+    """
+
+    document: MeasureDocument
+
+    def __repr__(self) -> str:
+        names = [decisions.name for decisions in self.document.decisions]
+        return f"MeasureResult({self.document.dataset.name!r}, decisions={names})"
+
+    def decisions(self, name: str | None = None) -> MeasuredDecisions:
+        """Return decisions by the name of their column, or of their score's column; the first if none is named."""
+        found = {decisions.name: decisions for decisions in reversed(self.document.decisions)}
+        if name is None:
+            return self.document.decisions[0]
+        if name not in found:
+            raise ResultError(f"the result has no decisions {name!r}; there are {quoted(reversed(found))}")
+        return found[name]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return all tables by name: decisions, groups, warnings and, with a score, scores, cutoffs and calibration."""
+        from fairenum.evidence.frames import tables
+
+        return tables(self.document)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a saved measurement; refuse any other file."""
+        return cls(load_as(MeasureDocument, path))
+
+
+def measure(
+    data: str | Path | pd.DataFrame | Mapping[str, ArrayLike],
+    decision: Names = (),
+    sensitive: Names = (),
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    favourable: object = None,
+    decision_favourable: object = None,
+    counts: bool = False,
+    config: MeasureConfig | None = None,
+    **options: Unpack[MeasureOptions],
+) -> MeasureResult:
+    """Measure the decisions or scores that a table holds; nothing is trained.
+
+    Parameters
+    ----------
+    data
+        A bundled name, the path of a file, a pandas frame, or arrays of one length by the names of columns.
+    decision
+        Columns of decisions, first those that others are compared with: 0 and 1, yes and no, or values of the label.
+    sensitive
+        Columns whose groups are compared.
+    score
+        Column of numbers that rank rows.
+    label, favourable
+        Column of the true outcome, and its favourable value; rates that need it are left out without one.
+    decision_favourable
+        Favourable value of decisions, where it is not clear.
+    counts
+        Whether the table counts rows by group, in the columns n, selected and perhaps positives and true_positives.
+    config
+        All other options; the defaults of `MeasureConfig` if not given.
+    **options
+        Options of `MeasureConfig` and of its reading (``cutoff=0.5, bands={"age": [40]}``), which win over ``config``.
+    """
+    from fairenum.auditing.measurement import run_measure
+    from fairenum.tables.decision_tables import Roles
+    from fairenum.tables.naming import listed
+
+    roles = Roles(listed(sensitive), listed(decision), score, label, favourable, decision_favourable)
+    config = (config or MeasureConfig()).but(**options)
+    return MeasureResult(run_measure(data, roles, config, counts=counts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AuditResult(Result):
+    """The result of an audit.
+
+    Parameters
+    ----------
+    document
+        All findings, as a typed value that is saved as JSON.
     live
-        The rows and models themselves, where the result was computed here and not loaded.
+        The rows and models themselves; None for a loaded result.
     """
 
     document: AuditDocument
-    live: LiveRun | None = field(default=None, repr=False)
+    live: RunState | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         name, models = self.document.dataset.name, len(self.document.models)
@@ -59,7 +229,7 @@ class AuditResult(Result):
         return self.document.is_partial
 
     def model(self, rank: int) -> AuditedModel:
-        """Return one model by its rank."""
+        """Return the model of a rank."""
         models = self.document.models
         if not 1 <= rank <= len(models):
             raise ResultError(f"the result has no model of rank {rank}; its ranks are 1 to {len(models)}")
@@ -84,9 +254,9 @@ class AuditResult(Result):
     def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
         """Write the pipeline of a model to a skops file.
 
-        The selected model is written if it is proposed. Model 1 is what there is without a choice, and may be
-        written. Every other model is a candidate, which nothing has confirmed. What a model is stays with it, as
-        ``standing_`` of the pipeline: proposed, candidate or model 1.
+        The selected model is written if it is proposed, and model 1, the default without a choice, always. Every other
+        model is an unconfirmed candidate. The status stays with the pipeline as ``standing_``: proposed, candidate or
+        model 1.
 
         Parameters
         ----------
@@ -107,9 +277,9 @@ class AuditResult(Result):
         write_atomically(path, dumps(pipeline))
 
     def standing(self, rank: int) -> Literal["proposed", "candidate", "model 1"]:
-        """Say what may be made of a model: only the selected one can be proposed.
+        """Return the status of a model: proposed, candidate or model 1.
 
-        Model 1 needs no proposal, unless it is to take the place of a model in use.
+        Only the selected model can be proposed. Model 1 needs no proposal, unless it is to replace a model in use.
         """
         if self.model(rank).rank == self.document.reference.rank:
             return "model 1"
@@ -118,15 +288,15 @@ class AuditResult(Result):
         return "proposed" if is_proposed else "candidate"
 
     def _doubt(self, rank: int) -> str:
-        """Say what keeps a model from being proposed."""
-        from fairenum.report.wording.standing import why_candidate
+        """Return the reason why a model is not proposed."""
+        from fairenum.report.standing import why_candidate
 
         return why_candidate(self.document) if rank == self.document.selection.rank else "it was not selected"
 
     def _selected_rank(self) -> int:
         rank = self.document.selection.rank
         if rank is None:
-            from fairenum.report.wording.choosing import reason
+            from fairenum.report.standing import reason
 
             raise ResultError(f"no model was selected: {reason(self.document)}; name a rank")
         return rank
@@ -140,8 +310,8 @@ class AuditResult(Result):
         budget: Budget | None = None,
         **options: object,
     ) -> Self:
-        """Add what label flips do to draws of the audited table; see `fairenum.auditing.robustness.attacked`."""
-        from fairenum.auditing.robustness import attacked
+        """Return the result with the effect of label flips on it; see `fairenum.attack.simulation.attacked`."""
+        from fairenum.attack.simulation import attacked
 
         if self.live is None:
             raise ResultError("a saved result holds no rows to flip labels of; run the audit again")
@@ -151,14 +321,14 @@ class AuditResult(Result):
         return type(self)(document, self.live)
 
     def explain(self, values: Mapping[str, object]) -> Person:
-        """Decide about one person with every listed model of a linear kernel; a saved result will do.
+        """Decide about one person with every listed model of a linear kernel; a saved result suffices.
 
-        A result that was computed here says what all other machines decide that are near-optimal, too.
+        A result computed in this process also tells what all other near-optimal models decide.
 
         Parameters
         ----------
         values
-            Numbers and texts by feature; what is not named counts as missing, as it did in training.
+            Numbers and texts by feature; features not named count as missing, as they did in training.
         """
         from fairenum.document.person import decide_about
 
@@ -166,12 +336,12 @@ class AuditResult(Result):
         return person if self.live is None else self.live.settled(self.document, person)
 
     def redacted(self) -> Self:
-        """Leave out what the document holds of single rows: their numbers, labels, groups and values."""
+        """Return the result without data of single rows: their numbers, labels, groups and values."""
         return type(self)(self.document.redacted(), self.live)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the models as a table, one row each, with their scores on both splits."""
-        from fairenum.frames import models
+        from fairenum.evidence.frames import models
 
         return models(self.document)
 
@@ -181,15 +351,15 @@ class AuditResult(Result):
         These are models, incumbent, scores, groups, rankings, cutoffs, calibration, outcomes, disagreement, baselines,
         ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples, clusters, flips, flipped_groups,
         range, warnings, features, group_sizes, screening, weights, effects, tuning and splits;
-        `fairenum.report.wording.tables.TABLES` says what each shows.
+        `fairenum.report.evidence_words.TABLES` says what each shows.
         """
-        from fairenum.frames import tables
+        from fairenum.evidence.frames import tables
 
         return tables(self.document)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a saved audit, and refuse what is none."""
+        """Read a saved audit; refuse any other file."""
         return cls(load_as(AuditDocument, path))
 
 
@@ -216,31 +386,31 @@ def audit(
     config
         All other options; the defaults of `AuditConfig` if not given.
     progress
-        Called with the name of a stage, how much of it is done, and of how much (None if that is not known).
+        Called with the name of a stage, how much of it is done, and of how much (None if unknown).
     budget
-        The time limit of a run that began before this call; by default it begins here, and its limit is that of the
+        The time limit of a run that began before this call; by default it begins here, with the limit of the
         configuration.
     **options
-        Options of `AuditConfig` and of its machine (``k=50, C=1.0, kernel="rbf"``), which win over ``config``. As
-        ``incumbent`` the model in use may be given itself: a fitted classifier, a function from a frame to decisions,
+        Options of `AuditConfig` and of its SVM (``k=50, C=1.0, kernel="rbf"``), which win over ``config``. As
+        ``incumbent`` the model in use itself may be given: a fitted classifier, a function from a frame to decisions,
         or the decisions, one for each row.
 
     Returns
     -------
     AuditResult
-        Marked as partial if it was interrupted from the keyboard once the best model was there.
+        Marked as partial if interrupted from the keyboard after the best model was found.
     """
     started = Budget()
-    from fairenum.qp import ahead
+    from fairenum.svm import compile_ahead
 
-    ahead.begin()  # before all else that has to be loaded
+    compile_ahead.begin()  # before all else that has to be loaded
     from fairenum.auditing.pipeline import run_audit
 
     is_model = not isinstance(options.get("incumbent"), str | None)
-    in_use = options.pop("incumbent") if is_model else None
+    incumbent_object = options.pop("incumbent") if is_model else None
     config = (config or AuditConfig()).but(**options)
     budget = budget or replace(started, seconds=config.max_seconds)
-    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, in_use, budget))
+    return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, incumbent_object, budget))
 
 
 def select(
@@ -254,7 +424,7 @@ def select(
     guards: Sequence[str] | str = (),
     rank: int | None = None,
 ) -> AuditResult:
-    """Choose again under other tolerances; a saved run will do, as no row of the data is needed.
+    """Choose again under other tolerances, from a live or a saved audit; no rows of the data are needed.
 
     Parameters
     ----------
@@ -262,11 +432,11 @@ def select(
         Of an audit, live or loaded.
     metric, eps, max_performance_drop, max_loss
         The tolerances, as in `AuditConfig`; those of the run's last choice if not given. A run lists the models
-        within its own eps only, so a larger one is refused. What counts as performance is what the run has measured.
+        within its own eps only, so a larger one is refused. Performance is the measure of the run.
     max_accuracy_drop
         Another name of `max_performance_drop`.
     guards
-        Guardrails, in the place of those of the run's last choice about the same; "none" first turns those off.
+        Guardrails, replacing those of the last choice on the same subject; "none" first turns those off.
     rank
         Take this model instead of the one that the rule chooses.
 
@@ -276,8 +446,8 @@ def select(
         With another choice, its tables and its warnings. Verdicts hold for all models together, so looking at the
         holdout before choosing again does not spoil them.
     """
-    from fairenum.auditing.choice import choose_again
-    from fairenum.threads import one_thread
+    from fairenum.auditing.choosing import choose_again
+    from fairenum.runtime.parallel import one_thread
 
     last, within = result.document.selection.tolerances, result.document.config.eps
     if eps is not None and not 0.0 <= eps <= within:

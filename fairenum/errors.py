@@ -53,6 +53,8 @@
 A message says what was wrong, what was received and what to do.
 """
 
+from __future__ import annotations
+
 
 class FairenumError(Exception):
     """A mistake or a failure that fairenum can explain; the command line prints it in one line."""
@@ -163,7 +165,7 @@ class ModelFileRefused(ModelError):
 
 
 class ConfigError(FairenumError, ValueError):
-    """An option of an audit is unknown or out of range; as a ValueError it gets its place where a document holds it."""
+    """An option of an audit is unknown or out of range; a ValueError, too, so that a document can report its place."""
 
 
 class ResultError(FairenumError):
@@ -171,19 +173,11 @@ class ResultError(FairenumError):
 
 
 class EvidenceRefused(ResultError):
-    """A file is no evidence file as fairenum writes them, or one that is made to do harm."""
+    """A file is no evidence file of fairenum, or one made to do harm."""
 
 
 class NotProposed(ResultError):
-    """A model that is a candidate was to be exported like a proposed one.
-
-    Parameters
-    ----------
-    rank
-        Of the model.
-    why
-        What keeps it from being proposed.
-    """
+    """A candidate model was to be exported as if it were proposed; `why` says what keeps it from that."""
 
     def __init__(self, rank: int, why: str) -> None:
         self.rank, self.why = rank, why
@@ -198,7 +192,7 @@ class ExplorationError(FairenumError):
 
 
 class RecordRefused(ExplorationError):
-    """A decision record is damaged, in use, of other data, or comes out otherwise when it is replayed."""
+    """A decision record is damaged, in use, of other data, or gives another result when replayed."""
 
 
 class ProblemError(FairenumError):
@@ -206,7 +200,7 @@ class ProblemError(FairenumError):
 
 
 class AttackError(FairenumError):
-    """Something about a simulated attack."""
+    """A simulated attack cannot be run."""
 
 
 class BudgetExceeded(AttackError):
@@ -230,7 +224,7 @@ class ClusterUnavailable(AttackError):
 
 
 class SolverError(FairenumError):
-    """Something about a solver plugin."""
+    """A solver plugin cannot be used, or gave no usable answer."""
 
 
 class SolverNotFound(SolverError):
@@ -250,8 +244,8 @@ class SolverBroken(SolverError):
 
 
 class SolverOverwhelmed(SolverError):
-    """A problem is larger than what is solved exactly in bearable time."""
+    """A problem is too large to be solved exactly in bearable time."""
 
 
 class AnswerRefused(SolverError):
-    """A plugin answered, and the answer is not a proven optimum."""
+    """A plugin's answer is not a proven optimum."""

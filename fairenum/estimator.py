@@ -1,4 +1,4 @@
-"""scikit-learn's face of the enumeration."""
+"""`EnumSVC`, the enumeration of near-optimal SVMs as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fairenum.document.machine import ClassWeight, Machine
 from fairenum.document.terms import Distinctness
+from fairenum.document.training import ClassWeight, SvmSettings
 from fairenum.enumeration.distinct import DistinctModels
+from fairenum.enumeration.division import pose
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.experiment import pose
-from fairenum.matrices import Matrix, as_matrix
-from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
 from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import FloatArray, IntArray, SvmProblem, read_only
+from fairenum.svm.sparse_or_dense import Matrix, as_matrix
 
 
 class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -42,7 +42,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         How many models `fit` keeps; `stream` has no such limit.
     distinct
         ``support``: distinct support vectors; ``predictions``: distinct decisions on the audited rows; ``diverse``: a
-        minimum share of the audited rows decided otherwise than by each model before.
+        minimum share of the audited rows decided differently from each model before.
     min_difference
         The minimum share for ``diverse``.
     max_loss
@@ -50,7 +50,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     max_nodes, max_seconds
         Stop after so many solved boxes, or seconds.
     patience
-        Stop after so many models in a row that are nothing new by the chosen notion.
+        Stop after so many models in a row that are not distinct.
     merge_copies
         Treat identical records as one example that is left out copy by copy, instead of row by row.
     ridge
@@ -68,8 +68,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     stopped_
         Why the enumeration ended: models, objective, nodes, time, exhausted or alike.
     ties_
-        Why many supports are few predictors: examples on the margin, and how many of them determine it; None if the
-        supports are not.
+        Why many supports are few predictors: examples on the margin, and how many of them determine it; else None.
     classes_, n_features_in_, support_, intercept_
         As in scikit-learn, of the best model.
 
@@ -121,27 +120,27 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     @classmethod
     def of(
         cls,
-        machine: Machine,
+        svm: SvmSettings,
         n_models: int = 1,
         distinct: Distinctness = "support",
         min_difference: float = 0.01,
         patience: int = 1000,
     ) -> Self:
-        """Build the estimator of a machine, for labels -1 and +1; by default it trains the best model alone."""
-        machine.require_class_weight()
+        """Return the estimator of a `SvmSettings`, for labels -1 and +1; by default for the best model alone."""
+        svm.require_class_weight()
         return cls(
-            machine.cost,
-            kernel=machine.kernel,
-            gamma=machine.gamma,
-            degree=machine.degree,
-            coef0=machine.coef0,
-            solver=machine.solver,
+            svm.cost,
+            kernel=svm.kernel,
+            gamma=svm.gamma,
+            degree=svm.degree,
+            coef0=svm.coef0,
+            solver=svm.solver,
             n_models=n_models,
             distinct=distinct,
             min_difference=min_difference,
             patience=patience,
-            merge_copies=not machine.rows,
-            class_weight=by_label(machine.class_weight),
+            merge_copies=not svm.rows,
+            class_weight=by_label(svm.class_weight),
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -161,10 +160,12 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
         Parameters
         ----------
+        X, y
+            The training rows and their labels, of two classes.
         sample_weight
-            What each row counts: its multiple of C. A row of weight 0 is left out.
+            The weight of each row: its multiple of C. A row of weight 0 is left out.
         audited
-            The rows, the training rows by default, that decide what predicts alike.
+            The rows on which predictions are compared; the training rows by default.
         """
         if not (isinstance(self.n_models, Integral) and self.n_models >= 1):
             raise ValueError(f"n_models must be a whole number >= 1, not {self.n_models!r}")
@@ -183,7 +184,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         sample_weight: npt.ArrayLike | None = None,
         audited: npt.ArrayLike | Matrix | None = None,
     ) -> Iterator[Model]:
-        """Yield the next best model on request, without end but for the limits on loss, nodes and seconds."""
+        """Yield the next best model on request, limited only by loss, nodes, seconds and patience."""
         models, present = self._open(X, y, sample_weight, audited, None)
         return map(present, models)
 
@@ -205,12 +206,12 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         audited: npt.ArrayLike | Matrix | None,
         k: int | None,
     ) -> tuple[DistinctModels, Callable[[Model], Model]]:
-        """Return the stream of models, and how a model is presented in the caller's rows and classes."""
+        """Return the stream of models, and a function that presents a model in the caller's rows and classes."""
         rows = self._checked(X, y, sample_weight)
         watched = rows.X if audited is None else self._table(audited)
-        machine, used = self._machine(), rows.used
+        svm, used = self._svm(), rows.used
         weights = None if rows.weights is None else rows.weights[used]
-        posed = pose(rows.X[used], rows.y[used], machine, weights=weights, ridge=self.ridge)
+        posed = pose(rows.X[used], rows.y[used], svm, weights=weights, ridge=self.ridge)
         present = partial(replace, classes=(self.classes_[0], self.classes_[1]))
         if self.merge_copies or len(used) < len(rows.y):
             rows_of = tuple(used[found] for found in posed.rows_of)
@@ -220,7 +221,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return DistinctModels(enumeration, self.distinct, watched, k, self.min_difference, self.patience), present
 
     def _table(self, X: npt.ArrayLike | Matrix) -> Matrix:
-        """Validate rows to decide about."""
+        """Validate rows to predict."""
         return as_matrix(validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False))
 
     def _checked(self, X: npt.ArrayLike | Matrix, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> _Rows:
@@ -245,12 +246,14 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             raise ValueError(f"C must be a positive number, not {self.C!r}")
         return float(self.C)
 
-    def _machine(self) -> Machine:
+    def _svm(self) -> SvmSettings:
         weight, rows = self._class_weight(), not self.merge_copies
-        return Machine(self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight)
+        return SvmSettings(
+            self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight
+        )
 
     def _class_weight(self) -> ClassWeight:
-        """Return the weights of the second class and the first, or the word that stands for them."""
+        """Return the weights of the second and the first class, or the word that stands for them."""
         asked = self.class_weight
         if asked is None or asked == "balanced":
             return "none" if asked is None else "balanced"
@@ -264,7 +267,7 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """The training rows as the caller knows them, checked."""
+    """The validated training rows, with labels -1 and +1 and optional weights."""
 
     X: Matrix
     y: FloatArray
@@ -272,19 +275,19 @@ class _Rows:
 
     @property
     def used(self) -> IntArray:
-        """The rows that have a weight."""
+        """The rows whose weight is not 0."""
         return np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights)
 
 
 def by_label(weight: ClassWeight) -> Literal["balanced"] | dict[object, float] | None:
-    """Return the class weights of a machine as scikit-learn has them."""
+    """Return the class weights of a `SvmSettings` in scikit-learn's form."""
     if isinstance(weight, str):
         return "balanced" if weight == "balanced" else None
     return {1: weight[0], -1: weight[1]}
 
 
 def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) -> SvmProblem:
-    """Return the problem with one example for each row; one without weight, which all models leave out, costs 1."""
+    """Return the problem with one example per row; rows without weight, which all models leave out, cost 1."""
     cost = np.ones(len(rows.y))
     for example, found in enumerate(rows_of):
         cost[found] = merged.cost[example]
@@ -294,7 +297,7 @@ def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) ->
 def _by_rows(
     problem: SvmProblem, rows_of: Sequence[IntArray], present: Callable[[Model], Model], model: Model
 ) -> Model:
-    """Return a model of merged examples in rows: the first copies carry the weight, the last are left out."""
+    """Return a model of merged examples in terms of rows: first copies carry the weight, last ones are left out."""
     alpha = np.zeros(problem.size)
     left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)
     for example in np.union1d(model.support, list(model.left_out)).astype(int):

@@ -1,4 +1,4 @@
-"""Fairness in a test suite: rules about decisions or about an audit, as an assertion.
+"""Fairness rules as an assertion for test suites, about decisions or an audit.
 
 It works with pytest, unittest and whatever else reports an AssertionError, and imports none of them.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, overload
 
-from fairenum.document.measure_config import MeasureConfig, MeasureOptions
+from fairenum.api import Result
+from fairenum.document.measure_document import MeasureConfig, MeasureOptions
 from fairenum.errors import ConfigError
-from fairenum.phrases import quoted
-from fairenum.result import Result
+from fairenum.runtime.hints import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from fairenum.api import AuditResult
-    from fairenum.dataset.naming import Names
-    from fairenum.document.kinds import JudgedDocument
-    from fairenum.measurement import MeasureResult
+    from fairenum.api import AuditResult, MeasureResult
+    from fairenum.document.files import JudgedDocument
     from fairenum.report.rules import Judgement
+    from fairenum.tables.naming import Names
 
     Judged = TypeVar("Judged", AuditResult, MeasureResult)
+
 
 WhenOpen = Literal["fail", "warn"]
 
 
 class RuleLeftOpen(UserWarning):
-    """A rule was let pass, although the rows leave it open."""
+    """Warns that a rule was let pass although the rows leave it open."""
 
 
 class MeasureArguments(MeasureOptions, total=False):
-    """What else `fairenum.measure` takes."""
+    """The keyword arguments of `fairenum.measure`."""
 
     score: str | None
     label: str | None
@@ -86,17 +86,17 @@ def assert_fair(
         As for `fairenum.measure`. Rules are about one column: of several, `primary` says which.
     rules
         Such as ``"demographic_parity_ratio>=0.8"``; one or several. Of an audit, "selected:", "incumbent:" or "best:"
-        before a rule says whom it is about.
+        before a rule names the model it is about.
     when_open
-        What becomes of a rule that is open. "fail", the default, raises, too, as the exit code 3 of the command line
-        ends a job: few rows must not look like fairness. "warn" lets it pass with a `RuleLeftOpen` warning.
+        What happens to an open rule. "fail", the default, raises, too, as the exit code 3 of the command line ends a
+        job: few rows must not look like fairness. "warn" lets it pass with a `RuleLeftOpen` warning.
     **measuring
-        What else `fairenum.measure` takes (``label="good", favourable="yes", confidence=0.99``).
+        Further arguments of `fairenum.measure` (``label="good", favourable="yes", confidence=0.99``).
 
     Returns
     -------
     MeasureResult or AuditResult
-        What was judged: measured, or as it was given.
+        The result that was judged.
 
     Raises
     ------
@@ -129,9 +129,9 @@ def _judged(
     sensitive: Names,
     measuring: MeasureArguments,
 ) -> AuditResult | MeasureResult:
-    """Measure decisions; what is a result already is judged as it is."""
-    from fairenum.dataset.naming import listed
-    from fairenum.measurement import measure
+    """Return the measured decisions; a result is returned as it is."""
+    from fairenum.api import measure
+    from fairenum.tables.naming import listed
 
     if isinstance(data, Result):
         if decision or sensitive or measuring:
@@ -148,8 +148,8 @@ def _judged(
 
 
 def _failure(document: JudgedDocument, judgements: Sequence[Judgement], when_open: WhenOpen) -> str:
-    """Say which rules are not kept; empty if nothing is wrong."""
-    from fairenum.report.wording import assertion
+    """Return a message about the rules that are not kept; empty if all are."""
+    from fairenum.report import rules as assertion
 
     if document.is_partial:
         return f"{assertion.subject(document)}: {assertion.INTERRUPTED}"
@@ -165,7 +165,7 @@ def _failure(document: JudgedDocument, judgements: Sequence[Judgement], when_ope
 
 
 def _lines(judgement: Judgement) -> Iterator[str]:
-    from fairenum.report.wording.assertion import group_rates
+    from fairenum.report.rules import group_rates
 
     yield f"  {judgement.outcome}: {judgement.rule}: {judgement.reason}"
     if judgement.table:

@@ -1,7 +1,7 @@
-"""scikit-learn's SVC (libsvm): sequential minimal optimisation, from scratch for every box.
+"""Solver plugin for scikit-learn's SVC (libsvm): sequential minimal optimisation, from scratch for every box.
 
-Its answers are coarse by nature (a float32 kernel cache) and with a huge cost it may not finish at all; the
-core's polish makes them exact, so a loose tolerance is the fast choice.
+Its answers are coarse by nature (a float32 kernel cache), and with a huge cost it may not finish at all. The core's
+polish makes them exact, so a loose tolerance is the fast choice.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.errors import ProblemError, SolverBroken
-from fairenum.matrices import Matrix, dense, is_sparse
-from fairenum.problem import FloatArray, IntArray, SvmProblem, read_only
-from fairenum.qp.gram import open_gram
-from fairenum.solvers.protocol import ADVICE, Claim, Solution, Tolerance
+from fairenum.solvers.protocol import ADVICE, Tolerance
+from fairenum.svm.gram import open_gram
+from fairenum.svm.problem import Claim, FloatArray, IntArray, Solution, SvmProblem, read_only
+from fairenum.svm.sparse_or_dense import Matrix, dense, is_sparse
 
 
 @dataclass(frozen=True, slots=True)
 class LibsvmSolver:
-    """SVC of scikit-learn.
+    """Solver plugin for scikit-learn's SVC.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class LibsvmSolver:
                 raise ProblemError(f"libsvm's {option} must be a positive number, not {value!r}")
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> LibsvmWorkspace:  # noqa: ARG002 - see `tol`
-        """Prepare the features, or the kernel matrix if there is a ridge, which no kernel of SVC has."""
+        """Prepare the features, or with a ridge, which no kernel of SVC has, the kernel matrix."""
         return LibsvmWorkspace(self, problem)
 
 
 class LibsvmWorkspace:
-    """One problem, trained from scratch on the examples that are left in the box."""
+    """A problem trained from scratch on the examples that a box allows."""
 
     def __init__(self, options: LibsvmSolver, problem: SvmProblem) -> None:
         self._options, self._problem = options, problem
@@ -63,7 +63,7 @@ class LibsvmWorkspace:
         self._matrix = _kernel_matrix(problem) if problem.ridge else None
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:  # noqa: ARG002 - SVC takes none
-        """Train on the examples with room in the box; with weights of 0 SVC would misreport the support."""
+        """Train on the examples that the box allows; given weights of 0, SVC would misreport the support."""
         rows = np.flatnonzero(upper)
         alpha = np.zeros(len(upper))
         if len(np.unique(self._problem.y[rows])) < 2:
@@ -73,12 +73,12 @@ class LibsvmWorkspace:
         return Claim(read_only(alpha), finished=finished)
 
     def _train(self, rows: IntArray, box: FloatArray) -> tuple[FloatArray, bool]:
-        """Return SVC's answer on some rows, and whether it got there within its iterations."""
+        """Return SVC's answer on some rows, and whether it converged within its iterations."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.svm import SVC
 
         kernel, options = self._problem.kernel, self._options
-        machine = SVC(
+        svm = SVC(
             C=1.0,  # the boxes are the weights
             kernel=kernel.name if self._matrix is None else "precomputed",
             gamma=kernel.gamma,
@@ -92,16 +92,16 @@ class LibsvmWorkspace:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said by `finished`
             try:
-                machine.fit(table, self._problem.y[rows], sample_weight=box)
+                svm.fit(table, self._problem.y[rows], sample_weight=box)
             except ValueError as error:
                 raise SolverBroken(f"solver 'libsvm' failed: {error} {ADVICE.capitalize()}") from error
         shares = np.zeros(len(rows))
-        shares[machine.support_] = np.abs(dense(machine.dual_coef_)[0])
-        return shares, machine.fit_status_ == 0
+        shares[svm.support_] = np.abs(dense(svm.dual_coef_)[0])
+        return shares, svm.fit_status_ == 0
 
 
 def _common_margin(linear: FloatArray) -> float:
-    """Return the value shared by all entries of the linear term: the margin, which SVC fixes at 1."""
+    """Return the common value of the linear term: the margin, which SVC fixes at 1."""
     margin = float(linear[0])
     if margin <= 0.0 or (linear != margin).any():
         raise ProblemError(
@@ -112,7 +112,7 @@ def _common_margin(linear: FloatArray) -> float:
 
 
 def _around_zero(problem: SvmProblem) -> Matrix:
-    """Return the features moved to where libsvm sees most of their digits, if the kernel does not mind."""
+    """Return the features centred, so that libsvm sees most of their digits, where the kernel allows it."""
     if problem.kernel.name == "poly" or is_sparse(problem.X):
         return problem.X
     return np.asarray(problem.X - problem.X.mean(axis=0))

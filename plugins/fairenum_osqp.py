@@ -1,7 +1,7 @@
-"""OSQP: operator splitting on the sparse form, set up once, warm-started for every box.
+"""Solver plugin for OSQP: operator splitting on the sparse form, set up once, warm-started for every box.
 
-Neither "solved" nor a polish that "succeeded" is a proof: with a huge cost both have been seen with a
-relative gap of 40. An answer counts when its certificate says so, else OSQP is asked for more accuracy.
+Neither "solved" nor a polish that "succeeded" is a proof: with a huge cost both have been seen with a relative gap of
+40. An answer counts when its certificate says so; else OSQP is asked for more accuracy.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.errors import ProblemError, SolverBroken
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.qp.sparse_form import sparse_form
-from fairenum.solvers.protocol import ADVICE, Claim, Solution, Tolerance
+from fairenum.solvers.protocol import ADVICE, Tolerance
+from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem
+from fairenum.svm.sparse_form import sparse_form
 
 GOOD = 2e-2  # relative gap of an answer from which the core takes over
 FIRST_RHO = 0.1
@@ -23,7 +23,7 @@ USABLE = ("OSQP_SOLVED", "OSQP_SOLVED_INACCURATE", "OSQP_MAX_ITER_REACHED")
 
 @dataclass(frozen=True, slots=True)
 class OsqpSolver:
-    """OSQP, version 1.
+    """Solver plugin for OSQP, version 1.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class OsqpSolver:
 
 
 class OsqpWorkspace:
-    """One problem in OSQP; a box is new bounds on the same factorisation."""
+    """A problem opened in OSQP; a box is new bounds on the same factorisation."""
 
     def __init__(self, options: OsqpSolver, problem: SvmProblem) -> None:
         import osqp
@@ -82,7 +82,7 @@ class OsqpWorkspace:
             raise SolverBroken(f"solver 'osqp' could not set up the problem: {error}; {ADVICE}") from error
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Ask for more accuracy until the answer is good, or until that was the last."""
+        """Ask for more accuracy until the answer is good, or until the last accuracy was tried."""
         self._solver.update(u=self._ceiling(upper))
         self._solver.update_settings(rho=FIRST_RHO)  # else the answer would depend on the boxes solved before
         self._solver.warm_start(*self._first_point(upper, start))
@@ -98,7 +98,7 @@ class OsqpWorkspace:
         return Claim(best, finished=gap <= GOOD)
 
     def _attempt(self, upper: FloatArray) -> FloatArray:
-        """Run OSQP once, and refuse what is no attempt at an answer."""
+        """Run OSQP once; raise if it stopped without an answer."""
         result = self._solver.solve(raise_error=False)
         status = self._status(result.info.status_val)
         if status.name not in USABLE:
@@ -106,11 +106,11 @@ class OsqpWorkspace:
         return self._form.alpha(np.asarray(result.x), upper)
 
     def _ceiling(self, upper: FloatArray) -> FloatArray:
-        """Return the upper ends of all rows: the box, then the equations."""
+        """Return the upper bounds of all rows: the box, then the equations."""
         return np.concatenate([self._form.box(upper), np.zeros(self._form.equations.shape[0])])
 
     def _first_point(self, upper: FloatArray, start: Solution | None) -> tuple[FloatArray, FloatArray]:
-        """Return variables and multipliers to begin with: those of the start, else zeros."""
+        """Return initial variables and multipliers: those of the start, else zeros."""
         form = self._form
         if start is None:
             return np.zeros(form.variables), np.zeros(form.size + form.equations.shape[0])

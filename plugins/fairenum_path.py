@@ -1,24 +1,24 @@
-"""The native solver: interior point for a cold start, then exact active-set paths; see `fairenum.qp.workspace`."""
+"""Solver plugin for the native solver: interior point, then exact active-set paths (`fairenum.svm.workspace`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fairenum.problem import SvmProblem
 from fairenum.solvers.protocol import SolverWorkspace, Tolerance
+from fairenum.svm.problem import SvmProblem
 
 
 @dataclass(frozen=True, slots=True)
 class PathSolver:
-    """Exact solver with paths that leave examples out and let them in."""
+    """The exact native solver, with paths that leave examples out and admit them."""
 
     name: ClassVar[str] = "path"
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     install: ClassVar[str] = "pip install fairenum"
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> SolverWorkspace:  # noqa: ARG002 - exact anyway
-        """Prepare the problem: signed features for a linear kernel, the kernel matrix for others."""
-        from fairenum.qp.workspace import PathWorkspace  # compiled, which nobody needs who only lists the solvers
+        """Prepare the problem's Gram: signed features, a kernel matrix, or rows of one."""
+        from fairenum.svm.workspace import PathWorkspace
 
         return PathWorkspace(problem)

@@ -1,4 +1,4 @@
-"""PIQP: a proximal interior point method on the sparse form, accurate by itself and without a warm start."""
+"""Solver plugin for PIQP: a proximal interior point method on the sparse form, accurate, without warm starts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from fairenum.errors import ProblemError, SolverBroken
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.qp.sparse_form import sparse_form
-from fairenum.solvers.protocol import ADVICE, Claim, Solution, Tolerance
+from fairenum.solvers.protocol import ADVICE, Tolerance
+from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem
+from fairenum.svm.sparse_form import sparse_form
 
 
 @dataclass(frozen=True, slots=True)
 class PiqpSolver:
-    """PIQP, version 0.6 or later.
+    """Solver plugin for PIQP, version 0.6 or later.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class PiqpSolver:
 
 
 class PiqpWorkspace:
-    """One problem in PIQP; a box is new bounds on the same pattern."""
+    """A problem opened in PIQP; a box is new bounds on the same sparsity pattern."""
 
     def __init__(self, options: PiqpSolver, problem: SvmProblem) -> None:
         import piqp

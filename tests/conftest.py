@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from fairenum.auditing import reachable
+from fairenum.auditing import ambiguity_stage
 
 # No deadline: the machine may be busy, and the first example may compile the inner loop.
 settings.register_profile(
@@ -21,7 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 def little_work():
     """Tighten the bounds of the gap less in most tests: they stay as true, and audits take half the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reachable, "RANGE_WORK", 4e6)
+        patch.setattr(ambiguity_stage, "RANGE_WORK", 4e6)
         yield
 
 

@@ -1,7 +1,7 @@
-"""Label-flip injection: how fair the models of a table stay when somebody lies about its labels."""
+"""Simulated label flips: how fair the models of a table stay when some of its training labels are false."""
 
-from fairenum.attack.simulate import Simulation, simulate
+from fairenum.attack.simulation import Simulation, simulate
 from fairenum.attack.strategies import list_strategies
-from fairenum.document.attack_config import AttackConfig
+from fairenum.document.attack_document import AttackConfig
 
 __all__ = ["AttackConfig", "Simulation", "list_strategies", "simulate"]

@@ -1,6 +1,6 @@
-"""How labels are flipped: each strategy is a function of a scene and a budget to the training rows to flip.
+"""Attack strategies: functions of a scene and a budget that return the training rows whose labels to flip.
 
-A strategy of one's own is such a function, registered in the entry-point group ``fairenum.attacks``; these are, too.
+Strategies, these and a user's own, are registered in the entry-point group ``fairenum.attacks``.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ from typing import cast
 
 import numpy as np
 
-from fairenum.attack.flipping import FlippableSvm
-from fairenum.attack.scene import Scene
-from fairenum.dataset import merge_identical
+from fairenum.attack.scene import FlippableSvm, Scene
+from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.errors import StrategyBroken, StrategyConflict, StrategyNotFound
-from fairenum.foreign import entered, left
-from fairenum.problem import FloatArray, IntArray
-from fairenum.registry import Entry, Registry
-from fairenum.scoring.counts import BoolArray
-from fairenum.selection import ROUNDING_DIGITS
-from fairenum.solvers.protocol import Solution
+from fairenum.metrics.counts import BoolArray
+from fairenum.runtime.plugins import Entry, Registry, entered, left
+from fairenum.svm.problem import FloatArray, IntArray, Solution
+from fairenum.tables import merge_identical
 
 Strategy = Callable[[Scene, int], IntArray]
+
 
 UNFAVOURABLE = -1
 MOST_ROUNDS = 100  # of alfa; it settles after a handful
@@ -42,7 +40,7 @@ def random(scene: Scene, budget: int) -> IntArray:
 
 
 def group(scene: Scene, budget: int) -> IntArray:
-    """Flip random rows of the target group in one direction, to unfavourable if none is asked for."""
+    """Flip random rows of the target group in one direction, to unfavourable unless the scene has another."""
     allowed = scene.in_target & scene.flippable(UNFAVOURABLE)
     return scene.candidates(allowed, budget, "rows of that group to flip in that direction")[:budget]
 
@@ -70,12 +68,12 @@ def support(scene: Scene, budget: int) -> IntArray:
 
 
 def greedy_parity(scene: Scene, budget: int) -> IntArray:
-    """Flip one row after the other, each time the one whose flip raises the gap most, with the model trained anew.
+    """Flip one row after another, each time the one that raises the gap most, with the model trained anew.
 
-    The gap is measured on the rows that the attacker watches. It is a step function, and a machine may bear several
-    flips before any decision changes; so flips of equal effect are told apart by their headway: by how much cheaper a
-    flip makes the prejudice (the machine trained on labels that follow the group alone) in comparison with the machine
-    as it is. A second attempt goes by headway alone, and the attempt that ends with the larger gap is made.
+    The gap is measured on the rows that the attacker watches. It is a step function, and a model may bear several flips
+    before any decision changes; so flips of equal effect are told apart by their headway: by how much cheaper a flip
+    makes the prejudiced model (trained on labels that follow the group alone) in comparison with the model as it is. A
+    second attempt goes by headway alone, and the attempt that ends with the larger gap is made.
     """
     allowed = scene.flippable()
     scene.candidates(allowed, budget, "rows to flip in that direction")
@@ -88,7 +86,7 @@ def greedy_parity(scene: Scene, budget: int) -> IntArray:
 def _greedy(
     scene: Scene, svm: FlippableSvm, allowed: BoolArray, budget: int, *, by_gap: bool
 ) -> tuple[BoolArray, list[int]]:
-    """Flip the best row again and again: by the gap that it leads to, then by headway, or by headway alone."""
+    """Flip the best row repeatedly: by the gap that results and then by headway, or by headway alone."""
     flipped = np.zeros(len(scene.train), dtype=np.bool_)
     prejudice = _regret(scene, svm, svm.solve(scene.in_target == (scene.train.y > 0)))
     chosen: list[int] = []
@@ -107,23 +105,23 @@ def _greedy(
 
 
 def _gaps(scene: Scene, values: FloatArray) -> FloatArray:
-    """Measure the gap that the attacker sees, given decision values of some models; an undefined one is none."""
+    """Measure the gap that the attacker sees, given decision values of some models; an undefined gap counts as 0."""
     return np.nan_to_num(np.round(scene.watched.gaps(values, scene.metric), ROUNDING_DIGITS))
 
 
 def _kinds(scene: Scene, allowed: BoolArray) -> IntArray:
-    """Return one row of each kind: flipping either of two identical ones has one effect."""
+    """Return one row of each set of identical rows, whose flips have equal effects."""
     rows = np.flatnonzero(allowed)
     return rows[merge_identical(scene.train.X[rows], scene.train.y[rows]).first]
 
 
 def alfa(scene: Scene, budget: int) -> IntArray:
-    """Flip the rows that make the machine learn most wrongly: adversarial label flips (Xiao et al., 2012).
+    """Flip the rows that make the trained model most wrong: adversarial label flips (Xiao et al., 2012).
 
-    The attack looks for labels that the machine fits well and the clean model does badly on. Given the flips, the
-    machine is trained; given the machine, the best flips are those that lower (its loss - the clean model's loss) most.
-    The two steps take turns until the flips stay the same. Unlike in the paper all of the budget is spent, and a row
-    is flipped wholly or not at all, which solves the linear programme in between exactly.
+    The attack looks for labels that an SVM fits well and the clean model does badly on. Given the flips, the SVM is
+    trained; given the SVM, the best flips are those that lower (its loss - the clean model's loss) most. The two steps
+    take turns until the flips stay the same. Unlike in the paper all of the budget is spent, and a row is flipped
+    wholly or not at all, which solves the linear programme in between exactly.
     """
     rows = np.sort(scene.candidates(scene.flippable(), budget, "rows to flip in that direction"))
     svm, flipped = FlippableSvm(scene), np.zeros(len(scene.train), dtype=np.bool_)
@@ -141,7 +139,7 @@ def alfa(scene: Scene, budget: int) -> IntArray:
 
 
 def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
-    """Return how much more the flipped label of each row costs than its own, by a trained machine."""
+    """Return how much more the flipped label of each row costs than its own label, by a trained model."""
     values = scene.train.y * svm.decide(solution, scene.train.X)
     own, other = np.split(svm.weights, 2)
     return np.asarray(other * np.maximum(0.0, 1.0 + values) - own * np.maximum(0.0, 1.0 - values))
@@ -161,12 +159,12 @@ STRATEGIES = Registry(
 
 
 def list_strategies(entry_points: Iterable[Entry] | None = None) -> tuple[str, ...]:
-    """Return the names of all strategies that are installed."""
+    """Return the names of all installed strategies."""
     return tuple(dict.fromkeys(entry.name for entry in STRATEGIES.entries(entry_points)))
 
 
 def rows_to_flip(name: str, strategy: Strategy, scene: Scene, budget: int) -> IntArray:
-    """Ask a strategy for its flips, and refuse an answer that is none."""
+    """Ask a strategy for the rows to flip; refuse an answer that is not as many different rows as the budget."""
     token = entered()
     try:
         answer = np.asarray(strategy(scene, budget))

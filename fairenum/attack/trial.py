@@ -1,7 +1,7 @@
-"""One trial: a draw of a table, its clean model, and what each attack makes of it.
+"""One trial: a draw of a table, its clean model, and the models and defences after each attack.
 
-A trial is a function of what it is given, whoever runs it: in this process, in another, or on another machine. What
-goes wrong in it is part of its record.
+A trial depends on nothing but its input, wherever it runs: in this process, in another, or on another computer. Its
+failures are part of its record.
 """
 
 from __future__ import annotations
@@ -12,26 +12,86 @@ from itertools import product
 
 import numpy as np
 
-from fairenum.attack.harm import detection, recovery
+from fairenum.attack.defences import DEFENCES, Aftermath
 from fairenum.attack.scene import Scene
 from fairenum.attack.strategies import STRATEGIES, rows_to_flip
-from fairenum.budget import OutOfTime
-from fairenum.dataset import Dataset
-from fairenum.dataset.groups import named_groups
-from fairenum.document.attack_config import AttackConfig, budget
-from fairenum.document.machine import Tolerances
+from fairenum.document.attack_document import (
+    AttackConfig,
+    Attacked,
+    Defended,
+    Failure,
+    Measured,
+    RecoveryRanks,
+    TrialDetection,
+    TrialRecord,
+    budget,
+)
 from fairenum.document.terms import Gap
-from fairenum.document.trial import Attacked, Defended, Failure, Measured, TrialRecord
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.division import EncodedRows, encode
+from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.enumeration.model import Model
 from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
-from fairenum.experiment import EncodedRows, encode
-from fairenum.matrices import distinct
-from fairenum.mitigation.defences import DEFENCES, Aftermath
-from fairenum.problem import FloatArray, IntArray
-from fairenum.scoring import score
-from fairenum.solvers.guarding import watching
-from fairenum.threads import one_thread
+from fairenum.metrics import score
+from fairenum.metrics.counts import BoolArray
+from fairenum.runtime.budget import OutOfTime
+from fairenum.runtime.parallel import one_thread
+from fairenum.solvers.isolation import watching
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.sparse_or_dense import distinct
+from fairenum.tables import Dataset, merge_identical
+from fairenum.tables.groups import named_groups
+
+
+def recovery(gaps: FloatArray, errors: FloatArray, is_constant: BoolArray, clean_gap: float | None) -> RecoveryRanks:
+    """Find the first listed model whose gap is no larger than the clean one, at no more error than model 1.
+
+    Gaps and errors are those of the listed models on the holdout; a model that decides all rows alike recovers nothing.
+    `clean_gap` is that of the model before the labels were flipped.
+    """
+    if clean_gap is None:
+        return RecoveryRanks()
+    gap, error = np.round(gaps - clean_gap, ROUNDING_DIGITS), np.round(errors - errors[0], ROUNDING_DIGITS)
+    return RecoveryRanks(
+        rank=_first(~is_constant & (gap <= 0.0) & (error <= 0.0)),
+        paper_rank=_first(~is_constant & (gap < 0.0) & (error < 0.0)),
+    )
+
+
+def _first(marks: BoolArray) -> int | None:
+    return int(marks.argmax()) + 1 if marks.any() else None
+
+
+def detection(
+    models: tuple[Model, ...], gaps: FloatArray, is_constant: BoolArray, train: EncodedRows, flipped: IntArray
+) -> TrialDetection | None:
+    """Compare the rows that fairer models leave out with the flipped rows; None if no fairer model leaves out any.
+
+    Which of several identical rows is left out is arbitrary, so each counts as the share of flipped ones among them.
+    `train` has the labels that the attack left.
+    """
+    is_fairer = ~is_constant & (np.round(gaps - gaps[0], ROUNDING_DIGITS) < 0.0)
+    left_out = sorted({row for place in np.flatnonzero(is_fairer) for row in models[place].left_out})
+    if not left_out or not len(flipped):
+        return None
+    guilt = _shares(train, flipped)
+    hits = float(guilt[left_out].sum())
+    return TrialDetection(
+        left_out=len(left_out),
+        precision=hits / len(left_out),
+        recall=hits / len(flipped),
+        chance=len(flipped) / len(train),
+        support_chance=float(guilt[models[0].support].mean()),
+    )
+
+
+def _shares(train: EncodedRows, flipped: IntArray) -> FloatArray:
+    """Return for each row the share of flipped rows among those identical to it."""
+    merged = merge_identical(train.X, train.y)
+    counts = np.bincount(merged.inverse[flipped], minlength=len(merged))
+    return np.asarray((counts / merged.copies)[merged.inverse])
+
 
 TIED = 1e-9  # objectives that differ by less are equal as far as is proven
 DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
@@ -39,12 +99,10 @@ DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What one trial is about.
+    """The input of one trial.
 
     Attributes
     ----------
-    number, seed
-        Its place among the trials, and its seed.
     table
         The rows of the draw: those to train on, to select by, and to hold out, in this order.
     config
@@ -57,7 +115,7 @@ class Trial:
     config: AttackConfig
 
     def encoded(self) -> tuple[EncodedRows, EncodedRows | None, EncodedRows]:
-        """Return the rows to train on, to select by if there are any, and to hold out, encoded without a leak."""
+        """Return the rows to train on, to select by if any, and to hold out; the encoding is fitted on the first."""
         ends = np.cumsum(self.config.sizes_for(len(self.table))).astype(int)
         train, selection, holdout = np.split(np.arange(len(self.table)), ends[:-1])
         parts = (train, holdout, selection) if selection.size else (train, holdout)
@@ -68,8 +126,8 @@ class Trial:
 
 @one_thread()
 def run_trial(trial: Trial) -> TrialRecord:
-    """Run one trial; its numbers are the same everywhere."""
-    with watching(trial.config.machine) as watch:
+    """Run one trial in one thread, so that its numbers are equal everywhere."""
+    with watching(trial.config.svm) as watch:
         return _run(trial).but(lapse=watch.lapse)
 
 
@@ -92,7 +150,7 @@ def _run(trial: Trial) -> TrialRecord:
 
 
 def failed(trial: Trial, error: BaseException) -> TrialRecord:
-    """Return the record of a trial of which nothing came back."""
+    """Return the record of a trial that failed as a whole."""
     return TrialRecord(trial.number, trial.seed, None, (), (Failure(None, None, _message(error)),))
 
 
@@ -102,7 +160,7 @@ def _message(error: BaseException) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draw:
-    """The rows of a trial, encoded, and the model that they give before any flip."""
+    """The encoded rows of a trial, and the measures of the model that they give before any flip."""
 
     scene: Scene
     selection: EncodedRows | None
@@ -120,7 +178,7 @@ class _Draw:
             target=train.groups.names.index(str(config.group)),
             direction=DIRECTIONS[config.direction],
             metric=config.metric,
-            machine=config.machine,
+            svm=config.svm,
             seed=trial.seed,
         )
         model = scene.fit()
@@ -128,7 +186,7 @@ class _Draw:
         return cls(scene, selection, holdout, config, Measured(*measures, _train_gap(model, scene)))
 
     def attacked(self, name: str, flips: float) -> Attacked:
-        """Flip labels, list the best models of what is left, and measure what that has done."""
+        """Flip labels, list the best models of the flipped rows, and measure the effects."""
         scene, holdout = self.scene, self.holdout
         rows = rows_to_flip(name, STRATEGIES.load(name), scene, budget(flips, len(scene.train)))
         poisoned = _flipped(scene.train, rows)
@@ -137,7 +195,7 @@ class _Draw:
         scores = score(holdout.decisions(values))
         gaps, is_constant = getattr(scores.gaps, scene.metric), scores.is_constant
         tolerances = Tolerances(scene.metric)  # an audit's, but nothing is guarded against a model 1 that is poisoned
-        after = Aftermath(poisoned, self.selection, holdout, models, len(rows), scene.machine, tolerances, scene.seed)
+        after = Aftermath(poisoned, self.selection, holdout, models, len(rows), scene.svm, tolerances, scene.seed)
         return Attacked(
             *_gap_and_error(values[0], holdout, scene.metric),
             _train_gap(models[0], scene),
@@ -153,9 +211,9 @@ class _Draw:
         )
 
     def _listed(self, poisoned: EncodedRows) -> tuple[Model, ...]:
-        """List the best models of the rows that the attack left."""
+        """List the best models of the attacked rows."""
         config, audited = self.config, distinct(self.holdout.X)
-        svm = EnumSVC.of(config.machine, config.k, config.distinct, config.min_difference, config.patience)
+        svm = EnumSVC.of(config.svm, config.k, config.distinct, config.min_difference, config.patience)
         return tuple(svm.fit(poisoned.X, poisoned.y, audited=audited).models_)
 
     def _defended(self, name: str, after: Aftermath) -> Defended:
@@ -175,12 +233,12 @@ def _flipped(train: EncodedRows, rows: IntArray) -> EncodedRows:
 
 
 def _train_gap(model: Model, scene: Scene) -> float | None:
-    """Measure the gap on the training rows, which is what an attacker sees."""
+    """Measure the gap on the training rows, which an attacker sees."""
     return _defined(scene.train.gaps(model.decision_function(scene.train.X)[None], scene.metric)[0])
 
 
 def _gap_and_error(values: FloatArray, rows: EncodedRows, metric: Gap) -> tuple[float | None, float | None]:
-    """Measure one model, given its decision values, or signs, on some rows."""
+    """Measure gap and error of one model, given its decision values, or signs, on some rows."""
     scores = score(rows.decisions(values[None]))
     return _defined(getattr(scores.gaps, metric)[0]), _defined(scores.overall.error[0])
 

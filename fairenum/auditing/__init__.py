@@ -1,1 +1,1 @@
-"""The audit: from a table to the fairest near-optimal model, and to a document that says how sure that is."""
+"""The audit of a table: near-optimal models listed, scored and compared, and the fairest selected."""

@@ -1,4 +1,4 @@
-"""Why a model is fairer than model 1: what its left-out records have in common, and which of them matter."""
+"""Why a model is fairer than model 1: traits of the records that it leaves out, and the few that matter most."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from collections.abc import Iterator
 import numpy as np
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.members import cell, left_out
-from fairenum.auditing.training import Training
-from fairenum.dataset import Column
+from fairenum.auditing.model_facts import cell, left_out
+from fairenum.auditing.model_training import Training
 from fairenum.document.choice import Cluster, Core, Explanation
 from fairenum.document.value import Parts
-from fairenum.enumeration.core import smallest_core
-from fairenum.enumeration.influence import Influence
+from fairenum.enumeration.division import Division
+from fairenum.enumeration.influence import Influence, smallest_core
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
-from fairenum.experiment import Division
-from fairenum.problem import FloatArray, IntArray
-from fairenum.scoring import Gap
-from fairenum.scoring.estimates import plain
-from fairenum.scoring.operating import Operating
+from fairenum.metrics import Gap
+from fairenum.metrics.intervals import plain
+from fairenum.metrics.operating_point import Operating
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.tables import Column
 
 SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
 FEW_VALUES = 10  # a numeric feature with at most as many values is as good as categorical
+
+
 SOLVES, WORK = (4, 60), 5e7
 
 
@@ -51,7 +52,7 @@ def _values(model: Model, watched: Watched) -> FloatArray:
 
 
 def _core(first: Model, model: Model, watched: Watched, division: Division, training: Training) -> Core:
-    """Find the fewest examples that still give most of the gain, and say what they give."""
+    """Find the fewest left-out examples that still give most of the gain, and measure their effect."""
     problem, start = training.problem, _gap(first, watched)
     core = smallest_core(
         training.workspace,
@@ -74,7 +75,7 @@ def _core(first: Model, model: Model, watched: Watched, division: Division, trai
 
 
 def _importance(model: Model, watched: Watched) -> FloatArray:
-    """Estimate what putting each example back would add to the gap."""
+    """Estimate how much putting each example back would add to the gap."""
     problem, values = model.problem, _values(model, watched)
     slope = watched.slope(values, float(values.std()) or 1.0, 0.0)
     influence = Influence(problem, watched.rows.X)
@@ -82,14 +83,14 @@ def _importance(model: Model, watched: Watched) -> FloatArray:
 
 
 def few_valued(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Keep the features of few values, which records can be said to share."""
+    """Keep the categorical features, and numeric ones of few values, in which records can be said to agree."""
     return tuple(one for one in columns if not one.is_numeric or len(np.unique(one.values)) <= FEW_VALUES)
 
 
 def clusters(model: Model, division: Division, training: Training, columns: tuple[Column, ...]) -> list[Cluster]:
-    """Divide the left-out records by label and group, and say what else most of each part share in some columns.
+    """Divide the left-out records by label and group, and find the values that most of each part share.
 
-    Of identical records some of which are left out, each is as good as the other: they count by the share that is.
+    Where only some of several identical records are left out, each counts as the share that is.
     """
     if not model.left_out:
         return []
@@ -117,7 +118,7 @@ def clusters(model: Model, division: Division, training: Training, columns: tupl
 
 
 def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) -> Iterator[tuple[str, float | str]]:
-    """Name the values that most of some records have."""
+    """Yield the columns in which most of the records have one value, with that value."""
     for column in columns:
         values = [cell(value) for value in column.values[rows]]
         totals: dict[float | str, float] = {}

@@ -1,47 +1,62 @@
-"""The models of an audit: enumerated, told apart by their decisions, and interrupted without loss."""
+"""The listing of models: enumerated ones best first, joined by those of the guided and the tilted search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from fairenum.auditing.estimate import scoring_seconds
-from fairenum.auditing.training import Training
-from fairenum.budget import NEVER, Deadline, OutOfTime, checkpoint, how_ended
-from fairenum.dataset import Groups
+from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.model_training import Training
+from fairenum.auditing.schedule import scoring_seconds
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.deciding import Decide
-from fairenum.document.models import MarginTies
-from fairenum.document.terms import ListingEnd, Origin, Part
+from fairenum.document.models import GuidedRun, MarginTies, TiltedRun
+from fairenum.document.terms import ListingEnd, Obstacle, Origin, Part, TiltedEnd
+from fairenum.document.training import Decide
 from fairenum.enumeration.distinct import DistinctModels
+from fairenum.enumeration.division import PARTS, Division, operating_point
+from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.errors import SolverError
-from fairenum.experiment import PARTS, Division, operating_point
-from fairenum.matrices import distinct, stacked
-from fairenum.problem import FloatArray, IntArray
-from fairenum.progress import Progress
-from fairenum.scoring import Decisions
-from fairenum.scoring.operating import Cut, Operating, OperatingPoint
+from fairenum.enumeration.tilted import TiltedSearch
+from fairenum.enumeration.unfairness import Watched
+from fairenum.errors import ConfigError, ProblemError, SolverError
+from fairenum.metrics import Decisions
+from fairenum.metrics.operating_point import Cut, Operating, OperatingPoint
+from fairenum.metrics.pareto import tied_ranks
+from fairenum.runtime.budget import (
+    NEVER,
+    Deadline,
+    OutOfTime,
+    Progress,
+    checkpoint,
+    how_ended,
+    is_time_over,
+    seconds_left,
+)
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import FloatArray, IntArray, SvmProblem
+from fairenum.svm.sparse_or_dense import distinct, stacked
+from fairenum.tables import Groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """The models, best first, and how they were found.
+    """The models, best first, with how they were found and how they decide.
 
     Attributes
     ----------
     origins
         How each was found: exact, guided or tilted.
     sizes
-        How many supports decide as each model does; 1 for one that was searched for, as nobody counted.
+        How many supports decide as each model does; 1 for a model of a search, where they are not counted.
     point, cuts
-        Where models are cut, and where that is for each of them.
+        The operating point, and the cut of each model there.
     values
-        Decision values by split, shape (models, rows), minus the cut: what is at least 0 is favourable.
+        Decision values by split, shape (models, rows), minus the cut: values of at least 0 are favourable.
     stopped
         Why the enumeration ended.
     ties
@@ -74,21 +89,21 @@ class Listing:
 
     @property
     def objective_ratio(self) -> FloatArray:
-        """Objective of each model as a share of that of model 1; NaN for a tilted one, which has none."""
+        """Objective of each model as a share of that of model 1; NaN for a tilted model, which has none."""
         first = self.models[0].objective
         return np.array([np.nan if model.tilt else model.objective / first for model in self.models])
 
     @property
     def loss_ratio(self) -> FloatArray:
-        """Loss of each model on all training examples, against that of model 1, minus 1."""
+        """Relative rise of each model's loss on all training examples over that of model 1."""
         return np.array([model.loss_ratio for model in self.models])
 
     def uncut(self, part: Part) -> FloatArray:
-        """Return the decision values of a split as the models give them."""
+        """Return the decision values of a split without the cut subtracted."""
         return np.asarray(self.values[part] + np.array([[cut.value] for cut in self.cuts]))
 
     def decisions(self, division: Division, part: Part, column: str | None) -> Decisions:
-        """Return what the models decide about a split, with the groups of a column, or everyone in one."""
+        """Return the decisions of the models about a split, with the groups of a column, or all rows in one group."""
         decisions, rows = division.part(part).decisions(self.values[part]), division.rows[part]
         if column is None:
             return replace(decisions, groups=Groups.everyone(len(rows)))
@@ -98,7 +113,7 @@ class Listing:
 def enumerate_models(
     division: Division, training: Training, config: AuditConfig, progress: Progress, deadline: Deadline = NEVER
 ) -> Listing:
-    """List the near-optimal models; what has been found when the user interrupts, or at a deadline, is kept.
+    """List the near-optimal models; an interrupt or a deadline keeps those found so far.
 
     Models are told apart on the rows whose decisions are audited, by their features alone: no label of the selection
     split or the holdout has a say.
@@ -134,7 +149,7 @@ def enumerate_models(
 def cut_values(
     models: list[Model], division: Division, point: OperatingPoint
 ) -> tuple[tuple[Cut, ...], dict[Part, FloatArray]]:
-    """Cut models by the selection split, and return their decision values on both, shape (models, rows)."""
+    """Cut models by the selection split, and return cuts and decision values on both splits, shape (models, rows)."""
     values = {part: [model.decision_function(division.part(part).X) for model in models] for part in PARTS}
     cuts = tuple(map(point.cut, values["selection"]))
     centred = {
@@ -146,9 +161,10 @@ def cut_values(
 def _collect(
     stream: DistinctModels, k: int, progress: Progress, later: Callable[[], None]
 ) -> tuple[list[Model], ListingEnd | None]:
-    """Take models until the stream ends, time is over, the user interrupts, or the solver fails; say which.
+    """Take models until the stream ends, time is over, the user interrupts, or the solver fails, and tell which.
 
-    What was proven by then stays proven. Every model also takes time later, when it is scored.
+    Models found by then stay proven. Every model also takes time later, when it is scored, so the deadline moves
+    forward.
     """
     models: list[Model] = []
     progress("enumerate", 0, k)
@@ -166,3 +182,179 @@ def _collect(
     except (KeyboardInterrupt, OutOfTime) as reason:
         return models, how_ended(reason)
     return models, None
+
+
+def joined(listing: Listing, candidates: Sequence[Model], origin: Origin, division: Division) -> Listing:
+    """Add models to a listing, except those that decide all audited rows as another model does.
+
+    The best objective comes first. Tilted models, which have no objective to compare, follow in ascending order of
+    loss. Of equal models those that were listed before come first.
+    """
+    if not candidates:
+        return listing
+    models, listed = [*listing.models, *candidates], len(listing.models)
+    cuts, found = cut_values([*candidates], division, listing.point)
+    cuts = (*listing.cuts, *cuts)
+    values = {part: np.array([*listing.values[part], *found[part]]) for part in PARTS}
+    decided = np.hstack([values[part] >= 0.0 for part in PARTS])
+    order = [
+        place for place in _order(models) if place < listed or not (decided[:place] == decided[place]).all(1).any()
+    ]
+    origins = [listing.origins[place] if place < listed else origin for place in order]
+    return replace(
+        listing,
+        models=_certified([models[place] for place in order], origins),
+        origins=tuple(origins),
+        sizes=tuple(listing.sizes[place] if place < listed else 1 for place in order),
+        cuts=tuple(cuts[place] for place in order),
+        values={part: values[part][order] for part in PARTS},
+    )
+
+
+def _order(models: Sequence[Model]) -> IntArray:
+    is_tilted = np.array([model.tilt is not None for model in models])
+    costs = np.array([model.loss_ratio if model.tilt else -model.objective for model in models])
+    ranks = np.zeros(len(models), dtype=np.intp)
+    for kind in (is_tilted, ~is_tilted):
+        ranks[kind] = tied_ranks(costs[kind])
+    return np.lexsort((ranks, is_tilted))
+
+
+def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Model, ...]:
+    """Mark for each model beside a guided one whether the intervals prove their order.
+
+    A tilted model is placed by its loss, which is known without an interval.
+    """
+    result = [*models[:1]]
+    for place in range(1, len(models)):
+        model, is_new = models[place], "guided" in origins[place - 1 : place + 1]
+        is_below = model.certificate.bound < models[place - 1].objective
+        result.append(replace(model, is_order_certified=is_below) if is_new and not model.tilt else model)
+    return tuple(result)
+
+
+NEEDS = {
+    "no_sensitive_column": "no sensitive column was named",
+    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
+    "cut_short": "the enumeration was cut short",
+    "no_time": "no time was left for it",
+}
+
+
+def watched_rows(
+    division: Division, point: OperatingPoint, config: AuditConfig, incumbent: IncumbentDecisions | None = None
+) -> Watched:
+    """Return the selection split as searches watch it, with the model in use if that is to be beaten."""
+    tolerances = config.tolerances
+    watched = Watched(division.selection, config.metric, tolerances.measure, point, tolerances.guardrails)
+    if incumbent is None or config.against != "incumbent":
+        return watched
+    rows = division.rows["selection"]
+    return watched.compared_with(incumbent.bits[rows], incumbent.values[rows])
+
+
+def join_guided(
+    listing: Listing,
+    division: Division,
+    training: Training,
+    watched: Watched,
+    config: AuditConfig,
+    progress: Progress,
+) -> tuple[Listing, GuidedRun | None]:
+    """Search for fairer models on the selection split (guided search), and add them to the listing."""
+    if config.search == "exact":
+        return listing, None
+    if obstacle := _obstacle(division, listing):
+        if config.search == "guided" and obstacle not in ("cut_short", "no_time"):
+            raise ConfigError(f"search='guided' is not possible: {NEEDS[obstacle]}")
+        return listing, GuidedRun("skipped", obstacle=obstacle)
+    search, stopped = _guided_run(training, watched, config, progress)
+    front = search.front
+    longer = joined(listing, [found.model for found in front], "guided", division)
+    return longer, GuidedRun(stopped, search.solves, len(front), len(longer.models) - len(listing.models))
+
+
+def _obstacle(division: Division, listing: Listing) -> Obstacle | None:
+    """Return the reason why a guided search is impossible; None if it is possible."""
+    if division.primary is None:
+        return "no_sensitive_column"
+    if division.is_exploratory:
+        return "no_holdout"
+    if listing.stopped in ("interrupted", "solver"):
+        return "cut_short"
+    return "no_time" if is_time_over() else None
+
+
+def _guided_run(
+    training: Training, watched: Watched, config: AuditConfig, progress: Progress
+) -> tuple[GuidedSearch, str]:
+    """Search until a bound is reached, the user interrupts, or the solver fails; models found by then stay."""
+    bounds = Bounds(
+        config.eps,
+        config.max_performance_drop,
+        config.max_left_out,
+        seconds=seconds_left(),
+        training_loss=config.max_loss,
+    )
+    search = GuidedSearch(training.workspace, watched, bounds, root=training.best)
+    try:
+        for _ in search:
+            progress("guide", search.solves, search.most_solves)
+    except SolverError:
+        return search, "solver"
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        return search, how_ended(reason)
+    return search, str(search.stopped)
+
+
+NATIVE = "path"
+
+
+def join_tilted(
+    listing: Listing,
+    guided: GuidedRun | None,
+    division: Division,
+    training: Training,
+    watched: Watched,
+    config: AuditConfig,
+    progress: Progress,
+) -> tuple[Listing, TiltedRun | None]:
+    """Search for models tilted towards parity on the selection split, and add them after the others.
+
+    They are part of the search for fairer models: there are none where that was not asked for, was skipped, or where no
+    time is left.
+    """
+    if guided is None or guided.obstacle or is_time_over():
+        return listing, None
+    rise = config.tolerances.allowed_loss
+    search = TiltedSearch(
+        partial(_opened, solver=training.svm.solver),
+        training.problem,
+        training.best,
+        watched,
+        rise,
+        config.max_performance_drop,
+        seconds_left(),
+    )
+    stopped = _tilted_run(search, progress)
+    front = search.front
+    longer = joined(listing, [found.model for found in front], "tilted", division)
+    added = len(longer.models) - len(listing.models)
+    return longer, TiltedRun(stopped, rise, search.solves, len(front), added)
+
+
+def _opened(problem: SvmProblem, solver: str) -> CertifiedWorkspace:
+    """Open a tilted problem in the audit's solver, or in the native one if that takes only one margin for all."""
+    try:
+        return open_workspace(solver, problem)
+    except ProblemError:
+        return open_workspace(NATIVE, problem)
+
+
+def _tilted_run(search: TiltedSearch, progress: Progress) -> TiltedEnd:
+    try:
+        for _ in search:
+            progress("tilt", search.solves, search.most_solves)
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        return how_ended(reason)
+    return search.stopped or "exhausted"

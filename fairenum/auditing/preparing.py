@@ -1,47 +1,114 @@
-"""What models are listed from: a table, divided, and the machine trained on it."""
+"""Preparation of an audit: table loaded and divided, SVM trained, options resolved; also anew for a saved run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairenum.auditing import facts
-from fairenum.auditing.course import Course
-from fairenum.auditing.dividing import divided
-from fairenum.auditing.estimate import expected
-from fairenum.auditing.incumbent import InPlace, in_place, with_incumbent
-from fairenum.auditing.training import Training, load
-from fairenum.auditing.weighting import train_machine
-from fairenum.dataset import Dataset
-from fairenum.dataset.naming import Names
+import numpy as np
+
+from fairenum.auditing import model_facts
+from fairenum.auditing.incumbent_rows import IncumbentDecisions, decided_incumbent, with_incumbent
+from fairenum.auditing.model_training import Training, load, trained, tune
+from fairenum.auditing.schedule import Schedule, expected
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.table import TableFacts
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.guards import refuse_unknown_columns, resolved_guards
+from fairenum.document.table_facts import TableFacts
 from fairenum.document.training import Tuning
-from fairenum.experiment import Division
-from fairenum.progress import Expects
+from fairenum.enumeration.division import PARTS, Division, divide
+from fairenum.enumeration.fairest import ROUNDING_DIGITS
+from fairenum.enumeration.model import model_of
+from fairenum.errors import ResultError
+from fairenum.runtime.budget import Expects, Progress, silent
+from fairenum.runtime.parallel import one_thread
+from fairenum.svm.problem import FloatArray
+from fairenum.tables import Dataset
+from fairenum.tables.groups import comparable
+from fairenum.tables.naming import Names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+def divided(dataset: Dataset, config: AuditConfig) -> Division:
+    """Divide and encode a table, and set small groups aside.
+
+    A column with more groups than can be compared is refused, as is a guardrail on a column that does not exist; an
+    intersection that nobody asked for is left out.
+    """
+    fewest = None if config.small_groups == "keep" else config.min_group_size
+    division = divide(
+        dataset, config.sizes, config.seed, primary=config.primary, standardise=config.standardise, fewest=fewest
+    )
+    asked_for = {one.column for one in dataset.sensitive}
+    if division.primary:
+        asked_for.add(division.primary.column)
+    columns = comparable(division.columns, asked_for, fewest, [division.rows[part] for part in PARTS])
+    names = [one.column for one in columns]
+    refuse_unknown_columns(resolved_guards(config.guards), names)
+    train, selection, holdout = (
+        replace(rows, others=tuple(one for one in rows.others if one.column in names))
+        for rows in (division.train, division.selection, division.holdout)
+    )
+    return replace(division, columns=columns, train=train, selection=selection, holdout=holdout)
+
+
+FEW = 0.05  # rows of the selection split that get the rarer outcome
+NEGLECTED = 0.5  # of the share that the label has among the training rows
+
+
+def train_svm(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
+    """Resolve C and the class weights of the SVM, and train it.
+
+    With class weights "auto" it is first trained without weights and, if it neglects a label, once more with balanced
+    ones. A C that is to be chosen, too, is chosen for each: each is judged at its own best.
+    """
+    if config.svm.class_weight != "auto":
+        return _tuned(division, config, progress)
+    training, tuning = _tuned(division, config.but(class_weight="none"), progress)
+    rate = _selection_rate(training, division)
+    if neglects_a_label(rate, division.train.y, division.train.weights):
+        training, tuning = _tuned(division, config.but(class_weight="balanced"), progress)
+    return replace(training, class_weights=training.class_weights.but(plain_selection_rate=rate)), tuning
+
+
+def _tuned(division: Division, config: AuditConfig, progress: Progress) -> tuple[Training, Tuning | None]:
+    members = division.dataset.members
+    svm, tuning = tune(division.train, config, progress, None if members is None else members[division.split.train])
+    return trained(division, svm, config), tuning
+
+
+def _selection_rate(training: Training, division: Division) -> float:
+    """Return the share of the selection split that the trained model selects."""
+    best = training.best
+    model = model_of(training.problem, best, 1, best.certificate.objective)
+    decided = model.decision_function(division.selection.X) >= 0.0
+    return float(np.average(decided, weights=division.selection.weights))
+
+
+def neglects_a_label(rate: float, y: FloatArray, weights: FloatArray | None = None) -> bool:
+    """Tell whether a model neglects a label, given its selection rate and the training labels.
+
+    Equally frequent labels are balanced already: no weight would help.
+    """
+    favourable = float(np.average(y > 0.0, weights=weights))
+    given, label = (rate, favourable) if rate <= 0.5 else (1.0 - rate, 1.0 - favourable)
+    return round(given, ROUNDING_DIGITS) <= FEW and given < NEGLECTED * label and favourable != 0.5
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Prepared:
-    """A table that was divided, and the machine trained on it.
-
-    Attributes
-    ----------
-    asked, config
-        The options as they were given, and as they were resolved.
-    """
+    """A divided table, the SVM trained on it, and the options as given (`asked`) and as resolved (`config`)."""
 
     asked: AuditConfig
     config: AuditConfig
     division: Division
     training: Training
     tuning: Tuning | None
-    incumbent: InPlace | None
+    incumbent: IncumbentDecisions | None
     table: TableFacts
 
 
@@ -51,19 +118,21 @@ def prepare(
     favourable: object,
     sensitive: Names | None,
     config: AuditConfig,
-    course: Course,
-    in_use: object = None,
+    schedule: Schedule,
+    incumbent_object: object = None,
 ) -> Prepared:
-    """Load and divide a table, and train its machine."""
-    dataset, incumbent = course.begun("load", partial(_loaded, data, label, favourable, sensitive, config, in_use))
-    division = course.begun("divide", partial(divided, dataset, config))
+    """Load and divide a table, and train its SVM."""
+    dataset, incumbent = schedule.begun(
+        "load", partial(_loaded, data, label, favourable, sensitive, config, incumbent_object)
+    )
+    division = schedule.begun("divide", partial(divided, dataset, config))
     asked, config = config, with_incumbent(config, incumbent, division)
-    if isinstance(course.progress, Expects):
-        course.progress.expect(expected(division, config))
-    training, tuning = course.begun("tune", partial(train_machine, division, config, course.progress))
-    config = facts.resolved(config, division, training)
+    if isinstance(schedule.progress, Expects):
+        schedule.progress.expect(expected(division, config))
+    training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
+    config = model_facts.resolved(config, division, training)
     # before there is anything to keep: of a large table it takes a while, which whoever presses Ctrl-C is not to wait
-    table = course.begun("tune", partial(facts.table_facts, config, division, training))
+    table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
     return Prepared(asked, config, division, training, tuning, incumbent, table)
 
 
@@ -73,7 +142,29 @@ def _loaded(
     favourable: object,
     sensitive: Names | None,
     config: AuditConfig,
-    in_use: object,
-) -> tuple[Dataset, InPlace | None]:
-    dataset = load(data, label, favourable, sensitive, config, in_use)
-    return dataset, in_place(dataset, config)
+    incumbent_object: object,
+) -> tuple[Dataset, IncumbentDecisions | None]:
+    dataset = load(data, label, favourable, sensitive, config, incumbent_object)
+    return dataset, decided_incumbent(dataset, config)
+
+
+@one_thread()
+def retrained(saved: AuditDocument, dataset: Dataset) -> tuple[Division, Training]:
+    """Divide the table of a saved run as before, and train its SVM again."""
+    config = saved.config.but(guards=("none",))
+    division = divided(dataset, config)
+    return division, train_svm(division, config, silent)[0]
+
+
+def config_of(saved: AuditDocument) -> AuditConfig:
+    """Return the options of a saved run for auditing its table again; refuse a run whose model in use is missing."""
+    # a run that names no guardrail was made before there were any
+    config = saved.config.but(guards=saved.config.guards or ("none",))
+    if saved.incumbent is None:  # the card of a bundled table may have come to name one since
+        return config.but(reading=config.reading.without_incumbent())
+    if saved.incumbent.source == "model" and config.reading.incumbent_model is None:
+        raise ResultError(
+            "the model in use was given to this run in Python, and a saved run does not hold it; make a new run with "
+            "export() there"
+        )
+    return config

@@ -1,52 +1,43 @@
-"""SplitScores of all models on one split, as values of the document."""
+"""Scores of all models on one split, overall and between groups, and how far models disagree about the holdout."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import get_args
+from typing import Any
 
 import numpy as np
-from msgspec.structs import asdict
 
-from fairenum.auditing.lineup import Lineup
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.performance import ACCURACY, PerformanceMeasure
-from fairenum.document.scores import (
-    ChangedEstimate,
-    ColumnScores,
-    GapEstimate,
-    GapScores,
-    GroupScores,
-    SelectedWeights,
-    SplitScores,
-)
-from fairenum.document.terms import Origin, Part, Ratio
+from fairenum.document.models import GroupDisagreement, Multiplicity
+from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, GapEstimate, SelectedWeights, SplitScores
+from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Origin, Part, PerformanceMeasure
 from fairenum.document.value import Estimate
-from fairenum.experiment import PARTS
-from fairenum.problem import FloatArray
-from fairenum.scoring import Decisions, Gap, compare, gap_intervals, score
-from fairenum.scoring.auc import auc_intervals
-from fairenum.scoring.counts import Confusion, confusion
-from fairenum.scoring.estimates import estimate, estimates
-from fairenum.scoring.inference import rate_intervals
-from fairenum.scoring.performance import decided_intervals, performance_changes, performance_intervals
-from fairenum.scoring.ratios import ratio_intervals
+from fairenum.enumeration.division import PARTS, Division
+from fairenum.metrics import Decisions, Gap, compare, decision_multiplicity, gap_intervals, score, score_multiplicity
+from fairenum.metrics.counts import Confusion, confusion
+from fairenum.metrics.impact_ratios import ratio_intervals
+from fairenum.metrics.inference import rate_intervals
+from fairenum.metrics.intervals import estimate, estimates, plain
+from fairenum.metrics.performance import (
+    auc_intervals,
+    calibrate,
+    decided_intervals,
+    performance_changes,
+    performance_intervals,
+)
+from fairenum.svm.problem import FloatArray
 
-GAPS: tuple[Gap, ...] = get_args(Gap)
-RATIOS: tuple[Ratio, ...] = get_args(Ratio)
 BALANCED = PerformanceMeasure("balanced_accuracy")
 SEARCHED: tuple[Origin, ...] = ("guided", "tilted", "steered")
-
-
-# What a model without groups to compare has for gaps and ratios.
-UNDEFINED = GroupScores(*[GapEstimate()] * len(GAPS), *[Estimate()] * len(RATIOS))
 
 
 def changed_performances(
     decisions: Decisions, values: FloatArray, place: tuple[int, ...], config: AuditConfig
 ) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
-    """Return accuracy, and performance by the measure that models are chosen by, with changes against the reference."""
+    """Return accuracy, and performance by the chosen measure, with changes against the reference."""
     accuracy, measure = _changed(decisions, values, ACCURACY, place, config), config.tolerances.measure
     return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, place, config)
 
@@ -69,39 +60,39 @@ def _changed(
     ]
 
 
-def score_part(lineup: Lineup, part: Part, config: AuditConfig) -> list[SplitScores]:
-    """Score all of a lineup on one split: overall, and between the groups of every sensitive column.
+def score_part(scored_set: ScoredSet, part: Part, config: AuditConfig) -> list[SplitScores]:
+    """Score all models on one split: overall, and between the groups of every sensitive column.
 
     Models that were searched for on the selection split get no verdicts there.
     """
-    place, division = PARTS.index(part), lineup.division
-    decisions, values = lineup.decisions(part, None), lineup.values(part)
+    place, division = PARTS.index(part), scored_set.division
+    decisions, values = scored_set.decisions(part, None), scored_set.values(part)
     counts = score(decisions).counts.overall()
     accuracy, performance = changed_performances(decisions, values, (place,), config)
     balanced = estimates(decided_intervals(counts, BALANCED, config.confidence))
     ranked = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights))
     selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
-    losses = score(decisions, decision_values=lineup.uncut(part)).overall.hinge_loss
+    losses = score(decisions, decision_values=scored_set.uncut(part)).overall.hinge_loss
     columns = {
-        groups.column: scored_columns(lineup.decisions(part, groups.column), (place, number), config)
+        groups.column: scored_columns(scored_set.decisions(part, groups.column), (place, number), config)
         for number, groups in enumerate(division.columns)
     }
     scores = []
-    for model, origin in enumerate(lineup.origins):
+    for model, origin in enumerate(scored_set.origins):
         by_column = {column: found[model] for column, found in columns.items()}
         if origin in SEARCHED and part == "selection":
             by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
-        primary = by_column[division.column] if division.column else UNDEFINED
+        primary = by_column[division.column].between_groups if division.column else NO_GROUPS
         scores.append(
             SplitScores(
-                **{name: getattr(primary, name) for name in GroupScores.__struct_fields__},
+                **primary,
                 rows=len(decisions.labels),
                 accuracy=accuracy[model],
                 balanced_accuracy=balanced[model],
                 selection_rate=selected[model],
                 hinge_loss=estimate(math.nan if losses is None else losses[model]),
                 by_column=by_column,
-                auc=ranked[model] if lineup.is_ranked(model) else Estimate(),
+                auc=ranked[model] if scored_set.is_ranked(model) else Estimate(),
                 performance=performance[model],
             )
         )
@@ -109,12 +100,12 @@ def score_part(lineup: Lineup, part: Part, config: AuditConfig) -> list[SplitSco
 
 
 def _without_verdicts(scores: ColumnScores) -> ColumnScores:
-    """Return scores that claim nothing: those of a model that was searched for on the rows it is scored on."""
+    """Remove the verdicts of a model that was searched for on the rows it is scored on."""
     return scores.but(**{gap: scores.gap(gap).but(verdict=None) for gap in GAPS})
 
 
 def stream(config: AuditConfig, *place: int) -> np.random.Generator:
-    """Open the stream of random numbers of one place in the audit, whatever the other places draw."""
+    """Open the random numbers of one place in the audit, independent of all other places."""
     return np.random.default_rng([config.seed, *place])
 
 
@@ -126,10 +117,8 @@ def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditCo
     ratios = {ratio: estimates(ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
     return [
         ColumnScores(
-            **asdict(own),
-            demographic_parity_ratio=ratios["demographic_parity_ratio"][model],
-            equal_opportunity_ratio=ratios["equal_opportunity_ratio"][model],
-            equalized_odds_ratio=ratios["equalized_odds_ratio"][model],
+            **own,
+            **{ratio: found[model] for ratio, found in ratios.items()},  # type: ignore[arg-type]  # by the registry
             selected=tuple(selected.sum(-1).tolist()),
             true_positives=tuple(selected[:, 1].tolist()),
             weights=_weights(scores.counts, model),
@@ -140,7 +129,7 @@ def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditCo
 
 
 def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
-    """Return what the selected rows of each group count, where rows count differently."""
+    """Return the weights of the selected rows of each group; None without weights."""
     if counts.squares is None:
         return None
     selected, squares = counts.selected[model], counts.squares.selected[model]
@@ -148,8 +137,8 @@ def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
     return SelectedWeights(*(tuple(part.tolist()) for part in parts))
 
 
-def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[GapScores]:
-    """Measure the gaps of all models between the groups of one column, and compare them with those of the reference."""
+def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[dict[str, Any]]:
+    """Measure the gaps of all models between the groups of one column, and compare them with the reference."""
     scores, compared = score(decisions), decisions.compared()
     columns: dict[Gap, list[GapEstimate]] = {}
     for number, gap in enumerate(GAPS):
@@ -171,4 +160,43 @@ def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfi
             GapEstimate(value.value, value.low, value.high, change, verdict)
             for value, change, verdict in zip(own, changes, comparison.verdicts, strict=True)
         ]
-    return [GapScores(*row) for row in zip(*columns.values(), strict=True)]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def disagreement(division: Division, listing: Listing) -> Multiplicity:
+    """Measure disagreement overall and in every group; probabilities are calibrated on the selection split."""
+    chances = calibrate(listing.values["selection"], division.selection.labels, listing.values["holdout"])
+    decisions = listing.decisions(division, "holdout", None)
+    decided = decision_multiplicity(decisions)
+    scored = score_multiplicity(chances, decisions.groups, decisions.weights)
+    return Multiplicity(
+        rows=len(decisions.labels),
+        models=len(listing.models),
+        flipped=int(decided.is_flipped.sum()),
+        ambiguity=decided.ambiguity,
+        discrepancy=decided.discrepancy,
+        disagreement=decided.disagreement,
+        viable_range=scored.mean_range,
+        capacity=scored.mean_capacity,
+        by_column={groups.column: _by_group(division, listing, chances, groups.column) for groups in division.columns},
+    )
+
+
+def _by_group(division: Division, listing: Listing, chances: FloatArray, column: str) -> tuple[GroupDisagreement, ...]:
+    decisions = listing.decisions(division, "holdout", column)
+    groups = decisions.groups
+    decided, scored = decision_multiplicity(decisions), score_multiplicity(chances, groups, decisions.weights)
+    flipped = np.bincount(groups.codes, decided.is_flipped, len(groups.names)).astype(int)
+    return tuple(
+        GroupDisagreement(
+            group=name,
+            rows=int(groups.sizes[code]),
+            flipped=int(flipped[code]),
+            ambiguity=plain(decided.group_ambiguity[code]),
+            discrepancy=plain(decided.group_discrepancy[code]),
+            disagreement=plain(decided.group_disagreement[code]),
+            viable_range=plain(scored.group_range[code]),
+            capacity=plain(scored.group_capacity[code]),
+        )
+        for code, name in enumerate(groups.names)
+    )

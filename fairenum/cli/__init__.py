@@ -22,11 +22,10 @@ from fairenum.cli import (
     solvers,
     verify,
 )
-from fairenum.cli.config import origin
-from fairenum.cli.exit import Exit
-from fairenum.cli.streams import flushed, prepare_streams
+from fairenum.cli.config_file import origin
+from fairenum.cli.streams import Exit, flushed, prepare_streams
 from fairenum.errors import FairenumError
-from fairenum.rendering.text import plain
+from fairenum.render.text import plain
 
 DEBUG = "FAIRENUM_DEBUG"
 FEWER_ROWS = "learn from fewer rows, such as --split 4000,2000,2000"
@@ -44,7 +43,7 @@ Exit codes:
   4  interrupted, with a partial result saved
  70  an internal error
 130  interrupted, with nothing saved
-141  nobody reads standard output any more; what goes to files is saved
+141  stdout closed; output files are saved
 """
 
 
@@ -53,7 +52,7 @@ Exit codes:
 @click.version_option(__version__, prog_name="fairenum")
 @click.option("--debug", is_flag=True, envvar=DEBUG, help=f"Show tracebacks of internal errors; also {DEBUG}=1.")
 def group(debug: bool) -> None:
-    """Remember whether tracebacks are wanted."""
+    """Set the debug variable if --debug is given."""
     if debug:
         os.environ[DEBUG] = "1"
 
@@ -82,7 +81,7 @@ def main() -> int:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run one command; a mistake that the user can mend is one line on stderr."""
+    """Run one command and return its exit code; an error of the user's is one line on stderr."""
     try:
         return group.main(arguments, prog_name="fairenum", standalone_mode=False) or Exit.DONE
     except Exception as error:  # noqa: BLE001  # whatever it is, it must not look like an answer
@@ -92,7 +91,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _prepare_process() -> None:
-    """Set what must be set before numpy is loaded or anything is printed."""
+    """Set the BLAS threads before numpy is loaded, and the streams before anything is printed."""
     # the matrices are small: a second BLAS thread makes them several times slower
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
@@ -100,7 +99,7 @@ def _prepare_process() -> None:
 
 
 def _explain(error: Exception) -> tuple[str, Exit]:
-    """Say in one line what happened, and with which code to end."""
+    """The message on stderr and the exit code for an exception."""
     match error:
         case click.Abort():
             return "interrupted; nothing was saved", Exit.INTERRUPTED
@@ -110,7 +109,7 @@ def _explain(error: Exception) -> tuple[str, Exit]:
             return f"error: {error}", Exit.BAD_INPUT
         case MemoryError():
             return f"error: not enough memory ({error}); {FEWER_ROWS}", Exit.BAD_INPUT
-        case OSError(strerror=str(reason)):  # of the machine, and of no file if there is no temporary folder
+        case OSError(strerror=str(reason)):  # from the system; without a file name if there is no temporary folder
             return f"error: {f'{name!r}: ' if (name := error.filename) else ''}{reason}", Exit.BAD_INPUT
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
@@ -118,7 +117,7 @@ def _explain(error: Exception) -> tuple[str, Exit]:
 
 
 def _usage_error(error: click.ClickException) -> str:
-    """Say what was refused, and where it stands or where to read on."""
+    """The message of a usage error, with the configuration file at fault or a pointer to --help."""
     message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
     if context is None or message.endswith("?"):
         return message

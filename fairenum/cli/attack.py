@@ -1,4 +1,4 @@
-"""fairenum attack: how fair the models of a table stay when labels are flipped."""
+"""fairenum attack: simulate label flips and measure the gap between groups."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import rich_click as click
 from click.shell_completion import CompletionItem
 
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import (
+from fairenum.cli.outputs import output_options
+from fairenum.cli.progress_bar import shown_progress
+from fairenum.cli.shared_options import (
     METRIC_HELP,
     METRICS,
     Bands,
+    Budgets,
+    CheckedWhole,
+    Number,
+    Sizes,
+    Whole,
     check_jobs,
     complete_data,
     model_options,
@@ -21,23 +27,22 @@ from fairenum.cli.options import (
     table_options,
     taken_reading,
 )
-from fairenum.cli.outputs import output_options
-from fairenum.cli.progress import shown_progress
-from fairenum.cli.values import Budgets, CheckedWhole, Number, Sizes, Whole
+from fairenum.cli.streams import Exit
 
-HELP = """Flip labels in many draws of DATA, a bundled name or a file, and see how the gap between groups fares.
+HELP = """Flip labels in many draws of DATA, a bundled name or a file, and measure the gap between groups.
 
 \b
 fairenum attack compas --flips 10 --trials 100
 fairenum attack loans.csv --label approved --favourable yes --sensitive sex \\
     --strategy greedy_parity --flips 0.01,0.05,0.1 --defence all --jobs 4
 
-Each draw has its clean model, its models under attack, whether those make up for it, and which rows they leave out.
+For each draw this compares the model of clean labels with the models under attack: whether they undo the harm, and
+which rows they leave out.
 """
 
 
 def complete_strategy(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the names of strategies."""
+    """Complete the names of attack strategies."""
     from fairenum.attack import list_strategies
 
     return [CompletionItem(name) for name in list_strategies() if name.startswith(begun)]
@@ -70,7 +75,7 @@ statistic = partial(click.option, panel="Trials and statistics", show_default=Tr
     multiple=True,
     metavar="NAME|all",
     callback=read_defences,
-    help="Defence to measure beside; repeatable. knn_relabelling, loss_removal, fairest_listed, "
+    help="Defence to compare; repeatable. knn_relabelling, loss_removal, fairest_listed, "
     "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
 )
 @model_options("support", click.FLOAT, "NUMBER", ("none", "balanced"))
@@ -101,15 +106,15 @@ def attack(
     cluster: str | None,
     **options: object,
 ) -> Exit:
-    """Simulate attacks and deliver what they do."""
+    """Simulate attacks and deliver the results."""
     delivery = Delivery.taken_from(options, inputs=(data,))
     if cluster is not None and jobs != 1:
         raise click.UsageError("--jobs and --dask exclude each other: the cluster has workers of its own")
-    from fairenum.attack.simulate import check_names, simulate
-    from fairenum.dataset import load_dataset
-    from fairenum.document.attack_config import AttackConfig
+    from fairenum.attack.simulation import check_names, simulate
+    from fairenum.document.attack_document import AttackConfig
+    from fairenum.tables import load_dataset
 
-    # flips are simulated on all columns, those that a card knows as decisions of a model in use among them
+    # flips are simulated on all columns, decisions of the model in use included
     reading = taken_reading(options, bands).without_incumbent()
     config = AttackConfig().but(**options)
     check_names(config)

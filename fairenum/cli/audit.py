@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.budget import Budget
-from fairenum.cli.config import config_options, named_options_file, options_file
+from fairenum.cli.config_file import config_options, named_options_file, options_file
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import (
+from fairenum.cli.outputs import audit_output_options, check_target
+from fairenum.cli.progress_bar import shown_progress
+from fairenum.cli.shared_options import (
     EPS_HELP,
     MAX_DROP_HELP,
     MAX_LOSS_HELP,
     METRIC_HELP,
     METRICS,
     Bands,
+    Budgets,
+    CheckedWhole,
+    Number,
+    NumberOr,
+    Sizes,
+    Whole,
     about_options,
     check_jobs,
     complete_data,
@@ -29,17 +35,17 @@ from fairenum.cli.options import (
     table_options,
     taken_reading,
 )
-from fairenum.cli.outputs import audit_output_options, check_target
-from fairenum.cli.progress import shown_progress
-from fairenum.cli.values import Budgets, CheckedWhole, Number, NumberOr, Sizes, Whole
+from fairenum.cli.streams import Exit
 from fairenum.document.guards import DEFAULT_GUARDS
-from fairenum.document.ranges import described
-from fairenum.document.spending import AFTERWARDS
+from fairenum.document.header import AFTERWARDS
+from fairenum.document.options import described
 from fairenum.errors import FairenumError
+from fairenum.runtime.budget import Budget
 
 if TYPE_CHECKING:
     from fairenum.api import AuditResult
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.audit_document import AuditDocument
+
 
 HELP = """List the near-optimal models of DATA, a bundled name or a file, and select the fairest.
 
@@ -52,12 +58,16 @@ Options may stand in fairenum.toml, or in [tool.fairenum] of pyproject.toml; the
 in the working directory sets no outputs, plugins or model files: name it with --config for that.
 """
 
-NO_RANGE_HELP = "Do not bound the parity gap of every machine that is nearly as good."
-# Options that need --attack, and what they are called.
+
+NO_RANGE_HELP = "Do not bound the parity gap over all near-optimal models."
+
+
+# Options that need --attack, and their flags.
 ATTACK = {"strategies": "strategy", "flips": "flips", "trials": "trials", "defences": "defence", "jobs": "jobs"}
 
+
 statistic = partial(click.option, panel="Selection and statistics", show_default=True)
-in_use = partial(click.option, panel="The model in use")
+incumbent_option = partial(click.option, panel="The model in use")
 flips = partial(click.option, panel="Attack")
 output = partial(click.option, panel="Output", callback=check_target)
 
@@ -67,21 +77,23 @@ output = partial(click.option, panel="Output", callback=check_target)
 @table_options
 @about_options
 @table("--reference", metavar="GROUP", help="Group to compare the others with.  [default: the largest]")
-@in_use("--incumbent", metavar="COLUMN|none", help="Column of what the model in use decided; no model learns from it.")
-@in_use("--incumbent-favourable", metavar="VALUE", help="Favourable value of its decisions, where it is not clear.")
-@in_use("--incumbent-score", metavar="COLUMN", help="Column of its scores.")
-@in_use(
+@incumbent_option("--incumbent", metavar="COLUMN|none", help="Column of its decisions; no model learns from it.")
+@incumbent_option(
+    "--incumbent-favourable", metavar="VALUE", help="Favourable value of its decisions, where it is not clear."
+)
+@incumbent_option("--incumbent-score", metavar="COLUMN", help="Column of its scores.")
+@incumbent_option(
     "--incumbent-model",
     type=click.Path(exists=True, dir_okay=False),
     metavar="PATH",
     help="Its file: skops or ONNX; pickles are not opened.",
 )
-@in_use("--cutoff", "incumbent_cutoff", metavar="T|rate=R|base-rate|median", help="Where its score is cut.")
-@in_use("--lower-is-better", "incumbent_lower_is_better", is_flag=True, help="Lower scores are favourable.")
-@in_use(
+@incumbent_option("--cutoff", "incumbent_cutoff", metavar="T|rate=R|base-rate|median", help="Where its score is cut.")
+@incumbent_option("--lower-is-better", "incumbent_lower_is_better", is_flag=True, help="Lower scores are favourable.")
+@incumbent_option(
     "--against",
     type=click.Choice(["incumbent", "best"]),
-    help="Whom models are compared with.  [default: the model in use if there is one, else model 1]",
+    help="The model to compare with.  [default: the model in use if there is one, else model 1]",
 )
 @model_options("predictions", NumberOr("auto"), "NUMBER|auto", ("auto", "none", "balanced"))
 @model(
@@ -90,14 +102,14 @@ output = partial(click.option, panel="Output", callback=check_target)
     metavar="NUMBER|auto|none",
     default="auto",
     callback=read_limit,
-    help=f"Stop after so many solved problems, {described('max_nodes')}; auto: fewer for larger tables.",
+    help=f"Stop after this number of solved problems, {described('max_nodes')}; auto: fewer for larger tables.",
 )
 @model(
     "--time-limit",
     "max_seconds",
     type=Number("max_seconds"),
     metavar="SECONDS",
-    help="Time for the whole audit; optional stages share it, and what is cut is said.",
+    help="Time limit for the whole audit. Optional stages are shortened to meet it, and the report names them.",
 )
 @model(
     "--search",
@@ -111,7 +123,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     default=0.2,
     help="Share of training rows that a guided model may leave out.",
 )
-@model("--baselines", is_flag=True, show_default=False, help="Try fairlearn's mitigations and reweighing, too.")
+@model("--baselines", is_flag=True, show_default=False, help="Also try fairlearn's mitigations and reweighing.")
 @model(
     "--no-prices",
     "prices",
@@ -119,14 +131,14 @@ output = partial(click.option, panel="Output", callback=check_target)
     is_flag=True,
     default=True,
     show_default=False,
-    help="Do not find out whose decision depends on which of the near-optimal models is used.",
+    help="Do not compute flip prices: the loss at which the decision about a person flips.",
 )
 @model(
     "--price-rows",
     type=NumberOr("auto", kind=int),
     metavar="NUMBER|auto",
     default="auto",
-    help=f"Examine so many holdout rows for that, {described('price_rows')}, drawn at random; auto: for some seconds.",
+    help=f"Holdout rows, {described('price_rows')}, drawn at random for flip prices; auto: a few seconds' worth.",
 )
 @model("--no-range", "range", flag_value=False, is_flag=True, default=True, show_default=False, help=NO_RANGE_HELP)
 @model(
@@ -194,9 +206,9 @@ output = partial(click.option, panel="Output", callback=check_target)
     metavar="COLUMN",
     help="Numbers or dates: train on the earliest rows, hold out the latest.",
 )
-@statistic("--group-column", metavar="COLUMN", help="Persons, firms: rows of one stay in one part.")
-@statistic("--weight", metavar="COLUMN", help="What each row counts in training, rates and intervals.")
-@statistic("--scores", is_flag=True, show_default=False, help="Show what models rank people by, too: any cutoff.")
+@statistic("--group-column", metavar="COLUMN", help="Column of persons or firms, whose rows stay in one part.")
+@statistic("--weight", metavar="COLUMN", help="Column of row weights for training, rates and intervals.")
+@statistic("--scores", is_flag=True, show_default=False, help="Also evaluate scores, for all cutoffs.")
 @statistic("--seed", type=Whole("seed"), default=0, help="Seed of split, folds and bootstrap.")
 @statistic("--confidence", type=Number("confidence"), default=0.95, help="Confidence of intervals and verdicts.")
 @statistic(
@@ -206,10 +218,10 @@ output = partial(click.option, panel="Output", callback=check_target)
     "--small-groups",
     type=click.Choice(["set-aside", "keep"]),
     default="set-aside",
-    help="Show small groups and rows without one, but compare others; or compare all.",
+    help="Show small groups and rows without a group but do not compare them, or compare all.",
 )
 @statistic("--replications", type=Whole("replications"), default=1000, help="Replications of the bootstrap.")
-@flips("--attack", is_flag=True, help="Simulate label flips, too; see fairenum attack.")
+@flips("--attack", is_flag=True, help="Also simulate label flips; see fairenum attack.")
 @flips("--strategy", "strategies", multiple=True, metavar="NAME", help="How rows are chosen.  [default: paper, random]")
 @flips("--flips", type=Budgets(), metavar="N,..", help="Rows or shares to flip.  [default: 0.02,0.05,0.1]")
 @flips("--trials", type=Whole("trials"), help="Draws of the table.  [default: 20]")
@@ -219,7 +231,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     multiple=True,
     metavar="NAME|all",
     callback=read_defences,
-    help="Defence to measure beside; repeatable.",
+    help="Defence to compare; repeatable.",
 )
 @flips("--jobs", type=CheckedWhole("jobs"), callback=check_jobs, help="Processes; -1 for all processors.  [default: 1]")
 @output("--output", metavar="DIR|PATH", help="Where to save the run.  [default: fairenum-NAME.json]")
@@ -229,7 +241,7 @@ output = partial(click.option, panel="Output", callback=check_target)
     help="Write the selected model, if it is proposed, with its preprocessing, as a skops file.",
 )
 @output(
-    "--flips-table", metavar="PATH", help="Write the holdout rows that the selected model decides otherwise, as CSV."
+    "--flips-table", metavar="PATH", help="Write the holdout rows that the selected model decides differently, as CSV."
 )
 @audit_output_options
 @config_options()
@@ -269,7 +281,7 @@ def audit(
 def _attacked(
     result: AuditResult, options: dict[str, object], quiet: bool, budget: Budget
 ) -> tuple[AuditDocument, FairenumError | None]:
-    """Add what label flips do; an audit is not lost with what was to be added to it."""
+    """Add a simulated attack to a finished audit; if the attack fails, the audit is still delivered."""
     try:
         with shown_progress(quiet) as progress:
             found = result.attacked(progress=progress, budget=budget, **options)  # type: ignore[arg-type]  # by click
@@ -281,7 +293,7 @@ def _attacked(
 
 
 def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str, object] | None:
-    """Take what concerns an attack out of the options, and check it before anything is computed."""
+    """Take the attack options out of all options, and check them before anything is computed."""
     given = {name: value for name in ATTACK if (value := options.pop(name)) not in (None, ())}
     if not is_wanted:
         if given:
@@ -291,8 +303,8 @@ def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str,
         raise click.UsageError("--attack simulates label flips on rows that count alike; leave out --weight")
     if options.get("decide") != "sign":
         raise click.UsageError("--attack simulates label flips on models that decide by the sign; leave out --decide")
-    from fairenum.attack.simulate import check_names
-    from fairenum.document.attack_config import AttackConfig
+    from fairenum.attack.simulation import check_names
+    from fairenum.document.attack_document import AttackConfig
 
     check_names(AttackConfig().but(**{name: value for name, value in given.items() if name != "jobs"}))
     return given

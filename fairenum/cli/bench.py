@@ -1,4 +1,4 @@
-"""fairenum bench: which solver is fastest here, and against the paper's algorithm."""
+"""fairenum bench: compare the speed of the solvers and of the paper's algorithm."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
 from fairenum.cli.outputs import output_options
-from fairenum.cli.values import CheckedNumber, CheckedWhole
+from fairenum.cli.shared_options import CheckedNumber, CheckedWhole
+from fairenum.cli.streams import Exit
 
 if TYPE_CHECKING:
     from fairenum.document.terms import Categorical
+
 
 HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
@@ -41,7 +42,7 @@ Sensitive columns are ordinary features here.
     help="How to turn texts into numbers.",
 )
 @click.option("--standardise/--raw", default=True, show_default=True, help="Whether to scale numbers.")
-@click.option("--full", is_flag=True, help="Stop nobody after half a minute; Algorithm 1 may take hours.")
+@click.option("--full", is_flag=True, help="No limit of half a minute; Algorithm 1 may take hours.")
 @click.option("--growth/--no-growth", default=True, show_default=True, help="Measure growth on random data.")
 @click.option(
     "--scale",
@@ -57,11 +58,11 @@ def bench(
     categorical: Categorical,
     **options: object,
 ) -> Exit:
-    """Run the race and deliver its result."""
+    """Run the benchmark and deliver its result."""
     delivery = Delivery.taken_from(options, inputs=(data,))
-    from fairenum.bench.benchmark import bench as run_bench
-    from fairenum.dataset import load_dataset
     from fairenum.document.reading import NONE
+    from fairenum.research.benchmark import bench as run_bench
+    from fairenum.tables import load_dataset
 
     dataset = load_dataset(
         data, label, favourable, drop=drop, use_sensitive=True, categorical=categorical, incumbent=NONE
@@ -73,7 +74,7 @@ def bench(
 
 @contextmanager
 def _shown_status(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show what is under way on stderr, if that is a terminal."""
+    """Show the current step on stderr if stderr is a terminal."""
     from rich.console import Console
 
     console = Console(stderr=True)

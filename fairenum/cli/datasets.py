@@ -1,4 +1,4 @@
-"""fairenum datasets: what comes with the program."""
+"""fairenum datasets: list the bundled datasets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from fairenum.dataset import Card
+    from fairenum.tables import Card
 
 
 def _complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    from fairenum.dataset import list_datasets
+    from fairenum.tables import list_datasets
 
     return [CompletionItem(card.name, help=card.title) for card in list_datasets() if card.name.startswith(begun)]
 
@@ -22,18 +22,18 @@ def _complete(_context: click.Context, _parameter: click.Parameter, begun: str) 
 @click.command()
 @click.argument("name", required=False, shell_complete=_complete)
 def datasets(name: str | None) -> None:
-    """List the bundled datasets, or show the card of the one called NAME."""
+    """List the bundled datasets, or show the card of the dataset NAME."""
     from rich.console import Console
 
-    from fairenum.dataset import list_datasets, read_card
+    from fairenum.tables import list_datasets, read_card
 
-    # What a card says is text, never markup; without highlighting, a log and a terminal read the same.
+    # Text of a card is never markup; without highlighting, a log and a terminal show the same.
     console = Console(markup=False, highlight=False)
     console.print(overview(list_datasets()) if name is None else details(read_card(name)))
 
 
 def overview(cards: tuple[Card, ...]) -> RenderableType:
-    """Draw one row per dataset, narrow enough for 80 columns."""
+    """A table of the datasets, one row each, that fits 80 columns."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -54,7 +54,7 @@ def overview(cards: tuple[Card, ...]) -> RenderableType:
 
 
 def details(card: Card) -> RenderableType:
-    """Draw one card: its facts, then what to know and what to beware of."""
+    """A table of one dataset's facts, traits and pitfalls."""
     from rich.table import Table
     from rich.text import Text
 
@@ -68,7 +68,7 @@ def details(card: Card) -> RenderableType:
 
 
 def facts(card: Card) -> dict[str, list[str]]:
-    """Put a card in words: headings and the lines below them."""
+    """The facts of a dataset card: headings, and the lines below each."""
     return {
         card.name: [card.title],
         "size": [f"{card.rows} rows, {card.columns} columns with the label"],

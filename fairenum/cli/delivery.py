@@ -1,4 +1,4 @@
-"""Where a document goes: files, and one thing on stdout; what it is judged by, and how the program ends."""
+"""Output of a document: files, stdout, rules and the exit code."""
 
 from __future__ import annotations
 
@@ -13,54 +13,68 @@ from typing import TYPE_CHECKING, Self
 
 import rich_click as click
 
-from fairenum.cli.exit import Exit
 from fairenum.cli.outputs import FORMS, STDOUT
-from fairenum.rendering.text import file_name, plain
+from fairenum.cli.streams import Exit
+from fairenum.document.files import write_atomically
+from fairenum.render.text import file_name, plain
 
 if TYPE_CHECKING:
-    from fairenum.document.kinds import AnyDocument
+    from fairenum.document.files import AnyDocument, JudgedDocument
     from fairenum.errors import NotProposed
-    from fairenum.rendering.page import Page
+    from fairenum.render.page import Page
     from fairenum.report.rules import Judgement, Rule
+
+
+def hand_on(
+    delivery: Delivery, document: JudgedDocument, export: Callable[[str], None] | None
+) -> Iterator[tuple[str, str]]:
+    """Write the requested files, and yield the kind and place of each."""
+    if delivery.tables:
+        from fairenum.evidence.frames import table_names, write_tables
+
+        for name in table_names(document):
+            delivery.refuse_input(str(Path(delivery.tables) / name))
+        write_tables(document, delivery.tables)
+        yield "tables", delivery.tables
+    if delivery.xlsx:
+        from fairenum.evidence.frames import workbook
+
+        write_atomically(delivery.xlsx, workbook(document))
+        yield "workbook", delivery.xlsx
+    if delivery.evidence:
+        from fairenum.evidence.bundle import evidence
+
+        day = delivery.day.date() if delivery.day else None
+        content = evidence(document, rules=delivery.rules, profile=delivery.profile, day=day, export=export)
+        write_atomically(delivery.evidence, content)
+        yield "evidence", delivery.evidence
+
 
 Forms = Mapping[str, Callable[[], str]]
 
+
 EARLIER = " (in the place of an earlier one)"
-# What only audits and measurements are delivered with, what only an audit is, and how the options are spelt.
+
+
+# Fields and flags for audits and measurements only, and for audits only.
 OF_JUDGED = {"rules": "fail-on", "junit": "junit", "profile": "profile", "day": "date"}
+
+
 OF_JUDGED |= {"tables": "tables", "xlsx": "xlsx", "evidence": "evidence"}
+
+
 OF_MODELS = {"redact": "redact", "all_models": "all"}
 OF_AUDITS = {**OF_JUDGED, **OF_MODELS}
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Where a document goes, and what it is judged by.
+    """The output options of a command: target files, rules, and the shape of the page.
 
-    Attributes
-    ----------
-    json, markdown, html, junit
-        Paths; ``-`` is stdout.
-    rules
-        Limits to judge an audit or a measurement by.
-    profile, day
-        Whom the page is arranged for, and the date it bears.
-    redact
-        Leave out what concerns single training rows.
-    output
-        File or folder for the run.
-    export
-        File for the selected model.
-    flips_table
-        File for the rows that the selected model decides otherwise than what it is compared with.
-    tables, xlsx, evidence
-        Folder and files to hand on: every table as CSV or as sheets, and all of the run in one file.
-    all_models
-        Show every model.
-    quiet
-        Show nothing.
-    inputs
-        Files that are read, and must not be written over.
+    `json`, `markdown`, `html` and `junit` are paths, where ``-`` is stdout. `profile` and `day` arrange and date the
+    page. `redact` leaves out details of single training rows. `flips_table` is a CSV file of the rows that the selected
+    model decides differently from the model it is compared with. `inputs` are files that were read, and are never
+    written over.
     """
 
     json: str | None = None
@@ -100,13 +114,13 @@ class Delivery:
         return {form: getattr(self, form) for form in FORMS}
 
     def refuse_input(self, path: str) -> None:
-        """Refuse to write over what was read."""
+        """Refuse to write over an input file."""
         if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
             raise click.UsageError(f"{path!r} is the input; give the output another name")
 
     @classmethod
     def taken_from(cls, options: dict[str, object], inputs: tuple[str, ...]) -> Self:
-        """Take what concerns outputs out of a command's options."""
+        """Take the output options out of a command's options."""
         names = [field.name for field in fields(cls) if field.name in options]
         given = {name: options.pop(name) for name in names}
         return cls(**given, inputs=inputs)  # type: ignore[arg-type]  # click has converted them
@@ -119,22 +133,15 @@ class Delivery:
         export: Callable[[str], None] | None = None,
         beside: Iterable[tuple[str, str]] = (),
     ) -> Exit:
-        """Write and print a document, and say how the program ends.
+        """Write and print a document, and return the exit code.
 
-        Parameters
-        ----------
-        document
-            Of any kind.
-        is_fresh
-            Whether the run was made just now, and is saved under its own name where no place is given.
-        export
-            Writes the selected model to a file; one that is not proposed is withheld, and the code is inconclusive.
-        beside
-            Writes what else there is, and names its kinds and places.
+        A fresh run is saved under its own name if no place is given. `export` writes the selected model to a file; a
+        model that is not proposed is withheld, and the exit code is then INCONCLUSIVE. `beside` writes further files as
+        it is iterated, and yields the kind and place of each.
         """
-        from fairenum.document.audit import AuditDocument
+        from fairenum.document.audit_document import AuditDocument
         from fairenum.document.files import to_json
-        from fairenum.document.measure import MeasureDocument
+        from fairenum.document.measure_document import MeasureDocument
         from fairenum.report import page
         from fairenum.report.rules import judge_all
 
@@ -149,7 +156,7 @@ class Delivery:
         full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
         forms = _forms(brief, full, judgements, is_partial=document.is_partial, kind=document.title)
         forms["json"] = partial(to_json, document)
-        written = self._rendered(forms)  # all of it before anything is written: what fails leaves nothing behind
+        written = self._rendered(forms)  # before anything is written: a failure leaves no files behind
         files = [*self._saved(document, is_fresh=is_fresh)]
         exported, withheld = self._exported(export)
         files += [
@@ -165,20 +172,20 @@ class Delivery:
         return _exit_code(judgements, is_partial=document.is_partial, is_withheld=withheld is not None)
 
     def deliver_page(self, brief: Page, full: Callable[[], Page], json: Callable[[], str] | None = None) -> Exit:
-        """Write and print a page that stands for no document of its own; `json` writes what it shows."""
+        """Write and print a page that belongs to no saved document; `json` returns its content as JSON."""
         forms = _forms(brief, full, (), is_partial=False) | ({"json": json} if json else {})
         written = self._rendered(forms)
         self._print(written, brief, list(self._written(written)), ())
         return Exit.DONE
 
     def refuse(self, options: Mapping[str, str], reason: str) -> None:
-        """Refuse options, by their names here and their spellings, that make no sense for what is delivered."""
+        """Refuse the given options, a mapping of field names to flags, if any of them is set."""
         for name, spelling in options.items():
             if getattr(self, name):
                 raise click.UsageError(f"--{spelling} {reason}")
 
     def _saved(self, document: AnyDocument, *, is_fresh: bool) -> Iterator[tuple[str, str]]:
-        """Save the run where it was asked for or, if nowhere and it is fresh, under its own name."""
+        """Save the run to --output or, if it is fresh and has no other place, under its own name."""
         from fairenum.document.files import save
 
         if self.output or (is_fresh and not self.json):
@@ -190,7 +197,7 @@ class Delivery:
             yield "run", path + earlier
 
     def _exported(self, export: Callable[[str], None] | None) -> tuple[list[tuple[str, str]], NotProposed | None]:
-        """Write the selected model; a candidate is withheld, and nothing else with it."""
+        """Write the selected model; a model that is not proposed is withheld, and all other files are written."""
         from fairenum.errors import NotProposed
 
         if not (self.export and export):
@@ -202,7 +209,7 @@ class Delivery:
         return [("model", self.export)], None
 
     def _withheld(self, error: NotProposed, saved: str | None, *, is_fresh: bool) -> str:
-        """Say why a model was not written, and which command writes it."""
+        """Say why the selected model was not written, and which command writes it."""
         first, *others = self.inputs
         run, data = ((saved or self.json or "RUN"), first) if is_fresh else (first, others[0])
         options = ("--rank", str(error.rank), "--unconfirmed", "--data", data, "--export", str(self.export))
@@ -210,28 +217,28 @@ class Delivery:
         return f"model not written: model {error.rank} is a candidate, not a proposal: {error.why}; {command} writes it"
 
     def _listed(self, document: AnyDocument) -> Iterator[tuple[str, str]]:
-        """Write the rows that the selected model decides otherwise."""
-        from fairenum.document.audit import AuditDocument
+        """Write the CSV file of the rows that the selected model decides differently."""
+        from fairenum.document.audit_document import AuditDocument
         from fairenum.document.files import write_atomically
 
         if self.flips_table and isinstance(document, AuditDocument):
-            from fairenum.frames import tables, to_csv
+            from fairenum.evidence.frames import tables
+            from fairenum.evidence.spreadsheet import to_csv
 
             write_atomically(self.flips_table, to_csv(tables(document)["flips"]).encode())
             yield "flips", self.flips_table
 
     def _handed_on(self, document: AnyDocument, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
-        from fairenum.cli.handing import hand_on
-        from fairenum.document.kinds import JudgedDocument
+        from fairenum.document.files import JudgedDocument
 
         return hand_on(self, document, export) if isinstance(document, JudgedDocument) else iter(())
 
     def _rendered(self, forms: Forms) -> dict[str, str]:
-        """Make every form that was asked for."""
+        """Render every requested form."""
         return {kind: forms[kind]() for kind, path in self._places.items() if path and kind in forms}
 
     def _written(self, written: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Write every form to its file, and say where it is."""
+        """Write every rendered form to its file, and yield its kind and path."""
         from fairenum.document.files import write_atomically
 
         for kind, path in self._places.items():
@@ -246,12 +253,12 @@ class Delivery:
         files: list[tuple[str, str]],
         judgements: tuple[Judgement, ...],
     ) -> None:
-        """Print one thing on stdout; what it does not say about the rules goes to stderr."""
+        """Print the requested form or the report on stdout; failed rules go to stderr if no report is printed."""
         printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in written]
         if not printed and not self.quiet:
             from rich.console import Console
 
-            from fairenum.rendering.terminal import print_page
+            from fairenum.render.terminal import print_page
 
             return print_page(page, Console(), files)
         if printed:
@@ -262,10 +269,10 @@ class Delivery:
 def _forms(
     brief: Page, full: Callable[[], Page], judgements: tuple[Judgement, ...], *, is_partial: bool, kind: str = "audit"
 ) -> dict[str, Callable[[], str]]:
-    """Return what writes each form; nothing is written that nobody asked for."""
-    from fairenum.rendering.html import to_html
-    from fairenum.rendering.markdown import to_markdown
-    from fairenum.report.junit import to_junit
+    """Functions that render each form, called only for the forms that are requested."""
+    from fairenum.render.html import to_html
+    from fairenum.render.markdown import to_markdown
+    from fairenum.report.rules import to_junit
 
     return {
         "html": lambda: to_html(full()),

@@ -1,4 +1,4 @@
-"""fairenum explain: what the models of a saved run decide about one person, and what weighs most."""
+"""fairenum explain: the decisions of a saved run's models about one person, and the features that weigh most."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import complete_data
 from fairenum.cli.outputs import output_options
-from fairenum.cli.values import CheckedWhole, split_names
+from fairenum.cli.shared_options import CheckedWhole, complete_data, split_names
+from fairenum.cli.streams import Exit
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
-    from fairenum.dataset import Dataset
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.audit_document import AuditDocument
     from fairenum.document.person import Person
+    from fairenum.tables import Dataset
 
-HELP = """Say what each model of the saved audit RUN decides about one person, and what weighs most.
+
+HELP = """Show the decision of each model of the saved audit RUN about one person, and the features that weigh most.
 
 \b
 fairenum explain run.json --values "income=1200,town=Bath"
 fairenum explain run.json --row 17 --data loans.csv
 
 The weights are in RUN, so that --values needs no data; what is not given counts as missing. Linear kernels only.
-With --data it says, too, what all other models decide that are near-optimal, listed or not.
+With --data it also covers all near-optimal models, listed or not.
 """
+
 
 person = partial(click.option, panel="Person")
 
 
 def read_values(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
-    """Read NAME=VALUE,..: a part with a comma in it stands in double quotes, or in an option of its own."""
+    """Read NAME=VALUE,.. from one option or several; a part with a comma needs double quotes or its own option."""
     values: dict[str, str] = {}
     for cell in (cell for text in texts for cell in split_names(text)):
         name, is_there, value = cell.partition("=")
@@ -63,10 +64,10 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if (row is None) == (values is None):
         raise click.UsageError("say who it is, either by --row or by --values")
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.audit_document import AuditDocument
     from fairenum.document.files import load_as, to_json
     from fairenum.document.person import decide_about
-    from fairenum.report.person import person_page
+    from fairenum.report.person_page import person_page
 
     document = load_as(AuditDocument, run)
     dataset = None if data is None else _loaded(document, data)
@@ -78,11 +79,11 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
 
 
 def _loaded(document: AuditDocument, data: str) -> Dataset:
-    """Read the data of a run; refuse data that are not the run's."""
-    from fairenum.dataset import load_dataset
+    """Read the data of a saved run; refuse data with another fingerprint."""
+    from fairenum.tables import load_dataset
 
     table, reading = document.dataset, document.config.reading
-    if document.incumbent is None or document.incumbent.source == "model":  # which nobody has to ask for this
+    if document.incumbent is None or document.incumbent.source == "model":  # not needed here
         reading = reading.without_incumbent()
     dataset = load_dataset(data, table.label, table.favourable, table.sensitive_columns, reading=reading)
     if dataset.fingerprint != table.fingerprint:
@@ -91,7 +92,7 @@ def _loaded(document: AuditDocument, data: str) -> Dataset:
 
 
 def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dataset | None) -> dict[str, object]:
-    """Look a row up: in the data of the run or, without them, among the examples that the run holds."""
+    """The values of a row, from the data or, without data, from the examples that the run holds."""
     if dataset is not None:
         return _cells(row, data, dataset)
     example = next((one for one in document.examples if row in one.rows), None)
@@ -104,7 +105,7 @@ def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dat
 
 
 def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
-    """Read a row of the data of a run."""
+    """The values of a row of the data."""
     place = dataset.placed(row)
     if place is None and dataset.numbers is not None:
         raise ResultError(f"the audit left row {row} of {data!r} out, or there is none; {len(dataset)} rows took part")
@@ -114,10 +115,10 @@ def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
 
 
 def _settled(document: AuditDocument, found: Person, dataset: Dataset | None) -> Person:
-    """Add what all other machines decide that are near-optimal, for which the machine is trained again."""
+    """Add the decisions of all near-optimal models, listed or not, for which the SVM is trained again."""
     if dataset is None:
         return found
-    from fairenum.auditing.reopening import retrained
-    from fairenum.auditing.tolerance import settled
+    from fairenum.auditing.ambiguity_stage import settled
+    from fairenum.auditing.preparing import retrained
 
     return settled(document, found, *retrained(document, dataset))

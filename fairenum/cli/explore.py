@@ -1,4 +1,4 @@
-"""fairenum explore: look at one model after the other on a page of this machine, and decide."""
+"""fairenum explore: step through near-optimal models on a local web page, and decide."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import rich_click as click
 from click.core import ParameterSource
 
 from fairenum.cli.audit import audit
-from fairenum.cli.config import config_options, named_options_file
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import complete_data, taken_reading
+from fairenum.cli.config_file import config_options, named_options_file
 from fairenum.cli.outputs import check_target
-from fairenum.cli.values import CheckedNumber
+from fairenum.cli.shared_options import CheckedNumber, complete_data, taken_reading
+from fairenum.cli.streams import Exit
 from fairenum.errors import RecordRefused, ResultError
-from fairenum.rendering.text import file_name, plain
+from fairenum.render.text import file_name, plain
 
 if TYPE_CHECKING:
     from fairenum.document.audit_config import AuditConfig
     from fairenum.document.decision_record import RecordHeader
-    from fairenum.exploration.exploration import Exploration
-    from fairenum.progress import Progress
+    from fairenum.explore.exploration import Exploration
+    from fairenum.runtime.budget import Progress
+
 
 HELP = """Look at the near-optimal models of DATA one after the other, say which rows stay or go, and decide.
 
@@ -39,9 +39,15 @@ This opens a page that only this machine can reach. Every step is on the record,
 goes on from there. Of a saved RUN the options are taken over, and what is decided is exploratory: it has looked at the
 holdout.
 """
-# Options of an audit that an exploration has no use for: how many models to list is decided by whoever looks at them.
+
+
+# Options of an audit that do not apply to an exploration, where the user decides how many models to list.
 OF_AUDITS = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines", "attack", "strategies", "flips"}
+
+
 OF_AUDITS |= {"trials", "defences", "jobs", "output", "export", "flips_table", "json", "markdown", "html", "tables"}
+
+
 OF_AUDITS |= {
     "xlsx",
     "evidence",
@@ -56,7 +62,10 @@ OF_AUDITS |= {
     "config",
     "no_config",
 }
+
+
 RUN = ".json"
+
 
 page = partial(click.option, panel="Page")
 
@@ -78,7 +87,7 @@ page = partial(click.option, panel="Page")
     default=30.0,
     metavar="MINUTES",
     show_default=True,
-    help="End after so long without a page that is open; 0 for never.",
+    help="End after this time without an open page; 0 for never.",
 )
 @config_options(other=audit)
 def explore(
@@ -90,9 +99,9 @@ def explore(
     idle: float,
     **options: object,
 ) -> Exit:
-    """Serve an exploration until somebody ends it."""
+    """Serve an exploration until it is ended."""
     beginning = _beginning(data, table, record, options)
-    from fairenum.server.serving import serve
+    from fairenum.explore.server import serve
 
     told = [plain(f"{kind}: {name}") for kind, name in named_options_file()]
     ended = serve(beginning, partial(_announce, beginning, told, is_opened=browser), port=port, idle=60 * idle)
@@ -106,22 +115,16 @@ def explore(
     return Exit.DONE
 
 
-# before --config and --no-config, which are the last of them all
+# before --config and --no-config, which come last
 explore.params[-2:-2] = [option for option in audit.params if option.name not in OF_AUDITS]
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Begins an exploration, or goes on with one that is on the record.
+    """Opens an exploration: a new one, or one resumed from its decision record.
 
-    Attributes
-    ----------
-    table, run
-        The data, and the saved run whose options are taken over.
-    label, favourable, sensitive, config
-        What the table is about, and options.
-    is_asked
-        Whether any of them was given, so that a record has to agree.
+    `run` is a saved run whose options are taken over. If `is_asked`, options were given, and a record must agree with
+    them.
     """
 
     table: str
@@ -135,16 +138,16 @@ class Beginning:
 
     @property
     def is_on_record(self) -> bool:
-        """Whether there is something to go on with."""
+        """Whether the record exists and is not empty."""
         path = Path(self.record)
         return path.is_file() and path.stat().st_size > 0
 
     def __call__(self, progress: Progress) -> Exploration:
-        """Begin, or go on."""
-        from fairenum.exploration.exploration import Exploration
+        """Start a new exploration, or resume the one on the record."""
+        from fairenum.explore.exploration import Exploration
 
         if self.is_on_record:
-            with warnings.catch_warnings():  # the page says what was dropped
+            with warnings.catch_warnings():  # the page reports the dropped line
                 warnings.filterwarnings("ignore", "the last line of the record")
                 return Exploration.resume(self.record, self.table, progress=progress, agrees=self._refuse_others)
         if self.run is not None:
@@ -153,7 +156,7 @@ class Beginning:
         return Exploration(self.table, *named, config=self.config, record=self.record, progress=progress)
 
     def _refuse_others(self, header: RecordHeader) -> None:
-        """Refuse to go on with a record under other options than it was begun with."""
+        """Refuse to resume a record with options that differ from those it was begun with."""
         if not self.is_asked:
             return
         names = ("label", "favourable", "sensitive")
@@ -169,7 +172,7 @@ class Beginning:
 
 
 def _beginning(data: str, table: str | None, record: str | None, options: dict[str, object]) -> Beginning:
-    """Check what can be checked before anything is loaded."""
+    """Check the options before anything is loaded."""
     source = click.get_current_context().get_parameter_source  # type: ignore[union-attr]  # a command runs
     given = [name for name in options if source(name) is not ParameterSource.DEFAULT]
     if data.endswith(RUN):
@@ -186,9 +189,9 @@ def _beginning(data: str, table: str | None, record: str | None, options: dict[s
 
 
 def _beginning_of_run(run: str, table: str | None, record: str | None) -> Beginning:
-    from fairenum.dataset.card import list_datasets
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.audit_document import AuditDocument
     from fairenum.document.files import load_as
+    from fairenum.tables.table_files import list_datasets
 
     name = load_as(AuditDocument, run).dataset.name
     if table is None and name not in {card.name for card in list_datasets()}:
@@ -197,14 +200,14 @@ def _beginning_of_run(run: str, table: str | None, record: str | None) -> Beginn
 
 
 def _place(data: str) -> str:
-    """Name the record after what is explored."""
+    """The default path of the record, named after the data or run."""
     return file_name(f"{Path(data).stem.removeprefix('fairenum-')}-decision", "jsonl")
 
 
 def _announce(beginning: Beginning, told: list[str], address: str, *, is_opened: bool) -> None:
-    """Say where the page is and where options come from, and open it if that is wanted."""
+    """Print the page's address, the record and the configuration file, and open a browser if wanted."""
     kept = "going on with" if beginning.is_on_record else "steps go to"
     kept_in = plain(f"{kept} {beginning.record}")
     click.echo("\n".join((address, f"{kept_in}; Ctrl-C ends", *told)))
-    if is_opened:  # some browsers keep whoever opens them waiting
+    if is_opened:  # opening some browsers blocks
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""fairenum measure: rates, gaps and impact ratios of decisions that a table holds; nothing is trained."""
+"""fairenum measure: rates, gaps and impact ratios of the decisions in a table; no model is trained."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from functools import partial
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import (
+from fairenum.cli.outputs import check_target, measure_output_options
+from fairenum.cli.shared_options import (
     METRICS,
     Bands,
+    Number,
+    Whole,
     column,
     complete_data,
     decision_options,
     table,
     taken_reading,
 )
-from fairenum.cli.outputs import check_target, measure_output_options
-from fairenum.cli.values import Number, Whole
+from fairenum.cli.streams import Exit
 
 HELP = """Measure the decisions or scores in DATA, a bundled name or a file; nothing is trained.
 
@@ -28,6 +29,7 @@ fairenum measure decisions.csv --score points --cutoff 50 --sensitive sex --sens
 fairenum measure counts.csv --counts --sensitive sex --fail-on 'demographic_parity_ratio>=0.8'
 """
 
+
 statistic = partial(click.option, panel="Statistics", show_default=True)
 
 
@@ -36,9 +38,9 @@ statistic = partial(click.option, panel="Statistics", show_default=True)
 @column("--decision", multiple=True, help="Column of decisions; of several, the first is compared with.")
 @table("--decision-favourable", metavar="VALUE", help="Favourable decision, where it is not clear.")
 @column("--score", help="Column of scores.")
-@table("--cutoff", metavar="T|rate=R|base-rate|median", help="Decide by the score, too: where it is cut.")
+@table("--cutoff", metavar="T|rate=R|base-rate|median", help="Cutoff of the score, to decide by it as well.")
 @table("--lower-is-better", is_flag=True, help="Lower scores are favourable.")
-@column("--label", help="Column of what was true in the end.")
+@column("--label", help="Column of the true outcome.")
 @table("--favourable", metavar="VALUE", help="Favourable value of the label.")
 @column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable.")
 @column("--primary", help="Sensitive column that rules are about, or 'a & b'.  [default: the first]")
@@ -53,7 +55,7 @@ statistic = partial(click.option, panel="Statistics", show_default=True)
     "--small-groups",
     type=click.Choice(["set-aside", "keep"]),
     default="set-aside",
-    help="Show small groups and rows without one, but compare others; or compare all.",
+    help="Show small groups and rows without a group but do not compare them, or compare all.",
 )
 @statistic("--same-within", type=Number("same_within"), default=0.02, help="A gap that differs by no more is the same.")
 @statistic("--replications", type=Whole("replications"), default=1000, help="Replications of the bootstrap.")
@@ -79,8 +81,8 @@ def measure(
 ) -> Exit:
     """Measure decisions and deliver the result."""
     delivery = Delivery.taken_from(options, inputs=(data,))
-    from fairenum.document.measure_config import MeasureConfig
-    from fairenum.measurement import measure as run_measure
+    from fairenum.api import measure as run_measure
+    from fairenum.document.measure_document import MeasureConfig
 
     result = run_measure(
         data,

@@ -1,4 +1,4 @@
-"""The options that say where a document goes, and what keeps it from going there."""
+"""Output options, and checks that their targets can be written."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.options import Command, added
+from fairenum.cli.shared_options import Command, added
 
 if TYPE_CHECKING:
     from fairenum.report.rules import Rule
+
 
 STDOUT = "-"
 FORMS = ("json", "html", "markdown", "junit")
@@ -29,7 +30,7 @@ FAIL_MEASURED = (
 
 
 def check_target(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a place that cannot be written to before anything is computed."""
+    """Refuse a file that cannot be written before anything is computed."""
     if target is None:
         return None
     if target == STDOUT:
@@ -42,16 +43,16 @@ def check_target(context: click.Context, parameter: click.Parameter, target: str
 
 
 def check_workbook(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a workbook that cannot be written, for its place or for want of what writes it."""
+    """Refuse a workbook if its file cannot be written or the Excel writer is not installed."""
     if target is not None:
-        from fairenum.frames.cells import require_xlsx
+        from fairenum.evidence.spreadsheet import require_xlsx
 
         require_xlsx()
     return check_target(context, parameter, target)
 
 
 def check_folder(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a folder that can neither be written to nor made."""
+    """Refuse a folder that can be neither written to nor created."""
     if target is None:
         return None
     path = Path(target)
@@ -66,21 +67,21 @@ def check_folder(context: click.Context, parameter: click.Parameter, target: str
 
 
 def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
-    """Say what keeps a file from being written; None if nothing does."""
+    """The reason why a file cannot be written, or None."""
     path = Path(target)
     folder = path if path.is_dir() or target.endswith(("/", os.sep)) else path.parent
     if not folder.is_dir():
         return f"there is no folder {str(folder)!r}; make it first"
     if path.is_dir() and not may_be_folder:
         return f"{target!r} is a folder; name a file"
-    # a finished file takes the place of what is there, which must not be a device
+    # files are replaced as a whole, which must not happen to a device
     if path.exists() and not path.is_dir() and not path.is_file():
         return f"{target!r} is no ordinary file; name another"
     return None if os.access(folder, os.W_OK) else f"nothing may be written to the folder {str(folder)!r}"
 
 
 def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Read the rules before anything is computed."""
+    """Parse the rules before anything is computed."""
     if not texts:
         return ()
     from fairenum.report.rules import parse_rules
@@ -89,7 +90,7 @@ def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tupl
 
 
 def read_limits(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Read the rules of a measurement, which are about all decisions."""
+    """Parse the rules for a measurement, which must not name a model."""
     rules = read_rules(context, parameter, texts)
     if rules:
         from fairenum.report.rules import refuse_whom
@@ -138,15 +139,15 @@ QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor pro
 
 
 def output_options(command: Command) -> Command:
-    """Add the options that say where a document of any kind goes."""
+    """Add the output options for a document of any kind."""
     return added(command, (*FILES, QUIET))
 
 
 def audit_output_options(command: Command) -> Command:
-    """Add the options that say where an audit goes and what it is judged by."""
+    """Add the output options of an audit, with its rules."""
     return added(command, (*FILES, *HANDED_ON, *AUDITS, QUIET))
 
 
 def measure_output_options(command: Command) -> Command:
-    """Add the options that say where a measurement goes and what it is judged by."""
+    """Add the output options of a measurement, with its rules."""
     return added(command, (*FILES, *HANDED_ON, *MEASUREMENTS, QUIET))

@@ -1,4 +1,4 @@
-"""fairenum report: show saved runs again, one of any kind or several audits side by side; no data is needed."""
+"""fairenum report: show a saved run again, or several audits side by side; needs no data."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import rich_click as click
 
 from fairenum.cli.delivery import OF_AUDITS, Delivery
-from fairenum.cli.exit import Exit
 from fairenum.cli.outputs import audit_output_options
+from fairenum.cli.streams import Exit
 
-# What is not for several runs; all of them can be redacted.
+# Options for a single run only; --redact also works for several.
 OF_ONE = {"json": "json", **{name: spelling for name, spelling in OF_AUDITS.items() if name != "redact"}}
 
 
@@ -37,7 +37,7 @@ def report(runs: tuple[str, ...], **options: object) -> Exit:
 
 
 def _names(runs: tuple[str, ...]) -> dict[str, str]:
-    """Call runs by their files' names, or by their paths where those are not all different."""
+    """Name runs by their file names, or by their paths if two file names are equal."""
     if len(set(map(os.path.realpath, runs))) < len(runs):
         raise click.UsageError("a run is given twice; give different ones")
     stems = [Path(run).stem for run in runs]
@@ -45,7 +45,7 @@ def _names(runs: tuple[str, ...]) -> dict[str, str]:
 
 
 def _compare(paths: dict[str, str], delivery: Delivery) -> Exit:
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.audit_document import AuditDocument
     from fairenum.document.files import load_as
     from fairenum.report import compare
 

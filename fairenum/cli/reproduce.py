@@ -1,4 +1,4 @@
-"""fairenum reproduce: the paper's experiments, figures and a verdict on each claim."""
+"""fairenum reproduce: the paper's experiments and figures, with a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import check_jobs
 from fairenum.cli.outputs import check_target
-from fairenum.cli.progress import shown_progress
-from fairenum.cli.values import CheckedWhole
+from fairenum.cli.progress_bar import shown_progress
+from fairenum.cli.shared_options import CheckedWhole, check_jobs
+from fairenum.cli.streams import Exit
 
 if TYPE_CHECKING:
-    from fairenum.document.reproduction import ReproductionDocument
+    from fairenum.document.research_documents import ReproductionDocument
+
 
 NAMES = ("german", "ionosphere", "sonar", "compas")
 HELP = """Run the experiments of the EnumSV paper many times over, and judge what it claims.
@@ -66,7 +66,7 @@ def reproduce(
     jobs: int,
     **planned: int | None,
 ) -> Exit:
-    """Run the experiments and deliver what they show."""
+    """Run the experiments and deliver the verdicts."""
     if saved is not None and (experiments or seed or any(planned.values())):
         raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
     delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
@@ -79,8 +79,8 @@ def reproduce(
 def _run(
     experiments: tuple[str, ...], seed: int, jobs: int, planned: dict[str, int | None], quiet: bool
 ) -> ReproductionDocument:
-    from fairenum.document.reproduction import Plan
-    from fairenum.reproduction.running import reproduce as run
+    from fairenum.document.research_documents import Plan
+    from fairenum.research.reproduction import reproduce as run
 
     plan = Plan.quick(seed) if planned.pop("quick") else Plan(seed=seed)
     plan = plan.but(**{name: size for name, size in planned.items() if size is not None})
@@ -90,13 +90,13 @@ def _run(
 
 def _read(path: str) -> ReproductionDocument:
     from fairenum.document.files import load_as
-    from fairenum.document.reproduction import ReproductionDocument
+    from fairenum.document.research_documents import ReproductionDocument
 
     return load_as(ReproductionDocument, path)
 
 
 def _folder(name: str) -> Path:
-    """Refuse a folder that cannot be made before anything is computed."""
+    """Create the output folder, or refuse it, before anything is computed."""
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"{name!r} is a file; name a folder")
@@ -105,9 +105,9 @@ def _folder(name: str) -> Path:
 
 
 def _written(document: ReproductionDocument, folder: Path) -> Iterator[tuple[str, str]]:
-    """Write page, Markdown, figures and the run itself, and say where they are."""
+    """Write page, Markdown, figures and the run, and yield the kind and path of each."""
     from fairenum.document.files import save, write_atomically
-    from fairenum.report.reproduction import rendered
+    from fairenum.report.paper_page import rendered
 
     for name, text in rendered(document).items():
         (folder / name).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""fairenum select: choose again in a saved run, under other tolerances."""
+"""fairenum select: select from a saved run again, under other tolerances."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
-from fairenum.cli.exit import Exit
-from fairenum.cli.options import EPS_HELP, MAX_DROP_HELP, METRIC_HELP, METRICS, complete_data
 from fairenum.cli.outputs import audit_output_options, check_target
-from fairenum.cli.progress import shown_progress
-from fairenum.cli.values import Number, Whole
+from fairenum.cli.progress_bar import shown_progress
+from fairenum.cli.shared_options import EPS_HELP, MAX_DROP_HELP, METRIC_HELP, METRICS, Number, Whole, complete_data
+from fairenum.cli.streams import Exit
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
     from fairenum.api import AuditResult
-    from fairenum.document.audit import AuditDocument
+    from fairenum.document.audit_document import AuditDocument
+
 
 HELP = """Choose the fairest near-optimal model of the saved audit RUN again, under other tolerances.
 
-What is not given stays as it was in RUN, which is left unchanged. A run holds scores, not models: --export needs the
+Options not given stay as in RUN, and the file RUN is not changed. A run holds scores, not models: --export needs the
 data once more, and lists the models again. It writes a model that is proposed: confirmed by the holdout, within every
 guardrail there. Any other takes --rank N --unconfirmed, and ends with code 3 without it.
 """
+
 
 tolerance = partial(click.option, panel="Selection")
 output = partial(click.option, panel="Output", callback=check_target)
@@ -61,7 +62,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
 @audit_output_options
 def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> Exit:
-    """Choose again and deliver the result."""
+    """Select again and deliver the result."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if delivery.export and data is None:
         raise click.UsageError("a saved run holds no models; name its data, too: --data DATA")
@@ -73,23 +74,23 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
     result = AuditResult.load(run)
     if data is not None:
         result = _revived(result.document, data, delivery.quiet)
-    # a choice that nobody changes was made without a look at the holdout, and stays what it is
+    # an unchanged selection was made without a look at the holdout, and stays confirmatory
     is_kept = result.document.selection.proposal is not None and all(value in (None, ()) for value in options.values())
     chosen = result if is_kept else choose(result, **options)  # type: ignore[arg-type]  # click has converted them
     return delivery.deliver(chosen.document, export=partial(chosen.export, unconfirmed=unconfirmed))
 
 
 def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
-    """List the models of a saved run again, and lay them beside it; refuse models or data that are not the run's."""
+    """Train the models of a saved run again; refuse if data or models differ from the run's."""
     from fairenum.api import AuditResult, audit
-    from fairenum.auditing.reopening import config_of
+    from fairenum.auditing.preparing import config_of
 
     table = saved.dataset
     config = config_of(saved)
     with shown_progress(quiet) as progress:
         fresh = audit(data, table.label, table.favourable, table.sensitive_columns, config=config, progress=progress)
     if fresh.is_partial:
-        raise KeyboardInterrupt  # a part of the list will not do
+        raise KeyboardInterrupt  # an incomplete list cannot be exported from
     if fresh.document.dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
     if _sizes(fresh.document) != _sizes(saved):
@@ -100,5 +101,5 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
 
 
 def _sizes(document: AuditDocument) -> list[tuple[int, int]]:
-    """Tell models apart by whole numbers, which no processor rounds."""
+    """Support size and left-out rows of each model: whole numbers, equal on every processor."""
     return [(model.support_size, model.records_left_out) for model in document.models]

@@ -1,4 +1,4 @@
-"""``fairenum solvers``: what is there, what is missing, and how to get it."""
+"""fairenum solvers: list the solvers, their state and how to install missing ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def solvers(as_json: bool) -> None:
-    """List the solvers: who provides them, what they need, how to get it."""
+    """List the solvers: who provides them, what they need and how to get it."""
     from fairenum.solvers.registry import list_solvers
 
     found = list_solvers()
@@ -26,7 +26,7 @@ def solvers(as_json: bool) -> None:
         return
     from rich.console import Console
 
-    # What a plugin says of itself is text, never markup; a command to copy must not be broken into lines.
+    # Text of a plugin is never markup; install commands are not broken into lines.
     console = Console(markup=False, highlight=False)
     console.print(_table(found))
     for info in found:

@@ -1,4 +1,4 @@
-"""Standard output, which is for what was asked for and nothing else, and which may end before the program does."""
+"""Standard output reserved for results, with clear failures when it is closed or cannot be written."""
 
 from __future__ import annotations
 
@@ -6,26 +6,41 @@ import io
 import os
 import signal
 import sys
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.exit import Exit
-from fairenum.foreign import is_foreign
+from fairenum.runtime.plugins import is_foreign
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+
+class Exit(IntEnum):
+    """Exit codes, as documented in ``fairenum --help``."""
+
+    DONE = 0
+    VIOLATED = 1
+    BAD_INPUT = 2
+    INCONCLUSIVE = 3
+    PARTIAL = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
 NAME = "standard output"
-# How each of the three streams is opened if whoever started the program had closed it: what is written to standard
-# output would be lost, and so is refused.
+
+
+# Modes in which closed standard streams are opened. Standard output is read-only, so that a write fails instead of
+# losing the result.
 CLOSED = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
 
 
 class _Raw(io.FileIO):
-    """Says in words what cannot be written; a pipe that nobody reads ends the program as it ends every filter.
+    """Raw standard output whose write errors name it; a closed pipe ends the program by SIGPIPE, like a filter.
 
-    Other pipes and connections may break while there is something left to do.
+    SIGPIPE is not set for the whole process: other pipes and connections may break without ending it.
     """
 
     def write(self, content: ReadableBuffer, /) -> int:
@@ -41,26 +56,27 @@ class _Raw(io.FileIO):
 
 
 class _Stdout(io.TextIOWrapper):
-    """Standard output without what plugins print, which goes to standard error."""
+    """Standard output that sends what plugins print to standard error."""
 
     def write(self, text: str, /) -> int:
         return sys.stderr.write(text) if is_foreign() else super().write(text)
 
 
 def prepare_streams() -> None:
-    """Have all three streams, so that no file takes the place of one, and keep standard output clean.
+    """Open missing standard streams, and keep the output of plugins and compiled code off stdout.
 
-    Where it is something else already, whoever has put that there knows why.
+    Without this, a file opened later could take the number of a closed stream. A stdout that somebody replaced is left
+    as it is.
     """
     for number, mode in enumerate(CLOSED):
         if not _is_open(number):
-            os.open(os.devnull, mode)  # which takes the lowest number that is free
+            os.open(os.devnull, mode)  # takes the lowest free number
     encoding = getattr(sys.stdout, "encoding", "utf-8")
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding=encoding, closefd=False)  # noqa: SIM115 - as long as the program
     if sys.stdout is None or (sys.stdout is sys.__stdout__ and not os.isatty(1)):
         raw = _Raw(os.dup(1), "w")
-        os.dup2(2, 1)  # for compiled code and other processes that print
+        os.dup2(2, 1)  # output of compiled code and child processes goes to stderr
         sys.stdout = _Stdout(io.BufferedWriter(raw), encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -68,11 +84,11 @@ def prepare_streams() -> None:
 
 
 def flushed(code: int) -> int:
-    """Write what is left to be written, and return how the program ends, which depends on whether that can be done."""
+    """Flush stdout and return the exit code, which becomes BAD_INPUT if stdout cannot be written."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody is to try once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # no second attempt at exit
         if code != Exit.BAD_INPUT:
             click.echo(f"error: {NAME!r}: {error.strerror}", err=True)
         return Exit.BAD_INPUT

@@ -1,4 +1,4 @@
-"""fairenum verify: whether an evidence file is what it claims to be."""
+"""fairenum verify: check that an evidence file is unchanged and consistent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from fairenum.cli.exit import Exit
-from fairenum.rendering.text import plain
+from fairenum.cli.streams import Exit
+from fairenum.render.text import plain
 
 HELP = """Check the evidence FILE: every file in it as listed, a valid run, and pages that show this run.
 
@@ -23,9 +23,9 @@ Nothing in FILE is run or written to disk. Exit code 1 if it is not verified, 2 
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code tells.")
 def verify(file: str, quiet: bool) -> Exit:
-    """Check a file and say what was found."""
+    """Check an evidence file and print the outcome."""
     from fairenum.evidence.verification import verify as check
-    from fairenum.report.wording.evidence import outcome
+    from fairenum.report.evidence_words import outcome
 
     found = check(file)
     if not quiet:

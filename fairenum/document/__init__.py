@@ -1,4 +1,4 @@
-"""Typed values of every document: what a run leaves behind, kept as JSON and handled as values.
+"""Typed documents: the results that runs leave behind, kept as JSON and handled as values.
 
-Nothing here needs numpy: a saved run is read and shown without what computed it.
+Nothing here needs numpy: a saved run is read and shown without the libraries that computed it.
 """

@@ -6,15 +6,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Self, get_args
 
-from fairenum.checking import check_options, check_texts, is_whole, require, within
-from fairenum.document.deciding import Decide, DecideText
 from fairenum.document.guards import canonical_guards, stated_guards
-from fairenum.document.machine import ClassWeight, Machine, Tolerances
-from fairenum.document.options import ABOUT_DATA, Options, Sizes, make_tuples, require_part, require_three_sizes
-from fairenum.document.performance import AUTO, RequestedPerformance, requested_performance
-from fairenum.document.ranges import WHOLE, numbers, whole
+from fairenum.document.options import (
+    ABOUT_DATA,
+    WHOLE,
+    Options,
+    Sizes,
+    check_options,
+    check_texts,
+    is_whole,
+    make_tuples,
+    numbers,
+    require,
+    require_part,
+    require_three_sizes,
+    whole,
+    within,
+)
 from fairenum.document.reading import Reading, ReadingOptions
-from fairenum.document.terms import Against, Distinctness, Gap, KernelName, Search, SmallGroups
+from fairenum.document.terms import (
+    AUTO,
+    GAPS,
+    Against,
+    Distinctness,
+    Gap,
+    KernelName,
+    RequestedPerformance,
+    Search,
+    SmallGroups,
+    requested_performance,
+)
+from fairenum.document.training import ClassWeight, Decide, DecideText, SvmSettings, Tolerances
 from fairenum.errors import ConfigError
 
 SHARES = (0.6, 0.2, 0.2)
@@ -22,100 +44,101 @@ SHARES = (0.6, 0.2, 0.2)
 
 @dataclass(frozen=True, slots=True)
 class AuditConfig(Options):
-    """What an audit does, apart from the table it is about.
+    """Options of an audit, apart from the table.
 
     Parameters
     ----------
-    machine
+    svm
         The support vector machine whose near-optimal models are listed; by default its class weight is "auto".
     reading
         How the table is read.
     k
-        How many models to list.
+        Number of models to list.
     distinct
-        What counts as another model: other ``predictions`` on the audited rows, another ``support``, or ``diverse``
-        predictions.
+        When two models count as different: by their ``predictions`` on the audited rows, by their ``support``, or by
+        ``diverse`` predictions.
     min_difference
-        The share of audited rows that a ``diverse`` model must decide otherwise.
+        The share of audited rows that a ``diverse`` model must decide differently.
     patience
-        Give up after so many models in a row that are nothing new; "auto" for a handful where it is proven that
-        leaving out any one record changes nothing, and for fewer the larger the table is.
+        Number of models in a row that are nothing new after which to give up; "auto" for a handful where it is proven
+        that leaving out any one record changes nothing, and for fewer the larger the table is.
     max_nodes
-        Solved boxes after which the enumeration stops; "auto" for as many as keep a large table to minutes, None for
+        Solved boxes after which the enumeration stops; "auto" for a limit that keeps a large table to minutes, None for
         no limit.
     max_seconds
-        Seconds for the whole audit; what of it is optional shares them, and what is cut is said. Unlike the other
-        limits this one makes results depend on the machine.
+        Seconds for the whole audit; its optional stages share them, and the report says which were cut. Unlike the
+        other limits this one makes results depend on the computer.
     search
         How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the selection
         split, by leaving out rows and by tilting planes, ``both`` does both.
     max_left_out
         Largest share of the training records that the guided search may leave out.
     baselines
-        Try other mitigations on the same machine and splits, too.
+        Also try other mitigations, with the same support vector machine and splits.
     range
-        Bound the parity gap of any machine that is nearly as good, listed or not; by the prices.
+        Bound the parity gap over all near-optimal models, listed or not (the parity range), by way of the flip prices.
     prices
-        Find for rows of the holdout how much worse a machine has to be to decide them otherwise, listed or not.
+        Find flip prices of holdout rows: how much worse a model has to be, listed or not, to decide a row differently.
     price_rows
-        Of how many rows of the holdout, drawn at random; "auto" for as many as take a few seconds.
+        Number of holdout rows, drawn at random, whose flip prices are found; "auto" for as many as take a few seconds.
     explanation
-        Look for the fewest of the left-out rows that give the selected model most of its gain.
+        Look for the fewest left-out rows that give the selected model most of its gain.
     eps
-        Largest relative loss of objective of a near-optimal model: of the problem that is left when examples are left
-        out, the order in which models are listed.
+        Largest relative loss of objective of a near-optimal model. The objective is that of the problem without the
+        left-out examples, by which models are ordered.
     max_loss
         Largest relative rise of the loss on all training rows that a fairer model may cost; None for any.
     performance
-        What a fairer model may lose of: ``accuracy``, ``balanced_accuracy``, ``auc`` or ``cost=FN:FP``, with what a
-        false negative and a false positive cost; "auto" for balanced accuracy where classes are weighted, else
-        accuracy.
+        The measure that a fairer model may lose some of: ``accuracy``, ``balanced_accuracy``, ``auc`` or
+        ``cost=FN:FP``, the costs of a false negative and a false positive; "auto" for balanced accuracy where classes
+        are weighted, else accuracy.
     max_performance_drop
-        Largest loss of performance on the selection split that a fairer model may cost; max_accuracy_drop is its other
-        name.
+        Largest loss of performance on the selection split that a fairer model may cost; also accepted as
+        max_accuracy_drop.
     guards
-        What a fairer model must not make worse, such as ``equal_opportunity_difference<=+0.02``; see
-        `fairenum.document.guards`. They join the default guardrails, and take the place of those about the same; a
-        ``none`` before them turns the others off. Resolved, they are all there are.
+        Guardrails: measures that a fairer model must not make worse, such as ``equal_opportunity_difference<=+0.02``;
+        see `fairenum.document.guards`. They join the default guardrails, and replace those about the same measure; a
+        leading ``none`` turns the defaults off. Once resolved, the list is complete.
     same_within
-        A gap that changes by no more than this is the same.
+        A gap that changes by no more than this counts as the same.
     decide
-        Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it selects
-        ``rate=0.7`` of the selection split, its ``base-rate``, the share of favourable labels in training, or as many
-        as the model in use selects, ``like-incumbent``.
+        Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it selects a
+        share of the selection split: ``rate=0.7``, ``base-rate`` for the share of favourable labels in training, or
+        ``like-incumbent`` for the share that the model in use selects.
     metric
-        The gap that the fairest model has least of.
+        The gap by which models are compared and selected.
     primary
-        The sensitive column, or the intersection ("sex & race"), that models are selected by; the first if not given.
+        The sensitive column, or the intersection ("sex & race"), that models are selected by; by default the first.
     reference
-        The group of the primary column that others are compared with; its largest if not given.
+        The group of the primary column that others are compared with; by default the largest.
     seed
-        Of the split, the folds and the bootstrap.
+        Seed of the split, the folds and the bootstrap.
     sizes
         Train, selection and holdout: shares, or numbers of rows.
     confidence
-        Of intervals and verdicts.
+        Confidence of intervals and verdicts.
     min_group_size
         Groups with fewer rows in the selection split or the holdout are small.
     small_groups
-        What becomes of small groups, and of rows without a group: "set-aside" shows them, but no gap, search or choice
-        looks at them while two others remain; "keep" compares them like the others.
+        Treatment of small groups, and of rows without a group: "set-aside" shows them, but leaves them out of gaps,
+        search and choice while two others remain; "keep" compares them like the others.
     replications
-        Of the bootstrap.
+        Replications of the bootstrap.
     standardise
         Scale numbers to mean 0 and variance 1.
     against
-        Whom models are compared with: the ``incumbent``, which is the model in use, or the ``best`` machine, model 1;
-        the model in use where there is one if not given.
+        The reference that models are compared with: the ``incumbent``, which is the model in use, or the ``best``
+        model, model 1; by default the model in use where there is one.
     scores
-        Measure what model 1 and the selected model rank people by, too, as it is done for the score of a model in use.
+        Also measure the decision values of model 1 and of the selected model as scores that rank people, as for the
+        score of a model in use.
     data_source, data_dates
-        Where the data come from, and from when to when they are, as its owner says it: for reports alone.
+        Source of the data, and the period that they cover, as their owner states it: for reports alone.
     """
 
     subject: ClassVar[str] = "an audit"
 
-    machine: Machine = field(default_factory=lambda: Machine(class_weight="auto"))
+    svm: SvmSettings = field(default_factory=lambda: SvmSettings(class_weight="auto"))
     reading: Reading = field(default_factory=Reading)
     k: int = 50
     distinct: Distinctness = "predictions"
@@ -153,11 +176,11 @@ class AuditConfig(Options):
     data_dates: str | None = None
 
     def but(self, **options: object) -> Self:
-        """Return the configuration with some options changed; `max_accuracy_drop` is another name of its tolerance."""
+        """Return the configuration with some options changed; `max_accuracy_drop` stands for `max_performance_drop`."""
         return Options.but(self, **with_present_names(options))
 
     def __post_init__(self) -> None:
-        require_part(self.machine, "machine", Machine)
+        require_part(self.svm, "svm", SvmSettings)
         require_part(self.reading, "reading", Reading)
         make_tuples(self, ("sizes", "guards"))
         flags = ("baselines", "range", "prices", "explanation", "standardise", "scores")
@@ -181,12 +204,12 @@ class AuditConfig(Options):
 
     @property
     def tolerances(self) -> Tolerances:
-        """What a fairer model may cost, as the configuration says it.
+        """The limits on the cost of a fairer model.
 
-        What counts as performance is what suits the machine if nothing was said. Guardrails are those of a resolved
-        configuration: there are no defaults besides.
+        A performance measure of "auto" becomes the one that suits the class weights. Guardrails are those of a resolved
+        configuration: no defaults are added.
         """
-        is_weighted = self.machine.class_weight not in ("none", "auto")
+        is_weighted = self.svm.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"
         performance = suited if self.performance == AUTO else self.performance
         guards = stated_guards(self.guards)
@@ -194,7 +217,7 @@ class AuditConfig(Options):
 
 
 def with_present_names(options: Mapping[str, object]) -> dict[str, object]:
-    """Call every option by the name that it has today."""
+    """Rename options that have another name, too, to the one that documents keep."""
     old, new = "max_accuracy_drop", "max_performance_drop"
     if old in options and new in options:
         raise ConfigError(f"options {old!r} and {new!r} are one and the same; give the second alone")
@@ -204,7 +227,7 @@ def with_present_names(options: Mapping[str, object]) -> dict[str, object]:
 AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "distinct": get_args(Distinctness),
     "search": get_args(Search),
-    "metric": get_args(Gap),
+    "metric": GAPS,
     "small_groups": get_args(SmallGroups),
     "against": get_args(Against),
 }
@@ -216,7 +239,7 @@ AUDIT_NUMBERS = numbers(
 
 
 class AuditOptions(ReadingOptions, total=False):
-    """Every option of an audit, of its machine and of its reading by name, for those who give them one by one."""
+    """Every option of an audit, of its SVM and of its reading, as keyword arguments."""
 
     C: float | Literal["auto"]
     kernel: KernelName
@@ -228,7 +251,7 @@ class AuditOptions(ReadingOptions, total=False):
     class_weight: ClassWeight
     solver_timeout: float | None
     fallback: str | None
-    machine: Machine
+    svm: SvmSettings
     reading: Reading
     k: int
     distinct: Distinctness

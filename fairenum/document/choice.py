@@ -1,26 +1,26 @@
-"""The choice of a model: which, why, what it gains, what it leaves out, and what to beware of."""
+"""The choice of a model: its reason, gains, guardrails, explanation and cautions."""
 
 from __future__ import annotations
 
-from fairenum.document.machine import Tolerances
 from fairenum.document.models import LeftOut
-from fairenum.document.terms import CautionCode, Gap, GuardStatus, Outcome, Part, Proposal, Reason, Verdict
+from fairenum.document.terms import Gap, GuardStatus, Outcome, Part, Proposal, Reason, Verdict
+from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts, Value
 
 
 class Optimism(Value, frozen=True):
-    """How much of a gain on the selection split the choice itself has put there.
+    """Selection bias: how much of the gain on the selection split is due to choosing on it.
 
     Attributes
     ----------
     gap
-        Of the selected model, by split.
+        Gap of the selected model, by split.
     observed
-        Change of gap on the holdout minus that which the selection split showed; limits are those of the change on the
-        holdout. It has no bias, however the model was found.
+        Change of gap on the holdout minus that on the selection split; limits are those of the change on the holdout.
+        Unbiased, however the model was found.
     expected
-        What choosing by the rule is expected to flatter by, from the selection split alone; null where the rule did not
-        choose, or a search had looked at these rows before, which cannot be repeated.
+        Expected bias of the rule of choice, from the selection split alone; null where the rule did not choose, or a
+        search had looked at these rows before, which cannot be repeated.
     """
 
     gap: Parts[Estimate]
@@ -29,20 +29,20 @@ class Optimism(Value, frozen=True):
 
 
 class GapChange(Value, frozen=True):
-    """One gap in one sensitive column on the holdout: the reference, the selected model, and what the change shows.
+    """Change of one gap in one sensitive column on the holdout, from the reference to the selected model.
 
     Attributes
     ----------
     is_claim
-        Whether it is the gap, in the primary column, that the model was selected by.
+        Whether the model was selected by this gap, in the primary column.
     change
         Gap of the selected model minus that of the reference.
     confidence
-        With which the limits of the change hold.
+        Confidence of the limits of the change.
     verdict
         Null where nothing can be compared, or where the selected model decides all rows alike.
     is_coarse
-        Whether so few rows of a group stand behind it that it is left open, whatever they say.
+        Whether a group has too few rows for a verdict, which is open then, whatever they show.
     """
 
     column: str
@@ -57,23 +57,23 @@ class GapChange(Value, frozen=True):
 
 
 class GuardCheck(Value, frozen=True):
-    """What became of a guardrail: where the selected model was chosen, and where it was judged.
+    """A guardrail of the selected model, checked on the selection split and on the holdout.
 
     Attributes
     ----------
     guard
-        As an option says it: "selection_rate=+-0.1".
+        As an option writes it: "selection_rate=+-0.1".
     subject
-        What of all that it guards comes closest to its limit, or goes farthest beyond it: a measure, with its column
-        and group where it has them.
+        The guarded measure that comes closest to its limit, or goes farthest beyond it, with its column and group where
+        it has them.
     low, high
-        Between which values it has to lie; null without such a limit.
+        Limits of the value; null without such a limit.
     selection
         The value on the selection split: a change against the reference, or the measure itself.
     holdout
-        The same on the holdout.
+        The value on the holdout.
     status
-        On the holdout: broken if all that is likely lies beyond the limit, holds if all of it is within.
+        On the holdout: broken if the whole interval lies beyond the limit, holds if all of it is within, else open.
     """
 
     guard: str
@@ -86,7 +86,7 @@ class GuardCheck(Value, frozen=True):
 
     @property
     def is_kept(self) -> bool:
-        """Whether what was measured on the holdout lies within the limits; what is undefined lies beyond none."""
+        """Whether the value measured on the holdout lies within the limits; an undefined value counts as kept."""
         value = self.holdout.value
         if value is None:
             return True
@@ -94,7 +94,7 @@ class GuardCheck(Value, frozen=True):
 
 
 class Selection(Value, frozen=True):
-    """The model that was selected, and what is known about the choice.
+    """The selected model, and the evidence for the choice.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Selection(Value, frozen=True):
         Selected: another model than the reference; kept: the reference, as no other is fairer; none: every model is
         constant. The reference is model 1, or the model in use.
     reason
-        Why, as a word.
+        The reason, as a code.
     column
         The sensitive column, or intersection, whose gap was to be small.
     candidates
@@ -112,20 +112,20 @@ class Selection(Value, frozen=True):
     pareto_front
         Ranks that no model beats in both performance and gap on the selection split.
     gap_change
-        Gap of the selected model minus that of the reference; null without another model.
+        Gap of the selected model minus that of the reference; null if no other model was selected.
     performance_change, accuracy_change
-        The same for performance, and for accuracy.
+        Change of performance and of accuracy, likewise.
     verdict
         On the holdout; null unless another model was selected.
     proposal
-        Proposed: the holdout shows it to be fairer, and breaks no guardrail; candidate otherwise; null unless another
-        model was selected.
+        Proposed: the holdout shows the model to be fairer, and no guardrail broken; candidate otherwise; null unless
+        another model was selected.
     strip
-        Every gap in every sensitive column, the one that the model was selected by first.
+        Change of every gap in every sensitive column, the one that the model was selected by first.
     guards
-        What became of every guardrail.
+        Check of every guardrail.
     performance_floor
-        What the change of performance on the holdout is at least, one-sidedly; null where that is not known.
+        One-sided lower limit of the change of performance on the holdout; null where it is not known.
     confirmed
         Ranks of other models within the tolerances that the holdout shows to be fairer, all models judged together.
     is_in_sight
@@ -158,14 +158,14 @@ class Selection(Value, frozen=True):
 
     @property
     def shortlist(self) -> list[int]:
-        """Model 1, and the selected one if that is another."""
+        """Ranks of model 1 and of the selected model."""
         return sorted({1, self.rank or 1})
 
 
 def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Proposal | None:
-    """Propose a model in the place of the reference if the holdout shows it to be fairer and every guardrail kept.
+    """Propose a model in place of the reference if the holdout shows it to be fairer and every guardrail kept.
 
-    A guardrail is kept if what was measured lies within its limits: that is more than not being shown broken. An
+    A guardrail is kept if the measured value lies within its limits: that is more than not being shown broken. An
     exploratory run has no rows apart from those that it chose by, and proposes nothing.
     """
     if selection.outcome != "selected":
@@ -175,7 +175,7 @@ def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Propos
 
 
 def reason_for(outcome: Outcome, column: str | None, models: int, others: set[int]) -> Reason:
-    """Say why a choice came out as it did; others are the candidates but for what they are compared with."""
+    """Return the reason for the outcome of a choice; `others` are the candidates other than the reference."""
     if outcome == "none":
         return "all_constant"
     if outcome == "selected":
@@ -188,16 +188,16 @@ def reason_for(outcome: Outcome, column: str | None, models: int, others: set[in
 
 
 class Cluster(Value, frozen=True):
-    """Left-out records of one label and group, and what most of them share.
+    """Left-out records of one label and group, and the values that most of them share.
 
     Attributes
     ----------
     cell
-        Values that most of them have.
+        Values that most of the records have.
     records
-        How many there are; identical ones count by the share of them that is left out.
+        Number of records; identical ones count by the share of them that is left out.
     share, share_of_training
-        Their share of what is left out, and of the training rows.
+        Share of the left-out records, and of the training rows.
     """
 
     label: str
@@ -220,7 +220,7 @@ class Core(Value, frozen=True):
 
 
 class Explanation(Value, frozen=True):
-    """Why the selected model is fairer: what its left-out records have in common, and which of them matter."""
+    """Why the selected model is fairer: what its left-out records have in common, and the few that matter most."""
 
     rank: int
     records: int
@@ -229,7 +229,7 @@ class Explanation(Value, frozen=True):
 
 
 class ReferenceCheck(Value, frozen=True):
-    """The gaps of the shortlist in the primary column on the holdout, computed again by the reference library."""
+    """Gaps of the shortlist in the primary column on the holdout, computed again by another library."""
 
     library: str
     ranks: tuple[int, ...]
@@ -243,10 +243,10 @@ class Caution(Value, frozen=True):
     Attributes
     ----------
     column, part, rank
-        What it is about, where the code alone does not say that.
+        The column, split or model that the caution is about, where the code alone does not say.
     """
 
-    code: CautionCode
+    code: str
     column: str | None = None
     part: Part | None = None
     rank: int | None = None

@@ -1,26 +1,104 @@
-"""What the parts of a document say about each other: ranks that exist, columns that are there, lists of one length.
+"""Consistency of a whole document: ranks that exist, columns that are there, lists of equal length.
 
-A document that was written by fairenum keeps to all of it; whoever shows one relies on that.
+A document that fairenum wrote passes all checks; reports rely on that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
-from fairenum.document.agreement import Fault, Groups, about, counted, named, paired, ranked, scored, tabled
-from fairenum.document.attack import Attack, AttackDocument
-from fairenum.document.audit import AuditDocument
-from fairenum.document.bench import BenchDocument
+from fairenum.document.attack_document import Attack, AttackDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.caution_entry import AnyCaution
+from fairenum.document.cautions import entries
 from fairenum.document.header import Document
-from fairenum.document.measure import ColumnMeasures, MeasureDocument
-from fairenum.document.mitigation import MitigationDocument
+from fairenum.document.measure_document import ColumnMeasures, MeasureDocument
 from fairenum.document.models import AuditedModel
-from fairenum.document.reproduction import Bands, ReproductionDocument
-from fairenum.document.table import SensitiveColumn, TableFacts
+from fairenum.document.research_documents import Bands, BenchDocument, MitigationDocument, ReproductionDocument
+from fairenum.document.scores import ColumnRanking, ColumnScores, GroupTable, MeasuredScore
+from fairenum.document.table_facts import SensitiveColumn, TableFacts
+
+Fault = tuple[str, str]  # the place in the document, and the reason
+Groups = dict[str, list[str]]  # the names of groups by sensitive column
+
+
+def ranked(ranks: Sequence[int], known: Collection[int], place: str) -> Iterator[Fault]:
+    """Require that every rank is that of a known model."""
+    for rank in ranks:
+        if rank not in known:
+            yield place, f"no model has rank {rank}; there are {len(known)}"
+
+
+def named(name: str | None, known: Collection[str], place: str) -> Iterator[Fault]:
+    """Require that a name, if given, is known."""
+    if name is not None and name not in known:
+        yield place, f"{name!r} is none of {[*known]}"
+
+
+def paired(column: str, pair: tuple[str, str], groups: Groups, place: str) -> Iterator[Fault]:
+    """Require that two groups belong to a sensitive column."""
+    yield from named(column, groups, f"{place}.column")
+    for name in pair:
+        yield from named(name, groups.get(column, []), f"{place}.groups")
+
+
+def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
+    """Require a caution of the table, and an existing column where its words look one up."""
+    entry = entries(kind).get(caution.code)
+    if entry is None:
+        yield f"{place}.code", f"Invalid enum value {caution.code!r}"
+    elif entry.names_column and caution.column not in columns:
+        yield f"{place}.column", f"{caution.code!r} is about one of the columns {[*columns]}"
+
+
+def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
+    """Require counts for each group, none of them above the rows of the group."""
+    if any(len(counts) != len(rows) for counts in (scores.selected, scores.true_positives)):
+        yield place, "selected and true_positives have a number for each group"
+    elif any(
+        not one <= two <= three for one, two, three in zip(scores.true_positives, scores.selected, rows, strict=True)
+    ):
+        yield place, "of each group no more rows are selected than there are"
+    if len(scores.shared) not in (0, len(rows)):
+        yield place, "shared has a number for each group, or none"
+    if scores.weights and any(
+        len(getattr(scores.weights, name)) != len(rows) for name in scores.weights.__struct_fields__
+    ):
+        yield place, "weights have a number for each group"
+
+
+def tabled(table: GroupTable, groups: Groups, place: str) -> Iterator[Fault]:
+    """Require that an adverse-impact table has exactly the groups of its column, and refers to no others."""
+    yield from named(table.column, groups, f"{place}.column")
+    names = [row.group for row in table.groups]
+    if names != groups.get(table.column):
+        yield f"{place}.groups", f"the groups of {table.column!r} are {groups.get(table.column)}, not {names}"
+    yield from named(table.reference, names, f"{place}.reference")
+    yield from named(table.most_selected, names, f"{place}.most_selected")
+    if any(row.selected > row.n for row in table.groups):
+        yield f"{place}.groups", "of each group no more rows are selected than there are"
+
+
+def scored(score: MeasuredScore, groups: Groups, place: str) -> Iterator[Fault]:
+    """Require that a score is measured for each group of its columns."""
+    for number, column in enumerate(score.columns):
+        at = f"{place}.columns[{number}]"
+        yield from tabled(column.scoring, groups, f"{at}.scoring")
+        yield from _ranking(column, at)
+
+
+def _ranking(column: ColumnRanking, place: str) -> Iterator[Fault]:
+    names = [row.group for row in column.scoring.groups]
+    if [group.group for group in column.groups] != names:
+        yield f"{place}.groups", f"the groups of {column.column!r} are {names}"
+    if any(len(point.rates) != len(names) for point in column.sweep):
+        yield f"{place}.sweep", "a cutoff has a rate for each group"
+    if any({len(one.rows), len(one.rates)} != {len(names)} for one in column.calibration):
+        yield f"{place}.calibration", "a range of scores has a rate for each group"
 
 
 def refuse_contradictions(document: Document) -> None:
-    """Refuse parts that do not go together, by the place of the first."""
+    """Refuse a document whose parts contradict each other, naming the place of the first contradiction."""
     for place, reason in CHECKS[type(document)](document):
         raise ValueError(f"{reason} - at `$.{place}`")
 
@@ -34,15 +112,15 @@ def _audit(document: AuditDocument) -> Iterator[Fault]:
         yield from part(document, groups)
     yield from _anatomy(document)
     yield from _possible(document, groups)
-    if document.arbitrariness:
-        yield from document.arbitrariness.faults(groups, document.column, len(document.models))
+    if document.ambiguity:
+        yield from document.ambiguity.faults(groups, document.column, len(document.models))
     if document.attack:
         yield from _attack(document.attack, "attack")
 
 
 def _possible(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
-    """Ask that bounds of the gap are in order, and for losses that rise."""
-    if (found := document.range) is None:
+    """Check the parity range: bounds in order, at losses that rise."""
+    if (found := document.parity_range) is None:
         return
     yield from named(found.column, groups, "range.column")
     losses = [level.eps for level in found.levels]
@@ -141,7 +219,7 @@ def _anatomy(document: AuditDocument) -> Iterator[Fault]:
 
 
 def _beside(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
-    """Check what an audit may have beside its models and its choice."""
+    """Check the optional parts of an audit: explanation, flips, multiplicity and screening."""
     ranks = document.ranks
     if explanation := document.explanation:
         yield from ranked([explanation.rank], ranks, "explanation.rank")
@@ -162,10 +240,10 @@ def _cautions(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
         if caution.rank is not None:
             yield from ranked([caution.rank], document.ranks, f"warnings[{number}].rank")
         yield from named(caution.column, [*groups, *others], f"warnings[{number}].column")
-        yield from about(caution.code, caution.column, groups, f"warnings[{number}].column")
+        yield from about(AuditDocument, caution, groups, f"warnings[{number}]")
         if caution.code == "proxy" and document.screening:
             screened = [column.column for column in document.screening.columns]
-            yield from about(caution.code, caution.column, screened, f"warnings[{number}].column")
+            yield from about(AuditDocument, caution, screened, f"warnings[{number}]")
 
 
 def _measure(document: MeasureDocument) -> Iterator[Fault]:
@@ -186,7 +264,7 @@ def _measure(document: MeasureDocument) -> Iterator[Fault]:
         yield from scored(score, groups, "score")
     for number, caution in enumerate(document.warnings):
         yield from named(caution.column, columns, f"warnings[{number}].column")
-        yield from about(caution.code, caution.column, columns, f"warnings[{number}].column")
+        yield from about(MeasureDocument, caution, columns, f"warnings[{number}]")
         if caution.decision is not None:
             yield from ranked([caution.decision], range(1, len(document.decisions) + 1), f"warnings[{number}].decision")
 

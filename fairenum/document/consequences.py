@@ -1,43 +1,101 @@
-"""What the selected model does besides narrowing the gap it was selected by, in numbers that the document holds."""
+"""Side effects of the selected model beyond the gap it was selected by, from the numbers of the document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, get_args
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck
+from fairenum.document.metric_registry import ALL, BASE_RATE
 from fairenum.document.models import AuditedModel
-from fairenum.document.rates import compared_rates
-from fairenum.document.table import SensitiveColumn
-from fairenum.document.terms import GAP_RATES, Gap, GapRate, Verdict
+from fairenum.document.scores import ColumnScores
+from fairenum.document.table_facts import GroupSizes, LabelWeights, SensitiveColumn
+from fairenum.document.terms import GAP_RATES, GAPS, RATES, GapRate, Verdict
 from fairenum.document.value import Estimate
+
+Share = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRates:
+    """Rates of one group under one model.
+
+    Attributes
+    ----------
+    rates
+        Rates by name, weighted where rows have weights; None where there is nothing to divide by.
+    trials
+        Number of rows behind each rate.
+    """
+
+    group: GroupSizes
+    rates: Mapping[str, float | None]
+    trials: Mapping[str, int]
+
+
+def rates_of(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRates, ...]:
+    """Return the rates of one model in every group of a column on the holdout."""
+    counts = document.member(rank).scores.holdout.by_column[column.column]
+    return tuple(_rates(group, code, counts) for code, group in enumerate(column.groups))
+
+
+def compared_rates(document: AuditDocument, rank: int, column: SensitiveColumn) -> Iterator[GroupRates]:
+    """Yield the rates of one model in the compared groups of a column on the holdout."""
+    return (one for one in rates_of(document, rank, column) if one.group.is_compared)
+
+
+def _rates(group: GroupSizes, code: int, counts: ColumnScores) -> GroupRates:
+    rows = _shares(group.by_label("holdout"), counts.selected_by_label(code))
+    weighted, weights = rows, counts.weights
+    if weights is not None:
+        total = group.holdout_weights or LabelWeights(0.0, 0.0, 0.0, 0.0)
+        parts = (weights.false_positives[code], weights.true_positives[code])
+        weighted = _shares((total.unfavourable, total.favourable), parts)
+    rates = {name: outcomes / trials if trials else None for name, (outcomes, trials) in weighted.items()}
+    return GroupRates(group, rates, {name: int(trials) for name, (_, trials) in rows.items()})
+
+
+def _shares(total: Share, selected: Share) -> Mapping[str, Share]:
+    """Return the numerator and denominator of every rate, given all rows and the selected ones by label."""
+    return {rate.key: rate.fraction(total, selected) for rate in (*RATES.values(), BASE_RATE)}
+
 
 NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
 NOTABLE_MOVE = 0.1  # of the share that is selected
 NOTABLE_LOSS = 0.02  # of balanced accuracy
+
+
 NOTABLE_LEAD, NOTABLE_REVERSAL = 0.02, 0.05  # of a group over another, before its order is reversed and after
+
+
 NOTABLE_FALL = 0.02  # of the rate of the group that was best off
+
+
 EVERYBODY, NOBODY = 0.9, 0.1
+
+
 ROUNDING = 1e-9  # that a difference of two shares may be off by
-CONDITIONAL: tuple[GapRate, ...] = ("true_positive_rate", "false_positive_rate", "precision")  # shares of some rows
-BENEFITS: tuple[GapRate, ...] = ("selection_rate", "true_positive_rate")  # rates that are good to have more of
+
+
+SOME_ROWS = tuple(rate.key for rate in RATES.values() if rate.trials != ALL)  # rates that are no shares of all rows
 
 
 class Moved(NamedTuple):
-    """A measure of what models are compared with, and of the selected model."""
+    """A measure of the reference, and of the selected model."""
 
     first: float
     selected: float
 
     @property
     def change(self) -> float:
-        """How much higher it is for the selected model."""
+        """The measure of the selected model minus that of the reference."""
         return self.selected - self.first
 
 
 class Reversal(NamedTuple):
-    """Two groups whose order a model reverses: the one that was behind, the one that was ahead, in which rate."""
+    """Two groups whose order in a rate the selected model reverses: first the one behind, then the one ahead."""
 
     cell: GapChange
     rate: GapRate
@@ -47,18 +105,18 @@ class Reversal(NamedTuple):
 
 
 def other_model(document: AuditDocument) -> AuditedModel | None:
-    """Return the selected model if it is another than the one that models are compared with."""
+    """Return the selected model if it is not the reference."""
     return document.selected if document.selection.rank != document.reference.rank else None
 
 
 def ended_with(document: AuditDocument) -> int | None:
-    """Return the rank that a run ends with: of the selected model, 0 if the model in use is kept; None for none."""
+    """Return the rank that a run ends with: the selected model, or 0 if the model in use is kept; None for none."""
     is_kept = document.is_against_incumbent and document.selection.outcome == "kept"
     return 0 if is_kept else document.selection.rank
 
 
 def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:
-    """Return every gap in every column; of an older run with the limits that hold for all models together."""
+    """Return the change of every gap in every column; if the choice kept none, with limits for all models together."""
     chosen = other_model(document)
     if chosen is None:
         return ()
@@ -69,7 +127,7 @@ def _cells(document: AuditDocument, chosen: AuditedModel) -> Iterator[GapChange]
     metric, columns = document.selection.tolerances.metric, document.dataset.sensitive
     for column in sorted(columns, key=lambda column: not column.is_primary):
         old, new = (one.scores.holdout.by_column[column.column] for one in (document.reference, chosen))
-        for gap in get_args(Gap):
+        for gap in GAPS:
             verdict = None if chosen.is_constant else new.gap(gap).verdict
             yield GapChange(
                 column=column.column,
@@ -84,17 +142,17 @@ def _cells(document: AuditDocument, chosen: AuditedModel) -> Iterator[GapChange]
 
 
 def claim_of(document: AuditDocument) -> GapChange | None:
-    """Return the gap that the model was selected by."""
+    """Return the change of the gap that the model was selected by."""
     return next((cell for cell in strip_of(document) if cell.is_claim), None)
 
 
 def less_fair(document: AuditDocument) -> list[GapChange]:
-    """Return the gaps that the holdout shows to be wider, but for the one that the model was selected by."""
+    """Return the gaps that the holdout shows to be wider, except the one that the model was selected by."""
     return [cell for cell in strip_of(document) if not cell.is_claim and cell.verdict is Verdict.LESS_FAIR]
 
 
 def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]:
-    """Return the other gaps that are wider, or look it, in all columns or in one."""
+    """Return the other gaps that are shown wider or look notably wider, in all columns or in one."""
     return [
         cell
         for cell in strip_of(document)
@@ -104,12 +162,12 @@ def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]
 
 
 def broken_guards(document: AuditDocument) -> list[GuardCheck]:
-    """Return the guardrails that the selected model goes beyond on the holdout, by what was measured there."""
+    """Return the guardrails that the selected model exceeds on the holdout, by the measured value."""
     return [check for check in document.selection.guards if not check.is_kept]
 
 
 def selection_moved(document: AuditDocument) -> Moved | None:
-    """Return the share selected by both models if it has moved far, or to nearly everybody or nobody."""
+    """Return the selection rates of both models if they are far apart, or the new one is nearly everybody or nobody."""
     moved = _moved(document, "selection_rate")
     if moved is None:
         return None
@@ -119,7 +177,7 @@ def selection_moved(document: AuditDocument) -> Moved | None:
 
 
 def balance_lost(document: AuditDocument) -> Moved | None:
-    """Return the balanced accuracy of both models if much of it is lost."""
+    """Return the balanced accuracy of both models if the selected one loses much of it."""
     moved = _moved(document, "balanced_accuracy")
     return moved if moved and moved.change <= ROUNDING - NOTABLE_LOSS else None
 
@@ -133,24 +191,24 @@ def _moved(document: AuditDocument, measure: str) -> Moved | None:
 
 
 def is_levelled_down(document: AuditDocument) -> bool:
-    """Tell whether the gap is smaller because the group that was best off lost, while no group has gained."""
+    """Tell whether the gap is smaller because the best-off group lost, while no group gained."""
     claim = claim_of(document)
     if claim is None or (claim.change.value or 0.0) >= 0.0:
         return False
-    rate = GAP_RATES[claim.metric][0]
-    if rate not in BENEFITS:
+    rate = RATES[GAP_RATES[claim.metric][0]]
+    if not rate.is_benefit:
         return False
-    moves = [move for _, move in _moves(document, claim.column, rate)]
+    moves = [move for _, move in _moves(document, claim.column, rate.key)]
     best = max(moves, key=lambda move: move.first, default=Moved(0.0, 0.0))
     return best.change <= -NOTABLE_FALL and all(move.change <= 0.0 for move in moves)
 
 
 def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Reversal]:
-    """Yield the gaps in which the group that was ahead falls behind; small groups may do so by chance."""
+    """Yield the gaps in which the group that was ahead falls behind; small groups are passed over."""
     for cell in strip_of(document):
-        if column not in (None, cell.column) or cell.metric == "equalized_odds_difference":
-            continue  # the two rates of equalized odds have gaps of their own
-        rate = GAP_RATES[cell.metric][0]
+        rate, *others = GAP_RATES[cell.metric]
+        if column not in (None, cell.column) or others:
+            continue  # rates that are compared together have gaps of their own
         small = {group.name for group in column_named(document, cell.column).groups if group.is_small}
         if found := _reversed([move for move in _moves(document, cell.column, rate) if move[0] not in small]):
             (behind, low), (ahead, high) = found
@@ -166,7 +224,7 @@ def _reversed(moves: list[tuple[str, Moved]]) -> tuple[tuple[str, Moved], tuple[
 
 
 def _moves(document: AuditDocument, name: str, rate: GapRate) -> list[tuple[str, Moved]]:
-    """Return a rate of both models in every compared group that has one under both."""
+    """Return a rate under both models, for every compared group in which it is defined under both."""
     column, ranks = column_named(document, name), (document.reference.rank, document.selection.rank or 1)
     pairs = zip(*(compared_rates(document, rank, column) for rank in ranks), strict=True)
     known = [(old.group.name, old.rates[rate], new.rates[rate]) for old, new in pairs]
@@ -179,11 +237,11 @@ def column_named(document: AuditDocument, name: str) -> SensitiveColumn:
 
 
 def few_trials(document: AuditDocument, column: SensitiveColumn) -> list[tuple[str, int, GapRate]]:
-    """Name the compared groups of which too few rows stand behind a rate, though the group itself is not small."""
+    """List compared groups with too few rows behind a rate, although the group itself is not small."""
     tables = [tuple(compared_rates(document, rank, column)) for rank in document.shortlist]
     found: list[tuple[str, int, GapRate]] = []
     for groups in zip(*tables, strict=True):
-        for rate in CONDITIONAL:
+        for rate in SOME_ROWS:
             trials = min(one.trials[rate] for one in groups)
             is_counted = groups[0].group.holdout and not groups[0].group.is_small
             if is_counted and trials < document.config.min_group_size:

@@ -6,10 +6,12 @@ from typing import Final, Literal
 
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.header import Environment
-from fairenum.document.machine import Tolerances
+from fairenum.document.training import Tolerances
 from fairenum.document.value import Value
 
 RECORD_VERSION: Final = "1.0"
+
+
 # Why a step showed nothing more: all are alike so far, none is left, or the solver failed.
 StepEnd = Literal["alike", "exhausted", "solver"]
 
@@ -19,19 +21,19 @@ class Taken(Value, frozen=True, tag_field="step"):
 
 
 class Next(Taken, frozen=True, tag="next"):
-    """Show the next best model within the box.
+    """Show the next best model within the current box.
 
     Attributes
     ----------
     boxes
-        Solved boxes after which to come back without one.
+        Solved boxes after which to return without a model.
     """
 
     boxes: int
 
 
 class Fairer(Taken, frozen=True, tag="fairer"):
-    """Go on with the guided search for so many solved boxes."""
+    """Continue the guided search for a number of solved boxes."""
 
     solves: int
 
@@ -49,11 +51,11 @@ class Pin(Taken, frozen=True, tag="pin"):
 
 
 class Undo(Taken, frozen=True, tag="undo"):
-    """Take back the last step that was not taken back yet."""
+    """Take back the last step that is still in force."""
 
 
 class Tolerate(Taken, frozen=True, tag="tolerate"):
-    """Choose under other tolerances and guardrails."""
+    """Change the tolerances and guardrails of the choice."""
 
     tolerances: Tolerances
 
@@ -64,7 +66,7 @@ class Commit(Taken, frozen=True, tag="commit"):
     Attributes
     ----------
     model
-        Its number.
+        Number of the model.
     """
 
     model: int
@@ -76,16 +78,16 @@ Step = Next | Fairer | LeaveOut | Pin | Undo | Tolerate | Commit
 
 
 class ModelMark(Value, frozen=True):
-    """By what a model is known again, bit for bit.
+    """The fingerprint by which a model is recognised, bit for bit.
 
     Attributes
     ----------
     number
-        In the order in which models were looked at, from 1.
+        Number of the model in the order in which models were looked at, from 1.
     support
-        Number of its support vectors.
+        Number of support vectors.
     alpha, decisions
-        A sha256 of its weights, and of what it decides about the rows of the selection split.
+        The sha256 of the model's weights, and of its decisions about the rows of the selection split.
     """
 
     number: int
@@ -95,7 +97,7 @@ class ModelMark(Value, frozen=True):
 
 
 class StepOutcome(Value, frozen=True):
-    """What came of a step.
+    """The outcome of a step.
 
     Attributes
     ----------
@@ -104,9 +106,9 @@ class StepOutcome(Value, frozen=True):
     current
         The number of the model in focus.
     chosen
-        The number of the one that the rule chooses; null if there is none.
+        The number of the model that the rule chooses; null if there is none.
     looked_at
-        Models looked at so far, those that were taken back among them.
+        Models looked at so far, including those of steps that were taken back.
     end
         Why there was nothing more to show; null otherwise.
     """
@@ -119,24 +121,24 @@ class StepOutcome(Value, frozen=True):
 
 
 class Line(Value, frozen=True, tag_field="line"):
-    """A line of a record."""
+    """A line of a decision record."""
 
 
 class RecordHeader(Line, frozen=True, tag="record", kw_only=True):
-    """The first line: what is explored, under which options, and by what.
+    """The first line of a decision record: table, options and environment of the exploration.
 
     Attributes
     ----------
     at
-        When it was written, as ISO 8601 says it.
+        When the line was written, in ISO 8601.
     data, fingerprint
-        What the table is called, and the sha256 of its content.
+        The name of the table, and the sha256 of its content.
     label, favourable, sensitive
         How the table was read, beside the options.
     config
         The options as they were given.
     is_opened
-        Whether the holdout had been looked at before, by the run that is explored.
+        Whether the run that is explored had looked at the holdout before.
     outcome
         Model 1, which is shown first.
     """
@@ -155,14 +157,14 @@ class RecordHeader(Line, frozen=True, tag="record", kw_only=True):
 
 
 class Entry(Line, frozen=True, tag="step"):
-    """A step that was taken.
+    """The line of a step that was taken.
 
     Attributes
     ----------
     number
-        Of the line, from 1 below the header.
+        Line number, from 1 below the header.
     at
-        When, as ISO 8601 says it.
+        When the step was taken, in ISO 8601.
     previous
         The sha256 of the line before.
     """
@@ -175,12 +177,12 @@ class Entry(Line, frozen=True, tag="step"):
 
 
 class Judged(Line, frozen=True, tag="judged"):
-    """The run that a commit has led to.
+    """The line of the audit run that a commit led to.
 
     Attributes
     ----------
     rank
-        Of the committed model in the run.
+        Rank of the committed model in the run.
     run
         The sha256 of the run, without its timings.
     """

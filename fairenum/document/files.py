@@ -1,28 +1,64 @@
-"""Documents as they are kept: JSON, written whole or not at all, and read strictly."""
+"""Saving and loading documents as JSON: written whole or not at all, and read strictly."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
+from fairenum.document.attack_document import AttackDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.coherence import refuse_contradictions
 from fairenum.document.header import KIND, VERSION, Document
-from fairenum.document.kinds import AnyDocument, converted
-from fairenum.document.migration import migrated, old_kind, without_stand_in
-from fairenum.document.received import decoded, received, shortened
+from fairenum.document.measure_document import MeasureDocument
+from fairenum.document.received import decoded, received, refuse_unwritable, shortened
+from fairenum.document.research_documents import BenchDocument, MitigationDocument, ReproductionDocument
 from fairenum.document.value import Value
 from fairenum.errors import FairenumError, ResultError
 
+AnyDocument = (
+    AuditDocument | AttackDocument | BenchDocument | MeasureDocument | MitigationDocument | ReproductionDocument
+)
+
+
+JudgedDocument = AuditDocument | MeasureDocument  # documents that rules can judge
+
+
+def converted(found: dict[str, object]) -> AnyDocument:
+    """Turn decoded JSON into a document; refuse missing, unknown or mistyped values, naming their place."""
+    document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
+    refuse_unwritable(document)
+    _refuse_unread(found, msgspec.to_builtins(document), "$")
+    refuse_contradictions(document)
+    return document
+
+
+def _refuse_unread(found: object, read: object, place: str) -> None:
+    """Refuse fields that were passed over: msgspec ignores unknown fields of a dataclass."""
+    if isinstance(found, dict) and isinstance(read, dict):
+        for name, value in found.items():
+            if name not in read:
+                raise ValueError(f"Object contains unknown field `{name}` - at `{place}`")
+            _refuse_unread(value, read[name], f"{place}.{name}")
+    elif isinstance(found, list) and isinstance(read, list | tuple):
+        for number, (value, kept) in enumerate(zip(found, read, strict=True)):
+            _refuse_unread(value, kept, f"{place}[{number}]")
+
+
+Json = dict[str, Any]  # the one untyped value: a document that was read and is not yet understood
+
+
 D = TypeVar("D", bound=Document)
+
 
 HINT = "make one with: fairenum audit DATA"
 
 
 def to_json(document: Value) -> str:
-    """Write a document as text: the same for the same input and seed, but for its timings."""
+    """Write a document as JSON text: the same for the same input and seed, except for its timings."""
     try:
         return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
     except UnicodeEncodeError as error:
@@ -37,7 +73,7 @@ def save(document: Document, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> AnyDocument:
-    """Read a saved document of any kind; refuse what is none, and say where it goes wrong."""
+    """Read a saved document of any kind; refuse anything else, naming the place of the fault."""
     return parse(received(path), str(path))
 
 
@@ -53,13 +89,11 @@ def load_as(kind: type[D], path: str | Path) -> D:
 
 
 def parse(content: bytes, name: str) -> AnyDocument:
-    """Read a document of any kind; `name` is what a message calls it."""
+    """Read a document of any kind from bytes; messages call it `name`."""
     found = _decoded(content, name)
-    kind = old_kind(found)
-    if kind is None:
-        _require_header(found, name)
+    _require_header(found, name)
     try:
-        return converted(without_stand_in(found)) if kind is None else migrated(found, kind)
+        return converted(found)
     except (FairenumError, ValueError) as error:
         raise ResultError(f"{name!r} is no valid document: {shortened(error)}") from error
 
@@ -94,7 +128,7 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # or a machine that stops might keep the name without the content
+            os.fsync(file.fileno())  # or a computer that stops might keep the name without the content
         os.chmod(temporary, 0o666 & ~_umask())  # a temporary file is private; a result is like any other file
         os.replace(temporary, target)
     except BaseException as error:

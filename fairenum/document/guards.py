@@ -1,8 +1,8 @@
-"""Guardrails: what a fairer model must not make worse, as one line of text each.
+"""Guardrails: measures that a fairer model must not make worse, written as one line of text each.
 
 ``QUANTITY[@COLUMN] OP LIMIT``, such as ``equal_opportunity_difference@race<=+0.02`` or ``selection_rate=+-0.05``. A
 limit with a sign is about the change against the reference (model 1, or the model in use), one without about the value
-itself. ``none`` in the first place turns off what would be guarded without being asked for.
+itself. A leading ``none`` turns off the default guardrails.
 """
 
 from __future__ import annotations
@@ -11,25 +11,20 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Self
 
-from fairenum.checking import shown
+from fairenum.document.metric_registry import metric_keys
+from fairenum.document.options import shown
 from fairenum.errors import ConfigError
-from fairenum.phrases import did_you_mean, plain_number, quoted
+from fairenum.runtime.hints import did_you_mean, plain_number, quoted
 
-Overall = Literal["selection_rate", "accuracy", "balanced_accuracy", "performance"]
-Grouped = Literal[
-    "demographic_parity_difference",
-    "equal_opportunity_difference",
-    "equalized_odds_difference",
-    "predictive_parity_difference",
-    "other_gaps",
-    "worst_group_selection_rate",
-    "group_selection_rates",
-]
-Quantity = Overall | Grouped
-OVERALL: tuple[str, ...] = get_args(Overall)
-QUANTITIES: tuple[str, ...] = (*get_args(Grouped), *OVERALL)
+# Quantities that are about groups, beside the gaps.
+GROUPED = ("other_gaps", "worst_group_selection_rate", "group_selection_rates")
+
+
+OVERALL = ("selection_rate", "accuracy", "balanced_accuracy", "performance")
+QUANTITIES: tuple[str, ...] = (*metric_keys(), *GROUPED, *OVERALL)
+
 
 NONE = "none"
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -44,22 +39,22 @@ EXAMPLES = "such as equal_opportunity_difference<=+0.02 or selection_rate=+-0.05
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """One guardrail.
+    """One guardrail: limits on a measure, or on its change.
 
     Attributes
     ----------
     quantity
-        What is guarded; some quantities are several, each of which has to be within the limits.
+        The guarded measure; some quantities stand for several measures, each of which has to be within the limits.
     column
-        The sensitive column, or intersection, whose groups it is about; None for the one that models are selected by
+        The sensitive column, or intersection, whose groups are guarded; None for the one that models are selected by
         or, where a quantity is about several, for all.
     low, high
-        Between which values it has to lie; None without such a limit.
+        Limits of the value; None without such a limit.
     is_relative
         Whether the limits are about the change against the reference.
     """
 
-    quantity: Quantity
+    quantity: str
     column: str | None = None
     low: float | None = None
     high: float | None = None
@@ -67,7 +62,7 @@ class Guard:
 
     @classmethod
     def of(cls, text: object) -> Self:
-        """Read a guardrail; refuse what is none."""
+        """Read a guardrail from its text."""
         found = PATTERN.fullmatch(text) if isinstance(text, str) else None
         if not found:
             raise _refusal(text, _why(text))
@@ -83,7 +78,7 @@ class Guard:
         if not all(limit is None or abs(limit) <= 1.0 for limit in (low, high)):
             raise _refusal(text, "a limit lies between 0 and 1, or between -1 and +1 where it is a change")
         is_relative = found["around"] is not None or bool(found["sign"])
-        return cls(quantity, column, low, high, is_relative)  # type: ignore[arg-type]  # checked above
+        return cls(quantity, column, low, high, is_relative)
 
     def __str__(self) -> str:
         at = "" if self.column is None else f"@{_name(self.column)}"
@@ -95,16 +90,18 @@ class Guard:
 
     @property
     def about(self) -> tuple[str, str | None]:
-        """What it guards; of the default guardrails, it takes the place of the one about the same."""
+        """The guarded quantity and column; a given guardrail replaces the default one about the same."""
         return self.quantity, self.column
 
 
 DEFAULT_GUARDS = ("other_gaps<=+0.05", "selection_rate=+-0.1", "group_selection_rates>=-0.1")
+
+
 """What an audit guards if nothing else is asked for."""
 
 
 def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
-    """Write guardrails as they are kept, each once; refuse a ``none`` that is not the first."""
+    """Write guardrails in their canonical form, each once; refuse a ``none`` that is not the first."""
     written = tuple(dict.fromkeys(NONE if _is_none(text) else str(Guard.of(text)) for text in texts))
     if NONE in written[1:]:
         raise _refusal(NONE, f"{NONE} turns off the default guardrails and stands first: --guard none --guard X")
@@ -112,7 +109,7 @@ def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
 
 
 def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUARDS) -> tuple[str, ...]:
-    """Return every guardrail that holds: those given, and the defaults that they do not take the place of."""
+    """Return every guardrail in force: the given ones, and the defaults that they do not replace."""
     given = canonical_guards(texts)
     if NONE in given:
         return given[1:]
@@ -121,13 +118,13 @@ def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUAR
 
 
 def kept_guards(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return guardrails as resolved, with the word that makes them mean the same when they are given again."""
+    """Return resolved guardrails, with a leading ``none`` if resolving them again would add defaults."""
     resolved = resolved_guards(texts)
     return resolved if resolved_guards(resolved) == resolved else (NONE, *resolved)
 
 
 def stated_guards(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the guardrails of a resolved configuration, which has no defaults besides."""
+    """Return the guardrails of a resolved configuration, to which no defaults are added."""
     return tuple(text for text in texts if text != NONE)
 
 
@@ -153,7 +150,7 @@ def _limits(found: re.Match[str]) -> tuple[float | None, float | None]:
 
 
 def _name(column: str) -> str:
-    """Quote a column's name where it could be read otherwise."""
+    """Quote a column name that would be ambiguous in a guardrail."""
     is_plain = column == column.strip() and column and not column.startswith('"')
     if is_plain and (found := PATTERN.fullmatch(f"other_gaps@{column}<=+0")) and found["column"] == column:
         return column
@@ -161,7 +158,7 @@ def _name(column: str) -> str:
 
 
 def _why(text: object) -> str:
-    """Say what a text lacks that is no guardrail."""
+    """Return the reason why a text is not a guardrail."""
     if not isinstance(text, str) or not (found := re.match(r"\s*(\w+)", text)):
         return f"it is QUANTITY[@COLUMN] with <=, >= or =+- and a number, {EXAMPLES}"
     if found[1] not in QUANTITIES:

@@ -1,11 +1,109 @@
-"""The models of an audit: what is proven about each, what it leaves out, and how far the models disagree."""
+"""The models of an audit: proofs, left-out examples and disagreement, and how the searches for them went."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fairenum.document.scores import BaselineScores, SplitScores
-from fairenum.document.terms import ListingEnd, Obstacle, Origin
-from fairenum.document.tilted import Tilt
+from fairenum.document.terms import ListingEnd, Obstacle, Origin, TiltedEnd, TiltRate
 from fairenum.document.value import Parts, Value
+
+
+class TiltedRun(Value, frozen=True):
+    """How the search among tilted models went.
+
+    Attributes
+    ----------
+    stopped
+        Why it ended; ``no_direction`` if model 1 has no gap that a price could narrow.
+    rise
+        Largest rise of the loss on all training rows, as a share of the least.
+    solves
+        Models trained, each at another price.
+    front
+        Models that none beats in loss, gap and performance together.
+    models
+        Number of these models that joined the list.
+    """
+
+    stopped: TiltedEnd
+    rise: float
+    solves: int = 0
+    front: int = 0
+    models: int = 0
+
+
+class Tilt(Value, frozen=True):
+    """The price on the difference of mean decision values between two groups, with which a tilted model is trained.
+
+    Attributes
+    ----------
+    price
+        Price of one unit of the difference, in units of the loss.
+    column, groups
+        The sensitive column, and two of its compared groups: the better off under model 1, then the worse off.
+    rate
+        The rate in which the groups lie farthest apart; the means are over the rows of the selection split that the
+        rate is a share of.
+    """
+
+    price: float
+    column: str
+    groups: tuple[str, str]
+    rate: TiltRate
+
+
+IncumbentSource = Literal["decisions", "score", "model"]
+
+
+class Incumbent(Value, frozen=True):
+    """The model in use: the source of its decisions, and its scores on the same rows as the models.
+
+    Attributes
+    ----------
+    name
+        Name of the column or the file.
+    source
+        A column of decisions, a column of scores, or a model that was run on the rows.
+    favourable, unfavourable
+        Names of its two decisions; null where a score was cut.
+    cutoff
+        The cutoff of its score, on the scale of the score; null where decisions were given.
+    is_lower_better
+        Whether lower scores are favourable.
+    has_score
+        Whether it has a score that ranks people.
+    undecided
+        Rows of the table without a decision, which are not part of the audit.
+    agreement
+        Share of all rows of the audit whose decision equals the label.
+    predictions_changed
+        Rows decided differently from model 1, by split.
+    is_constant
+        Whether it decides all rows of the selection split alike.
+    copies
+        Features that nearly reveal its decisions alone, so that models can learn to copy it.
+    """
+
+    name: str
+    source: IncumbentSource
+    scores: Parts[SplitScores]
+    agreement: float
+    predictions_changed: Parts[ChangedRows]
+    is_constant: bool
+    has_score: bool = False
+    favourable: str | None = None
+    unfavourable: str | None = None
+    cutoff: float | None = None
+    is_lower_better: bool = False
+    undecided: int = 0
+    copies: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The rank of the model in use: 0, before model 1."""
+        return 0
+
 
 Cell = float | str | None
 
@@ -18,10 +116,10 @@ class MarginTies(Value, frozen=True):
     examples
         Allowed examples on the margin.
     independent
-        How many of them, affinely independent, determine it.
+        Number of affinely independent examples among them, which determine the margin.
     records
-        How many training records must at least be left out, whichever they are, before any decision about any row
-        changes; 1 where nothing is proven.
+        Fewest training records that must be left out, whichever they are, before any decision about any row changes; 1
+        where nothing is proven.
     """
 
     examples: int
@@ -30,7 +128,7 @@ class MarginTies(Value, frozen=True):
 
 
 class EnumerationRun(Value, frozen=True):
-    """How the exact models were found, and why no more of them.
+    """How the enumeration of exact models went, and why it stopped.
 
     Attributes
     ----------
@@ -39,11 +137,11 @@ class EnumerationRun(Value, frozen=True):
     supports
         Models with distinct supports that were seen.
     models
-        Those of them that are listed.
+        Number of these models that are listed.
     audited_rows
-        Rows of selection and holdout whose decisions tell models apart; their labels do not count.
+        Rows of selection and holdout whose decisions distinguish models; their labels do not matter.
     ties
-        There if most supports repeat the decisions of another.
+        Given if most supports repeat the decisions of another.
     """
 
     stopped: ListingEnd
@@ -66,7 +164,7 @@ class GuidedRun(Value, frozen=True):
     front
         Models that none beats in objective, gap and performance together, model 1 among them.
     models
-        Those of them that joined the list.
+        Number of these models that joined the list.
     obstacle
         Why it was skipped; null otherwise.
     """
@@ -79,20 +177,20 @@ class GuidedRun(Value, frozen=True):
 
 
 class LeftOut(Value, frozen=True):
-    """A training example that a model was not shown, or not all its copies.
+    """A training example that a model was trained without, in all or some of its copies.
 
     A redacted document has no more than the numbers of copies.
 
     Attributes
     ----------
     copies
-        How many of its identical records are left out.
+        Number of identical records that are left out.
     of
-        How many there are.
+        Number of identical records in all.
     row
-        Its first row in the input table, counted from 0; more in examples.
+        First row of the example in the input table, counted from 0; more in examples.
     groups
-        Its records by sensitive column and group.
+        Records by sensitive column and group.
     """
 
     copies: int
@@ -103,58 +201,58 @@ class LeftOut(Value, frozen=True):
 
     @property
     def counted(self) -> LeftOut:
-        """Keep the numbers of copies alone."""
+        """A copy with the numbers of copies alone."""
         return LeftOut(self.copies, self.of)
 
 
 class ChangedRows(Value, frozen=True):
-    """Rows decided otherwise than by model 1."""
+    """Rows decided differently from model 1."""
 
     rows: int
     share: float
 
 
 class AuditedModel(Value, frozen=True):
-    """A listed model: what is proven about it, what it leaves out, and what it does.
+    """A listed model: its proofs, left-out examples and scores.
 
     Attributes
     ----------
     origin
-        Exact: listed best first; guided: found by the search for less unfairness on the selection split, so its scores
-        there flatter and carry no verdict; tilted: of a machine that pays for the difference between two groups there,
-        of which the same holds. A tilted model leaves nothing out, and comes after the others, least loss first.
-        Steered: best first, too, but among the machines that leave out, or keep, what somebody wanted who looked at
-        these scores.
+        Exact: listed best first. Guided: found by the search for less unfairness on the selection split, so that its
+        scores there flatter and carry no verdict. Tilted: trained with a price on the difference between two groups
+        there, with the same consequence; a tilted model leaves nothing out, and comes after the others, least loss
+        first. Steered: listed best first, but among the models that leave out, or keep, rows chosen by somebody who
+        looked at these scores.
     support_rank
-        Its place among all models with distinct supports; null for other models, whose place is not known.
+        Place among all models with distinct supports; null where it is not known.
     objective
-        Of the problem that is left when examples are left out. A tilted model answers another problem: it has none.
+        Objective of the problem without the left-out examples; null for a tilted model, which solves another problem.
     objective_bound
-        The optimum lies between objective and this.
+        The optimum lies between the objective and this bound.
     objective_ratio
         Objective as a share of that of model 1.
     relative_gap
         Width of the proven interval, as a share of the objective.
     is_order_certified
-        Whether the intervals prove its place.
+        Whether the proven intervals prove its place in the order.
     loss_ratio
-        Its loss on all training examples, relative to the best, minus 1.
+        Relative loss on all training examples above the least.
     supports
-        How many models with distinct supports decide all audited rows as this one does.
+        Number of models with distinct supports that decide all audited rows as this one does.
     bias_interval
-        Every optimal bias lies in here; null is infinite.
+        Interval of all optimal biases; null is infinite.
     cut
         Decision values of at least this are favourable: 0 unless models are cut elsewhere.
     tied
-        Rows of the selection split that a finer cut would have to divide, but which have one decision value.
+        Rows of the selection split with the same decision value, which a finer cut would have to divide.
     undetermined
         Rows whose decision the optimum leaves open, by split.
     predictions_changed
-        Rows decided otherwise than by model 1, by split.
+        Rows decided differently from model 1, by split.
     is_constant
         Whether it decides all rows of the selection split alike.
     tilt
-        What a tilted model pays for; null for others.
+        The price that a tilted model was trained with; null for others.
     """
 
     rank: int
@@ -181,22 +279,22 @@ class AuditedModel(Value, frozen=True):
 
     @property
     def is_searched(self) -> bool:
-        """Whether it was searched for on the selection split, so that its scores there flatter."""
+        """Whether the model was searched for on the selection split, so that its scores there flatter."""
         return self.origin != "exact"
 
     @property
     def shortfall(self) -> float:
-        """What it lacks of model 1, which eps is about: a share of the objective or, if tilted, of the loss."""
+        """The relative loss against model 1 that eps limits: of the objective or, for a tilted model, of the loss."""
         return self.loss_ratio if self.objective_ratio is None else 1.0 - self.objective_ratio
 
     @property
     def offset(self) -> float:
-        """What a decision value starts from: the bias, minus the cut, so that from 0 on it is favourable."""
+        """The constant part of decision values: the bias minus the cut, so that values from 0 on are favourable."""
         return self.bias - self.cut
 
     @property
     def records_left_out(self) -> int:
-        """The training records that it leaves out, copy by copy."""
+        """The number of training records left out, copy by copy."""
         return sum(entry.copies for entry in self.left_out)
 
 
@@ -206,9 +304,9 @@ class Example(Value, frozen=True):
     Attributes
     ----------
     row
-        Its first row in the input table, counted from 0.
+        First row of the example in the input table, counted from 0.
     rows
-        All its identical training records.
+        All identical training records.
     """
 
     row: int
@@ -219,12 +317,12 @@ class Example(Value, frozen=True):
 
 
 class GroupDisagreement(Value, frozen=True):
-    """How far the models disagree about the rows of one group.
+    """Disagreement of the listed models about the rows of one group.
 
     Attributes
     ----------
     flipped
-        Rows that at least one model decides otherwise than model 1.
+        Rows that at least one model decides differently from model 1.
     """
 
     group: str
@@ -238,7 +336,7 @@ class GroupDisagreement(Value, frozen=True):
 
 
 class Multiplicity(Value, frozen=True):
-    """How far the models disagree about the holdout; probabilities are calibrated on the selection split (Platt)."""
+    """Disagreement of the listed models about the holdout, calibrated on the selection split (Platt)."""
 
     rows: int
     models: int
@@ -252,16 +350,16 @@ class Multiplicity(Value, frozen=True):
 
 
 class Baseline(Value, frozen=True):
-    """A mitigation that is no model of the enumeration.
+    """Another mitigation, to compare the models with.
 
     Attributes
     ----------
     is_randomised
-        Whether it decides by chance; its scores are then of one draw with the run's seed.
+        Whether the method decides by chance; its scores are then of one draw with the run's seed.
     needs_groups
-        Whether it has to be told the group of whom it decides about.
+        Whether the method has to know the group of each person it decides about.
     error
-        Why it gave no answer; null if it did.
+        Why the method failed; null if it did not.
     """
 
     name: str

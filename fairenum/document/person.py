@@ -1,4 +1,4 @@
-"""What the models of a saved run decide about one person, by arithmetic on the document alone."""
+"""Decisions of the models of a saved run about one person, by arithmetic on the document alone."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 
-from fairenum.document.anatomy import ROUNDING, Anatomy, EncodedFeature, ModelWeights
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.feature_facts import ROUNDING, Anatomy, EncodedFeature, ModelWeights
+from fairenum.document.flip_facts import PersonFlipPrice
 from fairenum.document.models import Cell
 from fairenum.document.reading import number
 from fairenum.document.received import LARGEST_CELL, shortened
-from fairenum.document.table import TableFacts
-from fairenum.document.tolerance import FlipTolerance
+from fairenum.document.table_facts import TableFacts
 from fairenum.document.value import Value
 from fairenum.errors import ResultError
-from fairenum.phrases import did_you_mean, quoted
+from fairenum.runtime.hints import did_you_mean, quoted
 
 
 class Contribution(Value, frozen=True):
-    """What one feature adds to a decision value: the weight times the encoded value."""
+    """The contribution of one feature to a decision value: its weights times its encoded values."""
 
     feature: str
     contribution: float
 
 
 class PersonDecision(Value, frozen=True):
-    """What one model decides about a person.
+    """The decision of one model about a person.
 
     Attributes
     ----------
     value
-        Bias and all contributions together; from 0 on the decision is favourable.
+        Sum of the bias and all contributions; from 0 on the decision is favourable.
     bias
-        That of the model, minus the cut of its decision values.
+        Bias of the model, minus the cut of its decision values.
     contributions
         By feature, the largest first, whatever their sign.
     """
@@ -46,28 +46,29 @@ class PersonDecision(Value, frozen=True):
 
 
 class Person(Value, frozen=True):
-    """A person, and what each listed model decides.
+    """A person, and the decision of each listed model.
 
     Attributes
     ----------
     data, label, favourable, unfavourable
-        What was audited, and what the decisions are called.
+        The table that was audited, its label, and the names of the two decisions.
     row
         The person's row in the input table, counted from 0; null if values were given.
     values
-        By feature; null is missing.
+        Values by feature; null is missing.
     imputed
-        Numbers that were missing, and what they count as: the median of the training rows.
+        Missing numbers, with the training median that stands for each.
     unseen
-        Features whose text no training row has, so that it counts as none.
+        Features whose text is in no training row, so that it counts as no value.
     pooled
-        Features whose text is rare in training, or not there, so that it counts as all such texts do.
+        Features whose text is rare or absent in training, so that it counts as "(other)".
     selected
         Rank of the selected model.
     decisions
-        Of every model whose weights the run holds.
-    tolerance
-        What is known about all other machines, listed or not; null where the data of the run were not at hand.
+        Decisions of every model whose weights the run holds.
+    flip_price
+        Flip price of the decision, over all other models, listed or not; null where the data of the run were not at
+        hand.
     """
 
     data: str
@@ -81,26 +82,26 @@ class Person(Value, frozen=True):
     pooled: tuple[str, ...]
     selected: int | None
     decisions: tuple[PersonDecision, ...]
-    tolerance: FlipTolerance | None = None
+    flip_price: PersonFlipPrice | None = None
 
     def decision(self, decided: PersonDecision) -> str:
-        """Name a decision as the table does."""
+        """Return the name that the table gives to a decision."""
         return self.favourable if decided.is_favourable else self.unfavourable
 
 
 class Panel(Value, frozen=True):
-    """Models that can be asked about a person.
+    """Linear models that can decide about a person.
 
     Attributes
     ----------
     table
-        What they were trained on.
+        The table that they were trained on.
     features
-        How values become numbers.
+        Encoding of the features.
     models
-        Those of a linear kernel: their weights.
+        Weights of the models with a linear kernel.
     offsets
-        What the decision value of each starts from, by rank.
+        Constant part of each model's decision values, by rank.
     selected
         Rank of the selected model.
     """
@@ -115,15 +116,9 @@ class Panel(Value, frozen=True):
 def decide_about(document: AuditDocument, values: Mapping[str, object], row: int | None = None) -> Person:
     """Decide about one person with every listed model of a linear kernel.
 
-    Parameters
-    ----------
-    document
-        Of an audit, fresh or saved.
-    values
-        The person's values by feature: numbers, texts, or None; a feature that is not named counts as missing.
-    row
-        The row of the table that the values come from. A text that no training row has is then taken for what it is;
-        it is refused in values that were made up, as a slip of the pen.
+    `values` are the person's values by feature: numbers, texts, or None; a feature that is not named counts as missing.
+    A text that no training row has is refused as a slip of the pen, unless `row` names the row of the table that the
+    values come from.
     """
     anatomy = _weighed(document)
     offsets = {model.rank: model.offset for model in document.models}
@@ -153,7 +148,7 @@ def decide(panel: Panel, values: Mapping[str, object], row: int | None = None) -
 
 
 def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) -> dict[str, Cell]:
-    """Read the values of all features; refuse a name that is none of theirs, and a made-up text that no row has."""
+    """Read the values of all features; refuse unknown feature names, and made-up texts that no training row has."""
     features = {feature.name: feature for feature in panel.features}
     for name in values:
         if name not in features and name not in panel.table.dropped:
@@ -167,20 +162,20 @@ def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) 
 
 
 def _weighed(document: AuditDocument) -> Anatomy:
-    """Return the weights of the models, or say why there are none."""
-    kernel = document.config.machine.kernel
+    """Return the weights of the models, or refuse with the reason why there are none."""
+    kernel = document.config.svm.kernel
     if kernel != "linear":
         raise ResultError(
             f"the models of this run have kernel {kernel!r}, whose decision is no sum over features; only runs with "
             "kernel='linear' (--kernel linear) can be explained person by person"
         )
     if document.anatomy is None:
-        raise ResultError("this run holds no weights, as an older version made it; run the audit again")
+        raise ResultError("this run holds no weights; run the audit again")
     return document.anatomy
 
 
 def _cell(feature: EncodedFeature, value: object) -> Cell:
-    """Read one value as the table would have been read."""
+    """Read one value as a cell of the table would be read."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, Real):
@@ -202,7 +197,7 @@ def _cell(feature: EncodedFeature, value: object) -> Cell:
 
 
 def _is_unlisted(feature: EncodedFeature, value: Cell) -> bool:
-    """Tell whether a text has no column of its own."""
+    """Tell whether a text has no encoded column of its own."""
     return feature.kind == "categorical" and value is not None and value not in feature.levels
 
 
@@ -215,7 +210,7 @@ def _unknown_level(feature: EncodedFeature, value: str) -> ResultError:
 def _decided(
     features: Sequence[EncodedFeature], found: ModelWeights, offset: float, encoded: list[tuple[float, ...]]
 ) -> PersonDecision:
-    """Add up what each feature contributes."""
+    """Add up the contributions of all features to one model's decision value."""
     weights, contributions = iter(found.weights), []
     for feature, numbers in zip(features, encoded, strict=True):
         share = _sum(next(weights) * number for number in numbers)
@@ -227,7 +222,7 @@ def _decided(
 
 
 def _sum(parts: Iterable[float]) -> float:
-    """Add up numbers; refuse those of a run whose weights are far from any that was trained."""
+    """Add up numbers; refuse a sum that is not finite, as with weights that no training gives."""
     try:
         found = math.fsum(parts)
     except (OverflowError, ValueError):

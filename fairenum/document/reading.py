@@ -1,25 +1,73 @@
-"""How a table is read: which columns take part, and what their cells mean."""
+"""Reading options: which columns of a table take part, and what their cells mean."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TypedDict, get_args
+from typing import Annotated, Literal, TypedDict, get_args
 
-from fairenum.checking import HUGE, check_options, is_number, refuse_unknown, require
-from fairenum.document.cutoff import Cutoff, CutoffText
-from fairenum.document.options import make_tuples
-from fairenum.document.ranges import LONGEST_BANDS, whole
+from msgspec import Meta
+
+from fairenum.document.options import (
+    HUGE,
+    LONGEST_BANDS,
+    check_options,
+    is_number,
+    make_tuples,
+    refuse_unknown,
+    require,
+    whole,
+)
 from fairenum.document.terms import Categorical, DecimalSign
+from fairenum.document.training import NUMBER, read_rule
 from fairenum.errors import ConfigError
+from fairenum.runtime.hints import plain_number
+
+CutoffRule = Literal["value", "rate", "base-rate", "median"]
+PATTERN = rf"(?:base-rate|median|rate=({NUMBER})|({NUMBER}))"
+
+
+# How a cutoff is written in options and documents.
+CutoffText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """The rule by which a score is cut into decisions.
+
+    Attributes
+    ----------
+    rule
+        Value: select scores of at least `number`, or at most where lower is better; rate: select this share of the
+        rows; base-rate: select as many rows as have a favourable label; median: select scores above the median.
+    number
+        The value, or the share.
+    """
+
+    rule: CutoffRule
+    number: float | None = None
+
+    @classmethod
+    def of(cls, text: object) -> Cutoff:
+        """Read a cutoff: a number, ``rate=SHARE``, ``base-rate`` or ``median``."""
+        written = plain_number(text) if is_number(text, -HUGE, HUGE) else text  # type: ignore[arg-type]
+        rule, share, value = read_rule("cutoff", written, PATTERN, "a number, rate=SHARE, base-rate or median")
+        if share is not None:
+            return cls("rate", share)
+        return cls("value", value) if value is not None else cls(rule)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        number = "" if self.number is None else plain_number(self.number)
+        return {"value": number, "rate": f"rate={number}"}.get(self.rule, self.rule)
+
 
 MAX_LEVELS = 100  # twice the values of any column that people name one by one: countries, states, occupations
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is made of a table before anything is learned from it.
+    """Options for reading a table before anything is learned from it.
 
     Parameters
     ----------
@@ -33,45 +81,45 @@ class Reading:
         "ordinal" replaces each text by its rank in the sorted texts of the whole column, as benchmarks on coded tables
         do; "onehot" leaves texts to the encoding.
     categorical_columns
-        Columns that are texts whatever they look like: codes written in digits, dates to be used as values.
+        Columns to read as texts even if they look like numbers or dates: codes written in digits, dates to be used as
+        values.
     max_levels
         The most values of a categorical column that get a 0/1 column each: all but the most frequent ones in the
         training rows share one, "(other)".
     decimal
-        "comma" or "point": which of them begins the decimals where numbers are written so that "1,234" could be
-        either; told from each column if not given.
+        The decimal sign, "comma" or "point", where "1,234" could be read either way; by default told from each column.
     delimiter
-        What stands between the cells of a CSV file; told from its first lines if not given.
+        The separator between the cells of a CSV file; by default told from its first lines.
     sheet
-        The sheet of a spreadsheet; the first if not given.
+        The sheet of a spreadsheet; by default the first.
     merge
-        Groups to join, by the name they get: ``{"Other": ["a", "b"]}``, or ``{"race:Other": ["a", "b"]}`` to say the
+        Groups to join, by their new name: ``{"Other": ["a", "b"]}``, or ``{"race:Other": ["a", "b"]}`` to name the
         sensitive column.
     only, exclude
-        Groups whose rows alone are audited, and those whose rows are left out: ``"White"``, or ``"race:White"``.
+        Groups to audit alone, and groups to leave out: ``"White"``, or ``"race:White"``.
     tidy_groups
         Join groups whose names differ by case or blanks only.
     split_column
-        Column that says which part each row is of: train, selection and holdout, or train and test.
+        Column that assigns each row to a split: train, selection and holdout, or train and test.
     time_column
         Column of numbers or dates to divide by: the earliest rows are trained on, the latest held out.
     group_column
-        Column of persons, firms or the like: rows of one of them stay in one part.
+        Column of persons, firms or the like, whose rows stay together in one split.
     weight
-        Column of what each row counts, in training, in every rate and in every interval; 0 leaves a row out.
+        Column of row weights, for training, every rate and every interval; 0 leaves a row out.
     incumbent
-        Column of what the model in use has decided, which no machine learns from; "none" if there is none, whatever the
-        card of a bundled table says.
+        Column with the decisions of the model in use, from which no model learns; "none" for no model in use, whatever
+        the card of a bundled table says.
     incumbent_favourable
-        Favourable value of its decisions, where it is not clear.
+        Favourable value of the decisions of the model in use, where it is not clear.
     incumbent_score
-        Column of the score of the model in use.
+        Column with the score of the model in use.
     incumbent_model
         File of the model in use: skops or ONNX.
     incumbent_cutoff
-        Where its score is cut: a number, ``rate=0.3``, ``base-rate`` or ``median``.
+        Cutoff of the score of the model in use: a number, ``rate=0.3``, ``base-rate`` or ``median``.
     incumbent_lower_is_better
-        Whether lower scores are favourable.
+        Whether lower scores of the model in use are favourable.
     """
 
     use_sensitive: bool = False
@@ -111,14 +159,14 @@ class Reading:
 
     @property
     def aside(self) -> dict[str, str]:
-        """The columns that say something about rows and are no features, by the options that name them."""
+        """The columns that are no features, such as splits and weights, by the options that name them."""
         named = {name: getattr(self, name) for name in ASIDE}
         if self.incumbent == NONE:
             del named["incumbent"]
         return {name: column for name, column in named.items() if column is not None}
 
     def without_incumbent(self) -> Reading:
-        """Return the same without a model in use, whatever the card of a bundled table says."""
+        """Return these options without a model in use, whatever the card of a bundled table says."""
         return replace(
             self,
             incumbent=NONE,
@@ -130,7 +178,7 @@ class Reading:
         )
 
 
-# Options that name a column which is no feature, and what they are called on the command line.
+# Options that name a column which is no feature, and their names on the command line.
 ASIDE = {
     "split_column": "split-column",
     "time_column": "split-by-time",
@@ -143,12 +191,12 @@ NONE = "none"  # in the place of a column: there is no model in use
 
 
 def spelled(option: str) -> str:
-    """Call an option that names a column as it is called in Python and on the command line."""
+    """Spell an option that names a column, for Python and for the command line."""
     return f"{option} (--{ASIDE[option]})"
 
 
 def _refuse_two_splits(reading: Reading) -> None:
-    """Refuse to divide by time what is divided already, or what has to stay together."""
+    """Refuse a split by time together with a split column or a group column."""
     for other in ("split_column", "group_column"):
         if reading.time_column is not None and getattr(reading, other) is not None:
             raise ConfigError(
@@ -157,7 +205,7 @@ def _refuse_two_splits(reading: Reading) -> None:
 
 
 def _check_incumbent(reading: Reading) -> None:
-    """Refuse two models in use, and what is said about the score of none."""
+    """Refuse two models in use, and a cutoff that does not fit."""
     cutoff = reading.incumbent_cutoff
     is_column = reading.incumbent is None or isinstance(reading.incumbent, str)
     require(reading, "incumbent", is_column, "the name of a column; audit() takes a model itself, too")
@@ -180,7 +228,7 @@ def _check_incumbent(reading: Reading) -> None:
 
 
 def _check_bands(reading: Reading) -> None:
-    """Refuse bands whose ends are no numbers."""
+    """Refuse bands whose ends are not finite numbers."""
     is_plan = isinstance(reading.bands, Mapping) and all(
         isinstance(ends, list | tuple)
         and 0 < len(ends) <= LONGEST_BANDS
@@ -191,7 +239,7 @@ def _check_bands(reading: Reading) -> None:
 
 
 def _check_merge(reading: Reading) -> None:
-    """Refuse groups that are to be joined under two names, or under none."""
+    """Refuse to join groups under no name, or one group under two names."""
     is_plan = isinstance(reading.merge, Mapping) and all(
         name and isinstance(members, list | tuple) and members for name, members in reading.merge.items()
     )
@@ -202,7 +250,7 @@ def _check_merge(reading: Reading) -> None:
 
 
 class ReadingOptions(TypedDict, total=False):
-    """The options of `Reading` by name, for those who give them one by one."""
+    """The options of `Reading` as keyword arguments."""
 
     use_sensitive: bool
     drop: Sequence[str]
@@ -230,13 +278,13 @@ class ReadingOptions(TypedDict, total=False):
 
 
 def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:
-    """Return how a table is read where some options are given by name; they win."""
+    """Return the reading options with some changed by name."""
     refuse_unknown("a table", options, [option.name for option in fields(Reading)])
     return replace(reading or Reading(), **options)  # type: ignore[arg-type]  # checked when it is built
 
 
 def number(text: str) -> float:
-    """Read a text as a plain number, True as 1 and False as 0; nan if it is none."""
+    """Read a text as a plain number, true as 1 and false as 0; nan if it is no number."""
     folded = text.casefold()
     if folded in ("true", "false"):
         return float(folded == "true")

@@ -1,4 +1,4 @@
-"""A document as somebody sent it: of bounded size, and with nothing in it that could not be written again."""
+"""Reading documents from outside: of bounded size, and with nothing in them that could not be written again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEPARATORS = (b",", b"[", b"{")
 
 
 def received(path: str | Path) -> bytes:
-    """Read a file that somebody sent, and no more of it than a document can be long."""
+    """Read a file from outside, up to the size limit of a document."""
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
@@ -33,7 +33,7 @@ def received(path: str | Path) -> bytes:
 
 
 def decoded(content: bytes) -> object:
-    """Read JSON; raise ValueError for what is none, or for more values than are held in memory."""
+    """Decode JSON; raise ValueError for invalid JSON, or for more values than memory should hold."""
     if sum(map(content.count, SEPARATORS)) > MOST_VALUES:
         raise ValueError(f"it holds more than {MOST_VALUES} values")
     try:
@@ -43,9 +43,9 @@ def decoded(content: bytes) -> object:
 
 
 def refuse_unwritable(document: object) -> None:
-    """Refuse numbers and texts that no document holds, by their place.
+    """Refuse numbers and texts that no document holds, naming their place.
 
-    Numbers are finite. Whole ones count something, so that none is negative. Texts can be written as UTF-8.
+    Numbers are finite. Whole ones are counts, so that none is negative. Texts can be written as UTF-8.
     """
     for place, value in _leaves(document, "$"):
         if reason := _obstacle(value):
@@ -53,7 +53,7 @@ def refuse_unwritable(document: object) -> None:
 
 
 def _leaves(value: object, place: str) -> Iterator[tuple[str, object]]:
-    """Yield every number and text of a typed value, keys among them, with its place."""
+    """Yield every number and text of a typed value, including keys, with its place."""
     if isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             yield from _leaves(getattr(value, name), f"{place}.{name}")
@@ -72,7 +72,7 @@ def _leaves(value: object, place: str) -> Iterator[tuple[str, object]]:
 
 
 def _obstacle(value: object) -> str | None:
-    """Say why a value cannot stand in a document; None if it can."""
+    """Return why a value cannot stand in a document; None if it can."""
     match value:
         case bool():
             return None
@@ -97,7 +97,7 @@ def _obstacle_of_text(text: str) -> str | None:
 
 
 def shortened(reason: object) -> str:
-    """Fit a reason into a line; its end, which names the place, stays."""
+    """Shorten a reason to fit a line, keeping its end, which names the place."""
     text = str(reason)
     half = LONGEST_REASON // 2
     return text if len(text) <= LONGEST_REASON else f"{text[:half]}...{text[-half:]}"

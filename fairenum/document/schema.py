@@ -1,4 +1,7 @@
-"""The JSON Schema of every document, out of the types and what their docstrings say about each field."""
+"""The JSON Schema of all documents, from their types and the docstrings of their fields.
+
+``python -m fairenum.document.schema > schema.json`` writes it to a file.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,28 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 
 import msgspec
 
-from fairenum.document.kinds import AnyDocument
-from fairenum.document.migration import Json
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import entries
+from fairenum.document.files import AnyDocument, Json
+from fairenum.document.measure_document import MeasureDocument
 
-SHIPPED = "schema.json"
 # "name, other" at the left, its description indented below: one entry of a numpydoc section.
 ENTRY = re.compile(r"^(\w+(?:, \w+)*)\n((?:    .*\n?)+)", re.MULTILINE)
 SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n", re.MULTILINE)
 
 
 def schema() -> Json:
-    """Describe documents of all kinds."""
+    """Return the JSON Schema of documents of all kinds."""
     types = {kind.__name__: kind for kind in _described(AnyDocument)}
     (root,), parts = msgspec.json.schema_components([AnyDocument], ref_template="#/$defs/{name}")
     for name, part in parts.items():
         if name in types:
             _document(part, types[name])
+    for name, kind in (("Caution", AuditDocument), ("MeasureCaution", MeasureDocument)):
+        parts[name]["properties"]["code"] = {"enum": sorted(entries(kind))}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "fairenum documents",
@@ -36,18 +41,8 @@ def schema() -> Json:
     }
 
 
-def to_text() -> str:
-    """Write the schema as the file that is shipped."""
-    return json.dumps(schema(), indent=1) + "\n"
-
-
-def shipped() -> str:
-    """Read the file that is shipped."""
-    return (files("fairenum.document") / SHIPPED).read_text(encoding="utf-8")
-
-
 def _described(root: object) -> Iterator[type]:
-    """Find every struct and dataclass that a type is made of."""
+    """Yield every struct and dataclass that a type contains."""
     pending, seen = [msgspec.inspect.type_info(root)], set[type]()
     while pending:
         found = pending.pop()
@@ -83,3 +78,7 @@ def _entries(kind: type) -> Iterator[tuple[list[str], str]]:
     for section in sections:
         for names, text in ENTRY.findall(section + "\n"):
             yield names.split(", "), " ".join(text.split())
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=1))

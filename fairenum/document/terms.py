@@ -1,29 +1,52 @@
-"""The words that values are made of: metrics, splits, verdicts and outcomes, named once for everybody."""
+"""Measures of performance: how well a model decides or ranks, as one number between 0 and 1."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
 
-Gap = Literal[
-    "demographic_parity_difference",
-    "equal_opportunity_difference",
-    "equalized_odds_difference",
-    "predictive_parity_difference",
-]
-# Rates of a group, and which of them each gap spans: the widest distance between two groups in one of them.
-GapRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate", "precision"]
-Rate = Literal[GapRate, "accuracy"]
+from msgspec import Meta
+
+from fairenum.document.metric_registry import METRICS, ComparedRate, compared_rates, metric_keys, ratio_keys
+from fairenum.document.options import NUMBERS, described, is_number, shown
+from fairenum.errors import ConfigError
+from fairenum.runtime.hints import plain_number
+
+# Names from the registry of metrics, which type checkers take for any text: gaps, their ratios, rates of a group, and
+# those rates that a model can be tilted by, as their trials are the same rows for every model.
+if TYPE_CHECKING:
+    Gap: TypeAlias = str
+    Ratio: TypeAlias = str
+    GapRate: TypeAlias = str
+    Rate: TypeAlias = str
+    TiltRate: TypeAlias = str
+else:
+    Gap = Literal[metric_keys()]
+    Ratio = Literal[ratio_keys()]
+    GapRate = Literal[tuple(rate.key for rate in compared_rates())]
+    Rate = Literal[GapRate, "accuracy"]
+    TiltRate = Literal[tuple(rate.key for rate in compared_rates() if not rate.depends_on_model)]
+
+
+GAPS: tuple[Gap, ...] = metric_keys()
+RATIOS: tuple[Ratio, ...] = ratio_keys()
+
+
+RATES: Mapping[GapRate, ComparedRate] = {rate.key: rate for rate in compared_rates()}
+
+
+# The rates behind each gap: the largest difference between two groups in any of them.
 GAP_RATES: Mapping[Gap, tuple[GapRate, ...]] = {
-    "demographic_parity_difference": ("selection_rate",),
-    "equal_opportunity_difference": ("true_positive_rate",),
-    "equalized_odds_difference": ("true_positive_rate", "false_positive_rate"),
-    "predictive_parity_difference": ("precision",),
+    metric.key: tuple(rate.key for rate in metric.rates) for metric in METRICS
 }
-Ratio = Literal["demographic_parity_ratio", "equal_opportunity_ratio", "equalized_odds_ratio"]
+
+
 Performance = Literal["accuracy", "balanced_accuracy", "auc", "performance", "selection_rate"]
 Measure = Performance | Gap | Ratio
+
 
 Part = Literal["selection", "holdout"]
 Status = Literal["complete", "interrupted"]
@@ -35,9 +58,9 @@ DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided", "tilted", "steered"]
 Against = Literal["incumbent", "best"]
-# The rates that a plane can be tilted by: those of a part of the rows that is the same for every model.
-TiltRate = Literal["selection_rate", "true_positive_rate", "false_positive_rate"]
-# Why no more prices were tried; interrupted is what an audit adds.
+
+
+# Why the search among tilted models ended; interrupted is added by audits.
 TiltedEnd = Literal["exhausted", "solves", "time", "no_direction", "interrupted"]
 Direction = Literal["unfavourable", "favourable"]
 Sight = Literal["train", "audit"]
@@ -45,11 +68,15 @@ Basis = Literal["measured", "extrapolated", "at least"]
 GrowthAxis = Literal["n", "d", "k"]
 ClaimVerdict = Literal["holds", "holds sometimes", "does not hold", "not tried"]
 
-# Why an enumeration ended; interrupted and solver are what an audit adds.
+
+# Why an enumeration ended; interrupted and solver are added by audits.
 EnumerationEnd = Literal["models", "objective", "nodes", "time", "exhausted", "caller", "alike"]
 ListingEnd = EnumerationEnd | Literal["interrupted", "solver"]
-# What kept the guided search from starting.
+
+
+# Why the guided search did not start.
 Obstacle = Literal["no_sensitive_column", "no_holdout", "cut_short", "no_time"]
+
 
 Outcome = Literal["selected", "kept", "none"]
 Reason = Literal[
@@ -61,7 +88,9 @@ Reason = Literal[
     "no_other_candidate",
     "no_smaller_gap",
 ]
-# What is noticed about a column, or a file, while a table is read.
+
+
+# Kinds of remarks about a column, or a file, made while a table is read.
 RemarkKind = Literal[
     "guessed_delimiter",
     "guessed_encoding",
@@ -76,76 +105,80 @@ RemarkKind = Literal[
     "written_numbers",
     "code_numbers",
 ]
-# What to beware of, by what it means for the reader: whether to rely on the run at all, what the selected model makes
-# worse, what groups and columns are, what became of the table, and last how the search went.
-AuditCaution = Literal[
-    "reference",
-    "interrupted",
-    "exploratory",
-    "incumbent_label",
-    "incumbent_constant",
-    "not_confirmed",
-    "broken_guard",
-    "wider_gap",
-    "reversed",
-    "levelled_down",
-    "moved_selection",
-    "lost_balance",
-    "other_column",  # of older runs: a wider gap in another column
-    "incumbent_rate",
-    "incumbent_copies",
-    "incumbent_undecided",
-    "arbitrary_gap",
-    "small_group",
-    "few_trials",
-    "single_group",
-    "low_power",
-    "no_sensitive",
-    "set_aside",
-    "no_intersection",
-    "straddling",
-    "related_rows",
-    "uneven_weights",
-    "leak",
-    "one_column",
-    "proxy",
-    "sensitive_features",
-    "regrouped",
-    "alike_groups",
-    "unused_rows",
-    "class_weighted",
-]
-TableCaution = Literal["imputed", "missing", "dropped", "unseen", "pooled", "unscaled"]
-SearchCaution = Literal[
-    "missed_rate",
-    "undetermined",
-    "solver_failed",
-    "solver_replaced",
-    "over_time",
-    "time_spent",
-    "budget_spent",
-    "guided_skipped",
-    "constant",
-    "few_predictors",
-    "order",
-]
-CautionCode = Literal[AuditCaution, RemarkKind, TableCaution, SearchCaution]
 
 
-# What the holdout says about a guardrail, and what an auditor may make of a selected model.
+# Status of a guardrail on the holdout, and of a selected model.
 GuardStatus = Literal["holds", "broken", "open"]
 Proposal = Literal["proposed", "candidate"]
 
 
 class Verdict(StrEnum):
-    """What rows say about a model's gap against that of the reference; "same" is within a declared margin."""
+    """The verdict on a model's gap against that of the reference; "same" is within a declared margin."""
 
     FAIRER = "fairer"
     LESS_FAIR = "less fair"
     SAME = "same"
     OPEN = "open"
 
+
+PerformanceName = Literal["accuracy", "balanced_accuracy", "auc", "cost"]
+AUTO = "auto"
+NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+PATTERN = rf"(?:accuracy|balanced_accuracy|auc|cost=({NUMBER}):({NUMBER}))"
+
+
+# How a measure is written in options and documents.
+PerformanceText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
+RequestedPerformance = Annotated[str, Meta(pattern=f"^(?:{AUTO}|{PATTERN})$")]
+
+
+@dataclass(frozen=True, slots=True)
+class PerformanceMeasure:
+    """The measure of performance that a fairer model may lose some of.
+
+    Measures of decisions average, with weights, the shares of rows of each label that are decided rightly. Accuracy
+    weights the labels by their frequency, balanced accuracy equally, and cost by the cost of a mistake: ``1 - (FN *
+    false negatives + FP * false positives) / (FN * positives + FP * negatives)``. The AUC does not look at decisions:
+    it is the share of pairs of a favourable and an unfavourable row whose decision values are in this order, ties
+    counting half.
+
+    Attributes
+    ----------
+    false_negative, false_positive
+        Costs of the two kinds of mistakes.
+    """
+
+    name: PerformanceName = "accuracy"
+    false_negative: float = 1.0
+    false_positive: float = 1.0
+
     @classmethod
-    def _missing_(cls, value: object) -> Verdict | None:
-        """Understand the words of older runs."""
-        return {"not fairer": cls.LESS_FAIR, "not distinguishable": cls.OPEN}.get(str(value))
+    def of(cls, text: object) -> Self:
+        """Read a measure: a name, or ``cost=FN:FP``."""
+        found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
+        costs = [float(cost) for cost in found.groups() if cost] if found else []
+        if not found or not all(is_number(cost, *NUMBERS["cost"]) for cost in costs):
+            raise ConfigError(
+                "option 'performance' must be accuracy, balanced_accuracy, auc, or cost=FN:FP with what a false "
+                f"negative and a false positive cost, such as cost=5:1, each {described('cost')}; not {shown(text)} "
+                "(--performance)"
+            )
+        return cls("cost", *costs) if costs else cls(text)  # type: ignore[arg-type]  # the pattern has its words
+
+    def __str__(self) -> str:
+        if self.name != "cost":
+            return self.name
+        return f"cost={plain_number(self.false_negative)}:{plain_number(self.false_positive)}"
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether every row counts the same, whatever its label."""
+        return self.name == "accuracy" or (self.name == "cost" and self.false_negative == self.false_positive)
+
+
+ACCURACY = PerformanceMeasure()
+
+
+def requested_performance(text: object) -> str:
+    """Return the canonical text of a measure, or "auto"; refuse anything else."""
+    return AUTO if text == AUTO else str(PerformanceMeasure.of(text))

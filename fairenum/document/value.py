@@ -1,4 +1,4 @@
-"""What every part of a document is built of: frozen values, estimates, and pairs by split."""
+"""Building blocks of documents: frozen values, estimates, and pairs by split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a document: typed, frozen, and refused if a field is missing, unknown or of another kind."""
+    """A part of a document: typed, frozen, and refused if a field is missing, unknown or of another type."""
 
     def but(self, **changes: object) -> Self:
         """Return the value with some fields changed."""
@@ -25,7 +25,7 @@ class Estimate(Value, frozen=True):
     Attributes
     ----------
     value
-        Null where it is undefined.
+        The estimate; null where it is undefined.
     low, high
         Null where no limits are computed.
     """
@@ -36,7 +36,7 @@ class Estimate(Value, frozen=True):
 
     @property
     def alone(self) -> Estimate:
-        """The estimate without what a subclass adds to it."""
+        """The plain estimate, without the fields of a subclass."""
         return Estimate(self.value, self.low, self.high)
 
 
@@ -51,11 +51,11 @@ class Quantiles(Value, frozen=True):
 
 
 class Parts(Value, Generic[T], frozen=True):
-    """The same for both splits: the one that models are chosen by, and the one that they are judged by."""
+    """Values for both splits: for the selection split, to choose models by, and for the holdout, to judge them by."""
 
     selection: T
     holdout: T
 
     def of(self, part: Part) -> T:
-        """Return what belongs to one split."""
+        """Return the value of one split."""
         return self.selection if part == "selection" else self.holdout

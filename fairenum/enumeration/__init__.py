@@ -1,1 +1,1 @@
-"""The k best support vector machines with distinct support vectors, best first, exact."""
+"""Near-optimal SVMs: exact best-first enumeration, guided and tilted searches, and the fairest choice."""

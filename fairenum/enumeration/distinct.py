@@ -1,7 +1,8 @@
-"""What counts as another model: another support, other predictions, or clearly other predictions.
+"""Distinct models: enumerated models that differ in support, in predictions, or in a minimum share of predictions.
 
 On tied data thousands of supports can be one predictor: every correct row sits on the margin, and any of them can be
-left out. Printing fifty of them tells a user nothing, so they are collapsed, counted, and explained.
+left out. Listing fifty of them tells a user nothing, so they are collapsed, counted, and explained: how many examples
+lie on the margin (`margin_ties`), and how many records must go before the plane moves (`records_to_move`).
 """
 
 from __future__ import annotations
@@ -12,17 +13,126 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import linprog
 
 from fairenum.document.models import MarginTies
 from fairenum.document.terms import Distinctness, EnumerationEnd
 from fairenum.enumeration.model import Model
-from fairenum.enumeration.pinning import records_to_move
 from fairenum.enumeration.search import Enumeration
 from fairenum.errors import ProblemError
-from fairenum.matrices import Matrix, beside, scaled_square, squares
-from fairenum.problem import IntArray, SvmProblem
-from fairenum.scoring.counts import BitArray
-from fairenum.scoring.operating import Operating
+from fairenum.metrics.counts import BitArray
+from fairenum.metrics.operating_point import Operating
+from fairenum.svm.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, beside, dense, scaled_square, squares, turned
+
+ON_MARGIN = 1e-9  # of the largest linear term
+DEPENDENT = 1e-9  # of the length of all rows: directions in which the margin is shorter are not held
+NO_DIRECTION = 1e-13  # of the largest eigenvalue: directions in which no row differs from another
+CERTAIN = 1e-6  # by which a number of records is rounded against the claim
+LEAST_ROOM = 1e-6  # of its box that every example on the margin must have, or the plane is at the end of its hold
+PROGRAMMES = 40  # solved for the examples that might move the plane soonest, at most
+
+
+MOST_ON_MARGIN, MOST_NUMBERS = 2000, 2e7  # examples, and numbers of all: more would take too long to be worth it
+
+
+def records_to_move(model: Model) -> int:
+    """Return a lower bound on the training records that must be left out to move the plane of the best model.
+
+    It is 1 where nothing is proven: the plane is not pinned, the kernel is not linear, or one record may move it.
+    """
+    problem = model.problem
+    if problem.kernel.name != "linear" or problem.ridge or model.left_out:
+        return 1
+    beyond = problem.y * model.decision_function(problem.X) - problem.linear
+    close = ON_MARGIN * float(np.abs(problem.linear).max())
+    margin, able = np.flatnonzero(np.abs(beyond) <= close), np.flatnonzero(beyond <= close)
+    is_small = len(margin) <= MOST_ON_MARGIN and len(able) * problem.X.shape[1] <= MOST_NUMBERS
+    if not len(margin) or not is_small:
+        return 1
+    hold = _Hold.of(problem, model.alpha, margin, able)
+    return 1 if hold is None else max(1, math.ceil(hold.fewest() * (1.0 - CERTAIN) - CERTAIN))
+
+
+class _Hold:
+    """The margin examples that pin a plane, and all examples whose removal might move it."""
+
+    def __init__(self, margin: FloatArray, box: FloatArray, centre: FloatArray, able: FloatArray, cost: FloatArray):
+        self._margin, self._box, self._centre, self._able, self._cost = margin, box, centre, able, cost
+
+    @classmethod
+    def of(cls, problem: SvmProblem, alpha: FloatArray, margin: IntArray, able: IntArray) -> _Hold | None:
+        """Return the hold; None if the margin examples do not pin the plane in every direction."""
+        coordinates = _coordinates(problem, able)
+        own = coordinates[np.searchsorted(able, margin)]
+        if np.linalg.matrix_rank(own, tol=DEPENDENT * np.linalg.norm(coordinates)) < coordinates.shape[1]:
+            return None
+        box, sought = problem.upper[margin], alpha[margin] @ own
+        centre = _roomiest(own, box, sought)
+        return None if centre is None else cls(own, box, centre, coordinates, problem.cost[able])
+
+    def fewest(self) -> float:
+        """Return a lower bound on the records to leave out, over the examples that might move the plane soonest."""
+        if self._margin.shape[0] == self._margin.shape[1]:
+            return float(self._exactly().min())
+        needed = self._roughly()
+        for _ in range(PROGRAMMES):
+            first = int(needed.argmin())
+            needed[first] = max(needed[first], self._farthest(self._able[first]) / self._cost[first])
+            if int(needed.argmin()) == first:
+                break  # all others need more, and of this one it is known
+        return float(needed.min())
+
+    def _exactly(self) -> FloatArray:
+        """Return the records needed per example if the margin's rows are independent: one compensation exists."""
+        inverse = np.linalg.inv(self._margin)
+        above, below = self._box - self._centre, self._centre
+        farthest = [
+            (np.where(moves > 0.0, above, below) / np.maximum(np.abs(moves), 1e-300)).min(axis=1)
+            for moves in (rows @ inverse for rows in self._blocks())
+        ]
+        return np.asarray(np.concatenate(farthest) / self._cost)
+
+    def _roughly(self) -> FloatArray:
+        """Return a lower bound per example: the whole margin compensates, in proportion to its room."""
+        room = np.minimum(self._centre, self._box - self._centre)
+        weighted = self._margin * room[:, None]
+        inverse = np.linalg.pinv(weighted, rcond=max(weighted.shape) * np.finfo(float).eps)
+        moves = np.concatenate([np.abs(rows @ inverse).max(axis=1) for rows in self._blocks()])
+        return np.asarray(1.0 / np.maximum(moves, 1e-300) / self._cost)
+
+    def _blocks(self) -> Iterator[FloatArray]:
+        """Yield the examples that might move the plane in blocks, to bound memory."""
+        return (self._able[start : start + BLOCK_ROWS] for start in range(0, len(self._able), BLOCK_ROWS))
+
+    def _farthest(self, row: FloatArray) -> float:
+        """Return how far the margin can compensate for one example."""
+        size = len(self._box)
+        aim = np.append(np.zeros(size), -1.0)
+        equations = np.column_stack([self._margin.T, -row])
+        bounds = [(0.0, one) for one in (*self._box.tolist(), math.inf)]
+        found = linprog(aim, A_eq=equations, b_eq=self._margin.T @ self._centre, bounds=bounds)
+        return 0.0 if found.status or found.x is None else float(found.x[-1])  # without an answer nothing is known
+
+
+def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:
+    """Return signed rows with a 1 for the bias, reduced to the dimensions they span."""
+    rows = dense(beside(problem.X[able], np.ones(len(able)))) * problem.y[able, None]
+    if len(rows) < rows.shape[1]:
+        rows = turned(rows)
+    values, vectors = np.linalg.eigh(rows.T @ rows)
+    return np.asarray(rows @ vectors[:, values > NO_DIRECTION * values[-1]])
+
+
+def _roomiest(margin: FloatArray, box: FloatArray, sought: FloatArray) -> FloatArray | None:
+    """Return margin values that give the same plane, as far from all their bounds as possible."""
+    size = len(box)
+    aim, equations = np.append(np.zeros(size), -1.0), np.column_stack([margin.T, np.zeros(len(sought))])
+    limits = np.vstack([np.column_stack([-np.eye(size), box]), np.column_stack([np.eye(size), box])])
+    found = linprog(aim, limits, np.append(np.zeros(size), box), equations, sought, bounds=(None, None))
+    if found.status or found.x is None or found.x[-1] <= LEAST_ROOM:
+        return None
+    return np.asarray(found.x[:-1])
 
 
 @dataclass(eq=False)
@@ -35,15 +145,15 @@ class DistinctModels:
         All models with distinct supports, best first; its own limit on models counts supports.
     notion
         ``support``: every model; ``predictions``: one per class of models that decide all audited rows alike;
-        ``diverse``: only models that decide a minimum share of the audited rows otherwise than each one before.
+        ``diverse``: only models that decide a minimum share of the audited rows differently from each one before.
     rows
         The audited rows, not needed for ``support``.
     models
-        How many to yield; None for as many as there are.
+        How many to yield; None for all.
     share
         The minimum share for ``diverse``.
     patience
-        Give up after so many models in a row that are nothing new.
+        How many repeated models in a row end the iteration.
     operating
         Where models are cut; at the sign of their decision values if not given.
 
@@ -103,7 +213,7 @@ class DistinctModels:
         self.stopped = self.enumeration.stopped
 
     def _place(self, model: Model) -> int:
-        """Return which kept model this one repeats; the number of kept ones if it is new."""
+        """Return the index of the kept model that this one repeats; the number of kept models if it is new."""
         if self.notion == "support" or self.rows is None:
             return len(self.sizes)
         operating = self.operating
@@ -112,20 +222,20 @@ class DistinctModels:
 
     @property
     def ties(self) -> MarginTies | None:
-        """Why many supports turned out to be few predictors; None if they did not."""
+        """The margin ties that turned many supports into few predictors; None if they did not."""
         if self._first is None or sum(self.sizes) < 2 * len(self.sizes):
             return None
         return margin_ties(self._first)
 
 
 class _Patterns:
-    """Decisions that were made about the same rows, to be compared with others all at once."""
+    """A growing list of decision patterns on the same rows, one bit per row."""
 
     def __init__(self) -> None:
         self._bits, self._count = np.empty((0, 0), np.uint8), 0
 
     def place(self, decisions: npt.NDArray[np.bool_], least: float) -> int:
-        """Return the first that differs in fewer rows than the least; if there is none, these become the last."""
+        """Return the first pattern that differs in fewer than `least` rows; if there is none, append this one."""
         decided = np.packbits(decisions)
         if self._count and (alike := first_alike(self._bits[: self._count], decided, least)) is not None:
             return alike
@@ -137,13 +247,13 @@ class _Patterns:
 
 
 def first_alike(patterns: BitArray, decided: BitArray, least: float) -> int | None:
-    """Return the first of some patterns of decisions, a bit for each row, that differs in fewer rows than the least."""
+    """Return the first pattern that differs from `decided` in fewer than `least` rows, or None."""
     near = np.flatnonzero(np.bitwise_count(patterns ^ decided).sum(axis=1) < least)
     return int(near[0]) if near.size else None
 
 
 def margin_ties(model: Model) -> MarginTies:
-    """Count the allowed examples on the margin, those of them that determine it, and what it takes to move it."""
+    """Count the examples on the margin, those that determine it, and the records to leave out before it moves."""
     problem = model.problem
     reached = problem.y * model.decision_function(problem.X) + problem.ridge * model.alpha
     margin = np.flatnonzero(np.abs(reached - problem.linear) <= 1e-7 * np.abs(problem.linear).max())
@@ -153,7 +263,7 @@ def margin_ties(model: Model) -> MarginTies:
 
 
 def _affine_rank(problem: SvmProblem, examples: IntArray) -> int:
-    """Return how many examples are affinely independent; a linear kernel of many examples tells in d dimensions."""
+    """Return how many examples are affinely independent; in d dimensions for many examples of a linear kernel."""
     rows, ridge = problem.X[examples], problem.ridge
     if problem.kernel.name == "linear" and not ridge and rows.shape[1] < len(examples):
         scale = max(float(squares(rows).mean()), np.finfo(float).tiny)

@@ -1,35 +1,187 @@
-"""Search for the fairest near-optimal model over the same lattice of left-out examples, guided by unfairness.
+"""Guided search: towards less unfairness on watched rows, over boxes of left-out examples.
 
-Best first finds near-copies of the optimum. This search walks towards less unfairness on watched rows instead: from a
-model it ranks all examples by their first-order effect on the smoothed gap (`Influence`) for the objective they cost,
-leaves out ever larger batches along that order, puts examples back that do harm outside, chooses anew among all
-examples by what the model has shown, solves each box exactly, and goes on from the model of least gap whose performance
-is in bounds and which is within its guardrails: examples whose leaving out would run into one are ranked lower. Every
-model is certified as in the enumeration, and its left-out examples are the explanation.
+Best-first enumeration finds near-copies of the optimum. From a model, this search ranks all examples by their
+first-order effect on the smoothed gap (`Influence`) per objective lost, with examples that run into a guardrail ranked
+lower. It leaves out ever larger batches in that order, puts left-out examples back that do harm, and also chooses anew
+among all examples. Each box is solved exactly; the search continues from the model of least gap within the bounds on
+performance and guardrails. Every model is certified as in the enumeration, and its left-out examples explain it.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from fairenum.enumeration.bounds import Bounds
-from fairenum.enumeration.found import ROUNDING_DIGITS, Found, front
+from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.model import Model, model_of
-from fairenum.enumeration.ranking import Order, Ranking, Span
-from fairenum.enumeration.states import MEMORY_LIMIT, ready_states, size_of
+from fairenum.enumeration.search import MEMORY_LIMIT, ready_states, size_of
 from fairenum.enumeration.unfairness import Watched
-from fairenum.errors import SolverError
-from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, affordable, read_only
-from fairenum.scoring.ties import NOISE
+from fairenum.errors import ProblemError, SolverError
+from fairenum.metrics.pareto import NOISE, pareto_front, tied_ranks
 from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, affordable, read_only
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits of a guided search.
+
+    Parameters
+    ----------
+    loss
+        Largest relative loss of objective against the best model.
+    training_loss
+        Largest relative rise of the loss on all training examples; None for any.
+    performance_drop
+        Largest loss of performance on the watched rows against the best model; the search looks a little beyond it.
+    left_out
+        Largest share of the training records left out.
+    solves
+        Number of solved boxes; None for fewer the larger the problem is.
+    seconds
+        Time; unlike the other bounds this one makes results depend on the computer.
+    """
+
+    loss: float = 0.05
+    performance_drop: float = 0.01
+    left_out: float = 0.2
+    solves: int | None = None
+    seconds: float | None = None
+    training_loss: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("loss", "performance_drop", "left_out"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ProblemError(f"the bound on {name} must lie between 0 and 1, not {getattr(self, name)!r}")
+        if self.training_loss is not None and not self.training_loss >= 0.0:
+            raise ProblemError(f"the bound on training_loss must be at least 0, not {self.training_loss!r}")
+        if self.solves is not None and self.solves < 1:
+            raise ProblemError(f"the bound on solves must be at least 1, not {self.solves!r}")
+
+
+ROUNDING_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A model with its gap, performance and guardrail excess on the watched rows.
+
+    The search has looked at these rows, so gap and performance flatter. ``excess`` is the total beyond all guardrails.
+    """
+
+    model: Model
+    gap: float
+    performance: float
+    is_constant: bool
+    excess: float = 0.0
+
+
+def front(found: Sequence[Found]) -> list[Found]:
+    """Return the models that none equals or beats in objective, gap and performance together, best objective first.
+
+    Models that decide all rows alike do not count, nor do those beyond a guardrail, except the first, the best model.
+    """
+    within = [*found[:1], *(one for one in found[1:] if round(one.excess, ROUNDING_DIGITS) <= 0.0)]
+    usable = [one for one in within if not one.is_constant and not math.isnan(one.gap)]
+    costs = np.array([[-one.model.objective, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
+    return [usable[place] for place in pareto_front(costs)]
+
+
+SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
+OUTLOOK = 0.3  # of the gap: guardrails are looked out for as far as this way down
+LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Examples to leave out (sign -1) or to put back (+1), most promising first, with the copies of each."""
+
+    examples: IntArray
+    copies: IntArray
+    sign: int
+
+    @property
+    def size(self) -> int:
+        """Total number of copies."""
+        return int(self.copies.sum())
+
+    def box(self, upper: FloatArray, cost: FloatArray, batch: int) -> FloatArray:
+        """Return the box with the first `batch` copies left out or put back."""
+        taken = np.diff(np.minimum(np.cumsum(self.copies), batch), prepend=0)
+        counts = np.rint(upper / cost)
+        counts[self.examples] += self.sign * taken
+        return np.asarray(counts * cost)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """The range of a search: copies of each example that the largest box allows, and that every box keeps."""
+
+    allowed: IntArray
+    floor: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Orders:
+    """Three orders of examples: to leave out of the box, to put back, and to leave out of the whole box instead."""
+
+    leave_out: Order
+    put_back: Order
+    choose_anew: Order
+
+
+class Ranking:
+    """Ranks examples by their effect on the watched rows per objective lost."""
+
+    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray, span: Span) -> None:
+        self._problem, self._watched, self._span = problem, watched, span
+        self._first = watched.against or watched.measured(first_values)
+        self._influence = Influence(problem, watched.rows.X)
+        self._softness = SOFTNESS * float(first_values.std()) or 1.0
+
+    def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> Orders:
+        """Rank examples by their first-order effect on the smoothed gap, starting from a solution and its model.
+
+        `values` are the model's decision values on the watched rows, minus its cut; `price` is that of performance in
+        units of gap.
+        """
+        problem = self._problem
+        decided = model.decision_function(problem.X)
+        slope = self._slope(solution.upper, decided, values, price)
+        effect = self._influence.of_leaving_out(solution.upper, decided, slope)
+        slack = np.maximum(0.0, problem.linear - problem.y * decided)
+        inside, span = problem.counted(solution.upper), self._span
+        worth, helps = effect / (slack + LEAST_SLACK), effect < -NOISE * np.abs(effect).max()
+        return Orders(
+            leave_out=_order(worth, helps & (solution.alpha > 0.0), inside - span.floor, -1),
+            put_back=_order(-effect, ~helps, span.allowed - inside, 1),
+            choose_anew=_order(worth, helps & (slack > NOISE), span.allowed - span.floor, -1),
+        )
+
+    def _slope(self, upper: FloatArray, decided: FloatArray, values: FloatArray, price: float) -> FloatArray:
+        """Return the slope to descend: that of the gap, plus priced slopes of guardrails in the way."""
+        watched, slope = self._watched, self._watched.slope(values, self._softness, price)
+        limits = watched.limits(values, self._softness, self._first)
+        gap = watched.standing(values)[0]
+        if not limits.rooms.size or not gap > 0.0:
+            return slope
+        return np.asarray(slope + self._influence.prices(upper, decided, slope, OUTLOOK * gap, limits) @ limits.slopes)
+
+
+def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> Order:
+    """Sort the useful examples by their key, least first."""
+    examples = np.flatnonzero(useful & (copies > 0))
+    examples = examples[np.argsort(tied_ranks(key[examples]), kind="stable")]
+    return Order(examples, copies[examples], sign)
+
 
 Stop = Literal["solves", "time", "exhausted", "caller"]
+
 
 PRICES = (1.5, 2.0, 3.0)  # of performance, in units of gap; every predictor gets one turn with each
 PENALTY = 4.0  # of performance lost beyond the bound, and of what is beyond a guardrail, in units of gap
@@ -37,20 +189,22 @@ SMALLEST_BATCH = 64  # of them fill the bound on examples left out
 GROWTH = 2.0
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
+
+
 SOLVES, WORK = (20, 450), 8.5e4  # where no number of solves is given: how many, times the root of a problem's numbers
 
 
 def usual_solves(numbers: int) -> int:
-    """Return how many boxes to solve, given the numbers of a problem: fewer where each takes long.
+    """Return how many boxes to solve by default, given the problem's numbers: fewer where each takes long.
 
-    On a table of a few hundred rows the search can use the most; on one of thousands half as many find nearly as much.
+    On a table of a few hundred rows the search can use the most; on thousands of rows half as many find nearly as much.
     """
     return affordable(math.isqrt(numbers), WORK, *SOLVES)
 
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box, whose solution may be parked: what it decides about the watched rows, and how to judge that."""
+    """A solved box with its decision values on the watched rows and its merit; its solution may be parked."""
 
     solution: Solution | None
     found: Found
@@ -61,7 +215,7 @@ class _Node:
 
     @property
     def decisions(self) -> bytes:
-        """What tells predictors apart."""
+        """The decisions on the watched rows, which tell predictors apart."""
         return (self.values >= 0.0).tobytes()
 
 
@@ -78,14 +232,13 @@ class GuidedSearch:
     watched
         The rows and the gap that guide the search.
     bounds
-        How far it may go.
+        The limits of the search.
     root
-        The workspace's answer to the whole problem, if it is known already; or to a smaller box, within which models
-        are then searched.
+        The workspace's answer to the whole problem, if known; or to a smaller box, to search within that.
     floor
         Copies of each example that every box keeps, of those that the root allows; none if not given.
     best
-        What losses are measured against: the objective of the whole problem; that of the root if not given.
+        The objective that losses are measured against; that of the root if not given.
     memory
         Bytes of solver states to keep; less costs time, never correctness.
 
@@ -132,7 +285,7 @@ class GuidedSearch:
         return next(found for found in self._models if found is not None)
 
     def advance(self, solves: int) -> list[Found]:
-        """Go on until so many boxes are solved, or the search ends, and return the models found on the way."""
+        """Continue until `solves` boxes are solved or the search ends; return the models found meanwhile."""
         found: list[Found] = []
         while self.solves < solves and self.stopped is None:
             one = next(self._models, None)
@@ -170,9 +323,9 @@ class GuidedSearch:
         return self.stopped is not None
 
     def _next(self) -> _Node | None:
-        """Choose the model to go on from: least merit, then fewest examples left out.
+        """Choose the model to continue from: least merit, then fewest examples left out.
 
-        Of models that decide alike, the one of the best objective stands for all: it has the most left to lose.
+        Among models that decide alike only the one of best objective counts: it has the most left to lose.
         """
         best: dict[bytes, _Node] = {}
         for node in self._nodes:
@@ -183,7 +336,7 @@ class GuidedSearch:
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
     def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, Order]]:
-        """Say in which orders to change the boxes of which nodes, and count the turn of what this node decides."""
+        """Yield nodes with the orders in which to change their boxes, and count this predictor's turn."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
         orders = ranking.orders(self._solution(node), node.found.model, node.values, PRICES[turn])
@@ -193,7 +346,7 @@ class GuidedSearch:
             yield self._nodes[0], orders.choose_anew
 
     def _along(self, node: _Node, order: Order) -> Iterator[Found | None]:
-        """Solve growing batches along an order, then look closer around the best of them."""
+        """Solve growing batches along an order, then refine around the best."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
         while batch <= most:
@@ -217,7 +370,7 @@ class GuidedSearch:
     def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found | None, None, float | None]:
         """Solve the box after a batch and return its merit; None if it loses too much.
 
-        A box that gives no model yields None: whoever drives the search may pause after every one.
+        A box without a model yields None, so that a caller may pause after every box.
         """
         upper = order.box(self._solution(node).upper, self.problem.cost, batch)
         if self._is_spent() or self._bound(node, upper) < self._least_objective:
@@ -236,7 +389,7 @@ class GuidedSearch:
         return child.merit
 
     def _park_states(self, node: _Node) -> None:
-        """Park the oldest states where there are too many, but for that of the model which the search goes on from."""
+        """Park the oldest states beyond the room for them, except that of the current model."""
         while len(self._ready) > self._room_of_states:
             oldest = self._ready.pop(1 if self._ready[0] is node else 0)
             oldest.parked, oldest.solution = self.workspace.park(self._solution(oldest)), None
@@ -253,13 +406,13 @@ class GuidedSearch:
         return most is not None and round(model.loss_ratio - most, ROUNDING_DIGITS) > 0.0
 
     def _bound(self, node: _Node, upper: FloatArray) -> float:
-        """Bound the objective of a smaller box without solving it: what its slack no longer costs is lost."""
+        """Bound the objective of a smaller box without solving it: it loses the cost of the slack left out."""
         solution = self._solution(node)
         freed = solution.upper - upper
         return solution.certificate.bound - float(freed @ solution.slack) if (freed >= 0.0).all() else math.inf
 
     def _child(self, node: _Node, upper: FloatArray) -> _Node | None:
-        """Solve a box; None if it was seen before, holds one label only, or has no proven answer."""
+        """Solve a box; None if it was seen before, has one label only, or has no proven answer."""
         problem = self.problem
         mark = problem.counted(upper).tobytes()
         if mark in self._seen or len(np.unique(problem.y[upper > 0.0])) < 2:
@@ -273,7 +426,7 @@ class GuidedSearch:
             return None
 
     def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
-        """Follow removal paths to a box that is smaller in a few used examples; None if it is not like that."""
+        """Follow removal paths to a box that is smaller in a few used examples; None for other boxes."""
         changed = np.flatnonzero(start.upper != upper)
         is_smaller = (start.alpha[changed] > upper[changed]).all()
         if not self.workspace.removes or len(changed) > MOST_PATHS or not is_smaller:
@@ -298,7 +451,7 @@ class GuidedSearch:
         return _Node(solution, found, merit, sum(model.left_out.values()), values)
 
     def _excess(self, values: FloatArray) -> float:
-        """Return how far a model is beyond the guardrails, all together."""
+        """Return a model's total excess beyond the guardrails."""
         watched = self.watched
         if not watched.guards:
             return 0.0

@@ -1,21 +1,26 @@
-"""What leaving an example out would change, to first order: a ranking, not an answer.
+"""First-order effects of leaving out examples, and the smallest part of a model's left-out examples that suffices.
 
-The hinge is smoothed over a window around the margin. Then the plane moves with its examples, also where the exact one
-is pinned to a corner: leaving out one copy of example j moves it by ``cost_j H^-1 y_j x_j`` (backwards), with the
-curvature ``H = I + sum of upper_i x_i x_i' / window`` over the examples in the window. One solve serves all examples.
+`Influence` estimates effects on watched rows; `smallest_core` thins out a model's left-out examples while most of its
+gain remains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from fairenum.matrices import Matrix, beside, scaled_square, stacked, sums, times, turned
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.scoring.ties import NOISE
+from fairenum.enumeration.model import Model, model_of
+from fairenum.errors import SolverError
+from fairenum.metrics.pareto import NOISE
+from fairenum.runtime.budget import OutOfTime
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.svm.problem import FloatArray, Solution, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, beside, scaled_square, stacked, sums, times, turned
 
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
 WINDOW = 1.0  # a narrow one sees what a small change does, a wide one where a large one leads
@@ -26,14 +31,14 @@ TINY = 1e-300
 
 
 class Limits(NamedTuple):
-    """How what is limited changes with each watched row, shape (limits, rows), and how far each limit is."""
+    """Limited quantities: slopes in each watched row's decision value, shape (limits, rows), and the room left."""
 
     slopes: FloatArray
     rooms: FloatArray
 
 
 class Influence:
-    """First-order effects of leaving out training examples on what is decided about watched rows."""
+    """First-order effects of leaving out training examples on the decisions about watched rows."""
 
     def __init__(self, problem: SvmProblem, rows: Matrix) -> None:
         self._problem = problem
@@ -42,21 +47,10 @@ class Influence:
         self._train, self._watched = (beside(table, np.ones(table.shape[0])) for table in _narrowed(*maps))
 
     def of_leaving_out(self, upper: FloatArray, values: FloatArray, slope: FloatArray) -> FloatArray:
-        """Return the effect of one copy of each example.
+        """Return the effect of leaving out a copy of each example: negative where it helps (or putting back harms).
 
-        Parameters
-        ----------
-        upper
-            The box that examples would be taken from.
-        values
-            The decision values of its answer on the training examples.
-        slope
-            How what is to be made small changes with the decision value of each watched row.
-
-        Returns
-        -------
-        FloatArray
-            Negative where leaving out helps, and where putting back harms.
+        `values` are the decision values of the box's answer on the training examples; `slope` is the slope of the
+        quantity to reduce in the decision value of each watched row.
         """
         problem = self._problem
         direction = np.asarray(np.linalg.solve(self._curvature(upper, values), sums(slope, self._watched)), np.float64)
@@ -65,28 +59,13 @@ class Influence:
     def prices(
         self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: Limits
     ) -> FloatArray:
-        """Price limits that stand in the way of an aim: by as much each one's slope is to be added to that of the aim.
+        """Return a price for each limit: the multiple of its slope to add to the aim's so that the aim respects it.
 
-        The smallest move of the plane that goes the distance along the aim and stays within all limits, to first
-        order, is ``-H^-1 (slopes @ multipliers)``. The multipliers are those of a small quadratic programme, solved
-        as least squares with none of them negative; a limit that is not in the way has 0. Limits that contradict the
-        aim are softened: their prices end.
-
-        Parameters
-        ----------
-        upper, values
-            As in `of_leaving_out`.
-        aim
-            The slope of what is to be made small.
-        distance
-            By how much.
-        limits
-            Slopes of what is limited, and how far each limit is.
-
-        Returns
-        -------
-        FloatArray
-            One price for each limit.
+        The smallest move of the plane that goes the distance along the aim within all limits, to first order, is
+        ``-H^-1 (slopes @ multipliers)``. The multipliers solve a small quadratic programme, by non-negative least
+        squares; a limit that is not in the way has 0. Limits that contradict the aim are softened, so their prices stay
+        finite. `aim` is the slope of the quantity to reduce and `distance` by how much; `upper` and `values` are as in
+        `of_leaving_out`.
         """
         slopes = sums(np.vstack([aim, limits.slopes]), self._watched)
         rooms = np.concatenate([[distance], -limits.rooms])
@@ -111,7 +90,7 @@ class Influence:
 
 
 def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
-    """Turn tables with more columns than rows into as many columns as rows: inner products are all that counts."""
+    """Turn tables with more columns than rows into as many columns as rows, which keeps all inner products."""
     rows = train.shape[0]
     if train.shape[1] <= rows + watched.shape[0]:
         return train, watched
@@ -120,7 +99,7 @@ def _narrowed(train: Matrix, watched: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _feature_maps(problem: SvmProblem, rows: Matrix) -> tuple[Matrix, Matrix]:
-    """Return the features in which the kernel is an inner product, for the training examples and for other rows."""
+    """Return features whose inner products are (nearly) the kernel, for training examples and other rows."""
     kernel = problem.kernel
     if kernel.name == "linear":
         return problem.X, rows
@@ -131,3 +110,81 @@ def _feature_maps(problem: SvmProblem, rows: Matrix) -> tuple[Matrix, Matrix]:
         kernel=kernel.name, gamma=kernel.gamma, **own, n_components=min(LANDMARKS, problem.size), random_state=0
     )
     return landmarks.fit_transform(problem.X), landmarks.transform(rows)
+
+
+Gain = Callable[[Model], float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Core:
+    """A certified model that leaves out a part of another model's left-out examples, with its share of the gain."""
+
+    model: Model
+    share: float
+    solves: int
+
+
+class _Parts:
+    """Solves for models that leave out parts of one model's left-out examples, up to a limit."""
+
+    def __init__(
+        self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None
+    ) -> None:
+        self._workspace, self._whole, self._gain, self._left = workspace, whole, gain, most
+        self._start = root or workspace.solve()
+        self._best = self._start.certificate.objective
+        self.solves = 1
+
+    @property
+    def is_spent(self) -> bool:
+        return self.solves >= self._left
+
+    def tried(self, examples: Sequence[int]) -> tuple[Model, float]:
+        """Solve with these examples left out, as many copies of each as the whole model leaves out."""
+        problem: SvmProblem = self._workspace.problem
+        counts = problem.copies.astype(np.float64)
+        for example in examples:
+            counts[example] -= self._whole.left_out[example]
+        self._start = self._workspace.solve(counts * problem.cost, self._start)
+        self.solves += 1
+        model = model_of(problem, self._start, self.solves, self._best)
+        return model, self._gain(model)
+
+
+def smallest_core(
+    workspace: CertifiedWorkspace,
+    model: Model,
+    gain: Gain,
+    effects: FloatArray,
+    share: float = 0.8,
+    most_solves: int = 60,
+    root: Solution | None = None,
+) -> Core:
+    """Return the fewest left-out examples found that alone give a share of the model's gain.
+
+    The result is a minimum by inclusion: no example, nor any tried run of them, can be put back without losing too
+    much, unless `most_solves` or the time ran out. `gain` is positive for `model`, and more is better. `effects`
+    estimates each example's contribution: the least is put back first. `root` is the workspace's answer to the whole
+    problem, if known.
+    """
+    parts, whole = _Parts(workspace, model, gain, most_solves, root), gain(model)
+    kept = sorted(model.left_out, key=lambda example: (-effects[example], example))
+    found, gained, run = model, whole, len(kept)
+    while run and not parts.is_spent:
+        run = max(run // 2, 1)
+        shrunk = False
+        for end in range(len(kept), 0, -run):  # the least important stand last, and are put back first
+            trial = kept[: max(end - run, 0)] + kept[end:]
+            if not trial or parts.is_spent:
+                continue
+            try:
+                candidate, value = parts.tried(trial)
+            except SolverError:  # one box of many: what cannot be proven is no core
+                continue
+            except OutOfTime:
+                return Core(found, gained / whole if whole else 1.0, parts.solves)
+            if value >= share * whole:
+                kept, found, gained, shrunk = trial, candidate, value, True
+        if run == 1 and not shrunk:
+            break
+    return Core(found, gained / whole if whole else 1.0, parts.solves)

@@ -1,4 +1,4 @@
-"""One support vector machine, enumerated or found otherwise, with what is proven about it."""
+"""Near-optimal SVM models, enumerated or tilted, with their certificates."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from fairenum.document.anatomy import ROUNDING
+from fairenum.document.feature_facts import ROUNDING
 from fairenum.document.terms import TiltRate
-from fairenum.matrices import Matrix, as_matrix, precise_sum, stacked, times
-from fairenum.problem import Certificate, FloatArray, IntArray, Kernel, Solution, SvmProblem
+from fairenum.svm.problem import Certificate, FloatArray, IntArray, Kernel, Solution, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, as_matrix, precise_sum, stacked, times
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Direction:
-    """A direction d of the features in which the kernel is an inner product: ``d = sum_j weights_j phi(rows_j)``."""
+    """A direction ``d = sum_j weights_j phi(rows_j)`` in the kernel's feature space."""
 
     rows: Matrix
     weights: FloatArray
@@ -33,16 +33,11 @@ class Direction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """Between whom planes are tilted.
+    """The axis along which planes are tilted: a rate, two groups, and the direction between them.
 
-    Attributes
-    ----------
-    rate
-        What the two groups lie farthest apart in.
-    groups
-        The one that fares better for model 1, and the one that fares worse.
-    direction
-        From the mean of the latter to that of the former, over the rows that the rate is about.
+    ``rate`` is the one in which the groups lie farthest apart; ``groups`` names the one that fares better for model 1,
+    then the worse. ``direction`` leads from the mean of the worse to that of the better, over the rows that the rate is
+    about.
     """
 
     rate: TiltRate
@@ -52,7 +47,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tilt:
-    """By what a plane was moved, against a direction d that its machine had to pay for: ``- price * d``."""
+    """The tilt of a plane, ``- price * d``, along the direction d of an axis."""
 
     price: float
     axis: Axis
@@ -65,7 +60,7 @@ class Model:
     Attributes
     ----------
     problem
-        What alpha answers: the whole problem or, for a tilted model, that with a price on a direction.
+        The problem that alpha answers: the whole problem or, for a tilted model, that with a price on a direction.
     rank
         Place in the enumeration, from 1.
     alpha
@@ -75,15 +70,14 @@ class Model:
     left_out
         Copies left out per example, relative to the whole problem: ``{example: copies}``.
     is_order_certified
-        Whether the intervals prove the order: this one lies wholly below that of the model before. If not, the two are
-        tied as far as can be proven.
+        Whether the order is proven: this model's interval lies wholly below that of the model before. If not, the two
+        are tied as far as can be proven.
     loss_ratio
-        Primal loss of this model on *all* examples, relative to the best objective, minus 1: what the full data would
-        say about it.
+        Primal loss of this model on *all* examples, relative to the best objective, minus 1.
     classes
-        What `predict` calls the two classes.
+        The names of the two classes for `predict`.
     tilt
-        What its plane has beside the examples; None but for a tilted model.
+        The tilt of a tilted model's plane; None for other models.
     """
 
     problem: SvmProblem
@@ -103,7 +97,7 @@ class Model:
 
     @property
     def kept(self) -> IntArray:
-        """Copies of each example of the problem that it was shown."""
+        """Copies of each example that the model was trained on."""
         copies = self.problem.copies.copy()
         for example, missing in self.left_out.items():
             copies[example] -= missing
@@ -125,7 +119,7 @@ class Model:
 
     @cached_property
     def plane(self) -> FloatArray:
-        """The weights of a linear model, one for each column."""
+        """The weights of a linear model, one per column."""
         if self.tilt is None:
             return precise_sum(self.problem.y * self.alpha, self.problem.X)
         rows, weights = self.expansion
@@ -138,11 +132,11 @@ class Model:
 
     @property
     def bias_interval(self) -> tuple[float, float]:
-        """Every optimal bias is in here; a wide interval means that the optimum leaves some decisions open."""
+        """The interval of all optimal biases; a wide one means that the optimum leaves some decisions open."""
         return self.certificate.bias_low, self.certificate.bias_high
 
     def decision_function(self, X: Matrix) -> FloatArray:
-        """Return the signed decision value of each row; what cannot be told from 0 is 0."""
+        """Return the signed decision value of each row, 0 where rounding could change its sign."""
         rows, kernel = as_matrix(X), self.problem.kernel
         plain = times(rows, self.plane) if kernel.name == "linear" else kernel.summed(rows, *self.expansion)
         decision = plain + self.intercept
@@ -160,17 +154,7 @@ class Model:
 
 
 def model_of(problem: SvmProblem, solution: Solution, rank: int, best: float, previous: float = -math.inf) -> Model:
-    """Return the model of an answer.
-
-    Parameters
-    ----------
-    problem, solution
-        The answer, and what it answers.
-    rank
-        Its place.
-    best, previous
-        Objectives of the best model and of the one before.
-    """
+    """Return the model of a solution, given the objectives of the best model and of the one before."""
     certificate = solution.certificate
     missing = problem.upper - solution.upper
     (examples,) = missing.nonzero()

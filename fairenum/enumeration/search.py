@@ -1,10 +1,10 @@
-"""Best-first search over the lattice of left-out examples (Lawler's scheme), exact and lazy.
+"""Exact best-first enumeration over the lattice of left-out examples (Lawler's scheme), evaluated lazily.
 
-A node is a box: how many copies of each example are allowed, and a floor, how many a subtree must keep. The children
-of an answer allow one copy fewer of one supporting example each, and keep the siblings that are costlier to leave out;
-so no box is visited twice, and the cheap subtrees, which are visited first, are the small ones. A child enters the heap
-with an upper bound instead of an answer and is worked on only while that bound is the best on the heap; a model is
-reported when it is exact and on top.
+A node is a box: how many copies of each example are allowed, and a floor, how many its subtree must keep. Each child of
+an answer allows one copy fewer of one supporting example, and keeps the siblings that are costlier to leave out; so no
+box is visited twice, and the cheap subtrees, which are visited first, are the small ones. A child enters the heap with
+an upper bound instead of an answer and is worked on only while that bound is the best on the heap; a model is reported
+when it is exact and on top.
 """
 
 from __future__ import annotations
@@ -19,22 +19,49 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fairenum.document.terms import EnumerationEnd
-from fairenum.duality import Copies, child_bounds
 from fairenum.enumeration.model import Model, model_of
-from fairenum.enumeration.states import MEMORY_LIMIT, ready_states, size_of
-from fairenum.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import Removal
+from fairenum.svm.certificate import Copies, child_bounds
+from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
+
+MEMORY_LIMIT = 512 * 2**20  # bytes of states
+STRETCHED = 4  # times the limit, if a few states need it: parking them would cost more time than memory
+
+
+FEW, FEWEST = 64, 16
+
+
+VECTORS, NUMBER = 8, 8  # vectors of n numbers that one state may hold, and bytes of a number
+
+
+def size_of(solution: Solution) -> int:
+    """Return the approximate size in bytes of a solution's state."""
+    inside = int(np.count_nonzero((solution.alpha > 0.0) & (solution.alpha < solution.upper)))
+    return state_bytes(len(solution.alpha), inside)
+
+
+def state_bytes(examples: int, inside: int) -> int:
+    """Return the approximate size in bytes of a state, given all examples and those strictly inside their box."""
+    return NUMBER * (VECTORS * examples + (inside + 1) ** 2)
+
+
+def ready_states(size: int, memory: int = MEMORY_LIMIT) -> int:
+    """Return how many states to keep in memory, given the bytes of one."""
+    return max(memory // size, min(FEW, STRETCHED * memory // size), FEWEST)
+
 
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
+
+
 # Bounds within this share of the best objective are ties: their order is below what can be certified.
 TIE = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When to stop: the first limit that is reached.
+    """The limits of an enumeration, of which the first one reached ends it.
 
     Parameters
     ----------
@@ -56,10 +83,7 @@ class Limits:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box: the copies that it allows, that its answer uses, and that its subtree must keep.
-
-    The solution may be parked and resumed.
-    """
+    """A solved box: copies it allows, its answer uses and its subtree keeps; the solution may be parked."""
 
     allowed: Copies
     used: Copies
@@ -107,12 +131,11 @@ class Enumeration:
     memory
         Bytes of solver states to keep; less costs time, never correctness.
     root
-        The workspace's answer to the whole problem, if it is known already; or to a smaller box, within which models
-        are then searched.
+        The workspace's answer to the whole problem, if known; or to a smaller box, to search within that.
     floor
         Copies of each example that every box keeps, of those that the root allows; none if not given.
     best
-        What losses are measured against: the objective of the whole problem; that of the root if not given.
+        The objective that losses are measured against; that of the root if not given.
     """
 
     workspace: CertifiedWorkspace
@@ -144,7 +167,7 @@ class Enumeration:
         return next(self._models)
 
     def close(self) -> None:
-        """Stop here, by the caller's wish."""
+        """Stop the enumeration at the caller's request."""
         self._models.close()
         self._heap.clear()
         self.stopped = self.stopped or "caller"
@@ -196,7 +219,7 @@ class Enumeration:
         return None
 
     def _push(self, bound: float, item: _Node | _Siblings | _Child, turn: int = 1) -> None:
-        """Queue an item; among ties those of an earlier turn come first, then those queued earlier."""
+        """Queue an item; ties go by turn, then to the item queued last."""
         loss = round((self._best - bound) / self._tie)
         heapq.heappush(self._heap, (loss, turn, next(self._order), bound, item))
 
@@ -224,7 +247,7 @@ class Enumeration:
     def _push_children(self, node: _Node, solution: Solution, bound: float) -> None:
         """Queue the children as a chain: the next sibling enters the heap when the one before leaves it.
 
-        None is better than its parent, whatever rounding adds to the proven bound: tied siblings wait for their turn.
+        No child's bound exceeds its parent's, whatever rounding adds: tied siblings wait for their turn.
         """
         examples, copies, bounds = child_bounds(
             node.used, node.floor, self.problem.cost, solution.alpha, solution.upper, solution.slack,

@@ -1,10 +1,10 @@
-"""Machines that pay for the difference of mean decision values between two groups: planes tilted towards parity.
+"""Tilted models: SVMs that pay for the difference of mean decision values between two groups.
 
-For a price v the tilted machine is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
-stand-in of `fairenum.enumeration.pricing`: d is the difference of the two groups' means over watched rows. With
-``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the machine itself with another linear term, ``p_i = 1 + v y_i
+For a price v the tilted SVM is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
+stand-in for parity of `fairenum.enumeration.convex_price`: d is the difference of the two groups' means over watched
+rows. With ``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the SVM itself with the linear term ``p_i = 1 + v y_i
 x_i'd``; so any solver answers it, and the certificate of that problem proves the answer. No example is left out, and
-its loss P is exact. The price is raised until the loss is what is allowed; then some prices in between are tried.
+the loss P is exact. The price rises until the loss is what is allowed; then prices in between are tried.
 """
 
 from __future__ import annotations
@@ -17,33 +17,73 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairenum.budget import checkpoint
-from fairenum.document.terms import TiltedEnd
-from fairenum.enumeration.axis import widest_axis
-from fairenum.enumeration.found import ROUNDING_DIGITS, Found
-from fairenum.enumeration.guided import PENALTY
+from fairenum.document.terms import RATES, TiltedEnd, TiltRate
+from fairenum.enumeration.convex_price import APART, between_means, first_price, is_nothing, next_price
+from fairenum.enumeration.division import EncodedRows
+from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
 from fairenum.enumeration.model import Axis, Model, Tilt
-from fairenum.enumeration.pricing import APART, first_price, is_nothing, next_price
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
-from fairenum.problem import FloatArray, Solution, SvmProblem
-from fairenum.qp.gram import share_gram
-from fairenum.scoring.guarded import Measured
-from fairenum.scoring.pareto import pareto_front
-from fairenum.scoring.ties import NOISE
+from fairenum.metrics import score
+from fairenum.metrics.guardrails import Measured
+from fairenum.metrics.pareto import NOISE, pareto_front
+from fairenum.metrics.rates import GAP_RATES
+from fairenum.runtime.budget import checkpoint
 from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.svm.gram import share_gram
+from fairenum.svm.problem import FloatArray, Kernel, Solution, SvmProblem
+
+# The labels of the rows that a rate is about. Precision is about those that a model selects: each has others.
+LABELS: dict[TiltRate, tuple[int, ...]] = {
+    rate.key: (0, 1) if rate.trials.label is None else (rate.trials.label,)
+    for rate in RATES.values()
+    if not rate.depends_on_model
+}
+
+
+def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | None:
+    """Return the axis between the compared groups that lie farthest apart in a rate of the gap; None if none do.
+
+    `values` are the decision values of model 1 on the watched rows, minus its cut.
+    """
+    rows = watched.rows
+    by_group = score(rows.decisions(values[None])).by_group
+    widest, found = 0.0, None
+    for rate in (rate for rate in LABELS if rate in GAP_RATES[watched.metric]):
+        shares = np.where(rows.groups.compared, getattr(by_group, rate)[0], np.nan)
+        if np.isnan(shares).all():
+            continue
+        high, low = int(np.nanargmax(shares)), int(np.nanargmin(shares))
+        if shares[high] - shares[low] > widest:
+            widest, found = float(shares[high] - shares[low]), (rate, high, low)
+    return None if found is None else _axis(rows, kernel, *found)
+
+
+def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> Axis:
+    concerned = np.isin(rows.labels, LABELS[rate])
+    first, second = (rows.take(np.flatnonzero(concerned & (rows.groups.codes == code))) for code in (high, low))
+    names = rows.groups.names
+    direction = between_means(kernel, first.X, second.X, first.weights, second.weights)
+    return Axis(rate, (names[high], names[low]), direction)
+
 
 CLOSE = 0.9  # of the allowed rise of the loss: enough for the highest price
+
+
 BRACKETING, STEP = 8, 4.0  # solves to find it, and by what the price grows at most
+
+
 BISECTIONS = 12  # to find the last plane of a jump
 STEPS = 8  # planes between model 1 and that of the highest price
 REFINEMENTS = 4  # and around the best of them
+
+
 SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rung:
-    """An answer for one price, with its loss and its difference z."""
+    """The answer for one price, with its loss and its difference z."""
 
     price: float
     loss: float
@@ -62,7 +102,7 @@ class TiltedSearch:
     opened
         Opens a problem in a solver.
     problem, best
-        The machine, and its best answer.
+        The SVM problem, and its best answer.
     watched
         The rows and the gap by which planes are tilted and models are judged.
     rise
@@ -70,12 +110,12 @@ class TiltedSearch:
     performance_drop
         Largest loss of performance on the watched rows; prices are refined around the least gap within it.
     seconds
-        Time; unlike the other bounds this one makes results depend on the machine.
+        Time; unlike the other bounds this one makes results depend on the computer.
 
     Attributes
     ----------
     axis
-        Between whom planes are tilted; None if there is nothing to tilt.
+        The axis along which planes are tilted; None if there is nothing to tilt.
     solves, most_solves
         Problems solved so far, and after which the search stops.
     """
@@ -117,7 +157,7 @@ class TiltedSearch:
     def front(self) -> list[Found]:
         """The tilted models so far that none equals or beats in loss, gap and performance together, least loss first.
 
-        Model 1 is one of those to beat; constant models and those beyond a guardrail do not count.
+        Model 1 competes, too; constant models and those beyond a guardrail do not count.
         """
         usable = [one.found for one in self._rungs if _counts(one.found)]
         costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
@@ -135,9 +175,9 @@ class TiltedSearch:
         self.stopped = self.stopped or "exhausted"
 
     def _up_to_the_allowed_loss(self) -> Generator[Found, None, _Rung | None]:
-        """Raise the price until the loss is nearly what is allowed; keep what is within.
+        """Raise the price until the loss is nearly what is allowed, keeping the answers within it.
 
-        Return what lies beyond, next to it, if the loss did not come near enough.
+        Returns the nearest answer beyond the allowed loss, if none within came near enough.
         """
         outside: _Rung | None = None
         price = self._first_price()
@@ -158,7 +198,7 @@ class TiltedSearch:
         return outside
 
     def _first_price(self) -> float:
-        """Return a price to begin with, between one that is rather low and one that is rather high.
+        """Return a first price, the geometric mean of a rather low and a rather high one.
 
         The plane 0 has no difference, and its loss is known: if the loss rose with the square of the distance from the
         best plane towards it, the higher price would make it rise by what is allowed.
@@ -172,10 +212,10 @@ class TiltedSearch:
         return math.sqrt(low * high)
 
     def _across_a_jump(self, outside: _Rung) -> Iterator[Found]:
-        """Take planes between the last one within the loss and the first beyond it.
+        """Find the last plane within the allowed loss between the last rung inside it and the first beyond.
 
-        On discrete data the plane stays where it is up to some price, and jumps there: every plane in between is as
-        good an answer for that price.
+        On discrete data the plane stays put up to some price, and jumps there: every plane in between is as good an
+        answer for that price.
         """
         inside, near, far = self._rungs[-1], 0.0, 1.0
         for _ in range(BISECTIONS):
@@ -184,7 +224,7 @@ class TiltedSearch:
         yield self._kept(self._between(inside, outside, near))
 
     def _between(self, inside: _Rung, outside: _Rung, share: float) -> _Rung:
-        """Return a plane between two, by the same share of both parts."""
+        """Return the rung at a share of the way between two, in alpha and in price."""
         checkpoint()
         alpha = (1.0 - share) * inside.solution.alpha + share * outside.solution.alpha
         price = (1.0 - share) * inside.price + share * outside.price
@@ -193,9 +233,9 @@ class TiltedSearch:
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
     def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[Found]:
-        """Look between the two of a pair that lie farthest apart in difference.
+        """Look between the pair that lies farthest apart in difference.
 
-        At the price for which both are equally good there is one that is better, or every plane between them is as
+        At the price for which both ends are equally good, a better plane exists, or every plane between them is as
         good.
         """
         scale = max(math.ulp(0.0), *(abs(one.difference) for one in self._rungs))
@@ -217,7 +257,7 @@ class TiltedSearch:
         return list(pairwise(self._rungs))
 
     def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
-        """Return the best one so far with its neighbours; of equals the last, beyond which something may change."""
+        """Return the best rung with its neighbours; the last among equals, beyond which something may change."""
         best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), -one.price))
         return [pair for pair in self._pairs() if best in pair]
 
@@ -229,7 +269,7 @@ class TiltedSearch:
         return self.stopped is not None
 
     def _solved(self, price: float) -> _Rung | None:
-        """Solve the machine for a price, from the nearest that is known; None where nothing is proven, or spent."""
+        """Solve for a price, starting from the nearest known one; None if the limits are spent or nothing is proven."""
         if self._is_spent() or self.axis is None:
             return None
         self.solves += 1
@@ -242,7 +282,7 @@ class TiltedSearch:
         return self._rung(price, problem, solution)
 
     def _rung(self, price: float, problem: SvmProblem, solution: Solution) -> _Rung:
-        """Take the loss on all examples, the difference, and the standing on the watched rows of an answer."""
+        """Return an answer's rung: loss on all examples, difference, and standing on the watched rows."""
         alpha, certificate = solution.alpha, solution.certificate
         charged = float(alpha @ self._along)
         quadratic = float(problem.linear @ alpha) - certificate.objective  # of what the examples give alone
@@ -278,12 +318,12 @@ def _apart(low: _Rung, high: _Rung) -> float:
 
 
 def _is_as_good_as_one(low: float, high: float) -> bool:
-    """Tell whether nothing is to be found between two prices."""
+    """Tell whether two prices are too close for another in between."""
     return high <= (1.0 + 2.0 * APART) * low
 
 
 def tilted_problem(problem: SvmProblem, charge: FloatArray) -> SvmProblem:
-    """Return the machine that pays for a direction, given ``price * y_i x_i'd`` of every example."""
+    """Return the problem with ``price * y_i x_i'd`` added to the linear term of each example."""
     tilted = SvmProblem(
         problem.X, problem.y, problem.cost, problem.copies, problem.kernel, problem.linear + charge, problem.ridge,
         problem.unit,

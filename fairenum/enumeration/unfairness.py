@@ -1,4 +1,4 @@
-"""Unfairness on watched rows, exactly and smoothed: a gap of decisions jumps, a gap of sigmoids has a slope."""
+"""Unfairness on watched rows: exact gaps for judging models, smoothed gaps with a slope for steering the search."""
 
 from __future__ import annotations
 
@@ -8,34 +8,26 @@ import numpy as np
 from scipy.special import expit
 
 from fairenum.document.guards import Guard
-from fairenum.document.performance import ACCURACY, PerformanceMeasure
+from fairenum.document.terms import ACCURACY, GAPS, PerformanceMeasure
+from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.influence import Limits
-from fairenum.experiment import EncodedRows
-from fairenum.problem import FloatArray
-from fairenum.scoring import Gap, Rate
-from fairenum.scoring.auc import auc
-from fairenum.scoring.counts import BitArray, Confusion
-from fairenum.scoring.guarded import BALANCED, GAPS, Measured, Subject, Tally
-from fairenum.scoring.operating import SIGN, OperatingPoint
-from fairenum.scoring.performance import row_divisors
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, decided_performance, share
+from fairenum.metrics import Gap, Rate
+from fairenum.metrics.counts import BitArray, Confusion
+from fairenum.metrics.guardrails import BALANCED, Measured, Subject, Tally
+from fairenum.metrics.operating_point import SIGN, OperatingPoint
+from fairenum.metrics.performance import auc, row_divisors
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, decided_performance, share
+from fairenum.svm.problem import FloatArray
 
 GRID = 256  # places at which a density of decision values is taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
-    """The rows on which unfairness is watched, the gap and the performance that are watched there, and the cut.
+    """The watched rows, with the gap, performance measure, operating point and guardrails that apply to them.
 
-    Attributes
-    ----------
-    point
-        Where every model is cut, by these rows; decision values below are those minus the cut.
-    guards
-        What else is watched.
-    against
-        What the model in use does to these rows, where models are to take its place; None where model 1 is what they
-        are compared with.
+    ``point`` is where every model is cut, by these rows; decision values below are net of the cut. ``against`` is the
+    model in use as measured on these rows; None where models are compared with model 1.
     """
 
     rows: EncodedRows
@@ -53,24 +45,24 @@ class Watched:
         object.__setattr__(self, "_tally", Tally(rows.labels, columns, rows.weights))
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
-        """Return gap, performance and whether all rows are decided alike, for a model's decision values."""
+        """Return the gap, the performance, and whether all rows are decided alike, given a model's decision values."""
         decided, counts = values[None] >= 0.0, self._counted(values)
         gap, performs = self._tally.gap(counts, self.metric), self._performance(values, counts)
         return float(gap[0]), float(performs[0]), bool(self._tally.is_constant(decided)[0])
 
     def measured(self, values: FloatArray) -> Measured:
-        """Measure everything that can be guarded."""
+        """Return everything that can be guarded, measured for a model's decision values."""
         counts = self._counted(values)
         return self._tally.measured(values[None] >= 0.0, self._performance(values, counts), self.metric, counts)
 
     def compared_with(self, decided: BitArray, values: FloatArray) -> Watched:
-        """Compare models with one in use, given what it decides about these rows, and what it ranks them by."""
+        """Return the same watch with models compared to one in use, given its decisions and ranking of these rows."""
         counts = self._tally.count(decided[None] > 0)
         found = self._tally.measured(decided[None] > 0, self._performance(values, counts), self.metric, counts)
         return replace(self, against=found)
 
     def floor(self, root: float, drop: float) -> float:
-        """Return the least performance to keep, given that of model 1 and how much may be lost."""
+        """Return the least performance to keep, given that of model 1 and the largest drop."""
         start = root if self.against is None else float(self.against.values[Subject("performance")][0])
         return start - drop
 
@@ -83,11 +75,11 @@ class Watched:
         return decided_performance(self._tally.of_column(counts, 0).overall(), self.measure)
 
     def slope(self, values: FloatArray, softness: float, price: float) -> FloatArray:
-        """Return how ``gap - price * performance`` changes with each decision value, where decisions are smoothed.
+        """Return the slope of ``gap - price * performance`` in each decision value, with smoothed decisions.
 
-        A row counts as decided favourably to the degree ``1 / (1 + exp(-value / softness))``; of several compared
-        groups the two that lie farthest apart make the gap. Where a share of the rows is selected, a value that rises
-        takes the cut along, so that the degrees keep their sum.
+        A row is decided favourably to the degree ``1 / (1 + exp(-value / softness))``; the two compared groups farthest
+        apart make the gap. Where a fixed share of the rows is selected, a rising value takes the cut along, so that the
+        sum of the degrees stays.
         """
         degree = expit(values / softness)
         push = self._gap_slope(self._tally.count(degree[None]), 0, self.metric)
@@ -98,9 +90,9 @@ class Watched:
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
     def limits(self, values: FloatArray, softness: float, first: Measured) -> Limits:
-        """Return how what is guarded moves towards its limit with each decision value, and how far that limit is.
+        """Return the slope of each guarded quantity towards its limit in each decision value, and the room left.
 
-        Slopes are those of the smoothed quantities; a distance is negative beyond its limit.
+        Slopes are those of smoothed quantities; the room is negative beyond a limit.
         """
         degree, measured = expit(values / softness), self.measured(values)
         counts = self._tally.count(degree[None])
@@ -118,7 +110,7 @@ class Watched:
     def _subject_slope(
         self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float
     ) -> FloatArray:
-        """Return how one guarded quantity changes with each decision value."""
+        """Return the slope of one guarded quantity in each decision value."""
         if subject.measure == "performance" and self.measure.name == "auc":
             return _auc_slope(values, self.rows, softness)
         if subject.column is not None:
@@ -131,7 +123,7 @@ class Watched:
         return self._of_values(push, degree, softness)
 
     def _of_values(self, push: FloatArray, degree: FloatArray, softness: float) -> FloatArray:
-        """Turn what changes with the degree of each row into what changes with its value."""
+        """Turn slopes in the degree of each row into slopes in its decision value."""
         slope = push * degree * (1.0 - degree) / softness
         if self.point.share is None:
             return np.asarray(slope)
@@ -142,7 +134,7 @@ class Watched:
         return np.asarray((2.0 * labels - 1.0) / row_divisors(labels, measure, self.rows.weights))
 
     def _group_slope(self, subject: Subject, counts: Confusion) -> FloatArray:
-        """Return how a gap, or the selection rate of a group, changes with the degree of each row."""
+        """Return the slope of a gap, or of a group's selection rate, in the degree of each row."""
         number = next(n for n, groups in enumerate(self._tally.columns) if groups.column == subject.column)
         if subject.measure in GAPS:
             return self._gap_slope(counts, number, subject.measure)
@@ -153,7 +145,7 @@ class Watched:
         return self._by_row(np.where(np.arange(len(slopes))[:, None] == code, slopes, 0.0), number)
 
     def _gap_slope(self, counts: Confusion, number: int, metric: Gap) -> FloatArray:
-        """Return how the widest distance between two groups changes with the degree of each row."""
+        """Return the slope of the widest gap between two groups in the degree of each row."""
         groups, own = self._tally.columns[number], self._tally.of_column(counts, number)
         widest, slope = -1.0, np.zeros(own.selected.shape[1:])
         for rate in GAP_RATES[metric]:
@@ -168,18 +160,18 @@ class Watched:
         return self._by_row(slope, number)
 
     def _by_row(self, slope: FloatArray, number: int) -> FloatArray:
-        """Give each row what its group and label have in a table of one column."""
+        """Return each row's entry of a (groups, labels) table for one column, times its weight."""
         return np.asarray(slope[self._tally.columns[number].codes, self.rows.labels] * self.rows.counting)
 
 
 def _at_equal_rate(slope: FloatArray, moves: FloatArray) -> FloatArray:
-    """Return the slope where the cut follows the values: it moves with each as far as its row takes part in it."""
+    """Return the slope with the cut following the values, so that the selection rate stays."""
     total = float(moves.sum())
     return slope - moves * (slope.sum() / total) if total > 0.0 else slope
 
 
 def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatArray:
-    """Return how the share of pairs in order changes with each value: by the density of the other label there."""
+    """Return the slope of the smoothed AUC in each value: the density of the other label there."""
     labels, counting = rows.labels, rows.counting
     slope, signs = np.zeros_like(values), 2.0 * labels - 1.0
     places = np.linspace(values.min(), values.max(), GRID)
@@ -194,9 +186,9 @@ def _auc_slope(values: FloatArray, rows: EncodedRows, softness: float) -> FloatA
 
 
 def _rate_slopes(counts: Confusion, rate: Rate, values: FloatArray) -> FloatArray:
-    """Return how each group's rate changes with one more favourable decision, shape (groups, labels).
+    """Return the change of each group's rate with one more favourable decision, shape (groups, labels).
 
-    A rate is outcomes / trials, and both are linear in what is selected; so unit counts tell their slopes.
+    A rate is outcomes / trials, both linear in the selected counts, so unit counts give their slopes.
     """
     _, trials = FRACTIONS[rate](counts)
     unit = Confusion(np.zeros((1, 2, 2)), np.eye(2)[None])

@@ -1,1 +1,1 @@
-"""What a run is handed on as: tables for spreadsheets, and one file that holds all of it and can be checked."""
+"""Files to pass on a run: tables for spreadsheets, and a verifiable evidence file."""

@@ -1,8 +1,4 @@
-"""A file of files: written so that the same content gives the same bytes, and read without trust.
-
-Nothing in it is compressed and nothing stands between its files, so that none can be larger than what was received,
-nothing is hidden, and the bytes depend on no compression library.
-"""
+"""The list of files and digests in an evidence file, in the format of `sha256sum`."""
 
 from __future__ import annotations
 
@@ -16,18 +12,25 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from fairenum.errors import EvidenceRefused
 
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
+
 ORDINARY_FILE = 0o100644 << 16
+
 UNIX = 3
+
 MOST_FILES, LARGEST = 100, 512 * 2**20
+
 PLAIN_NAME = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
+
 # The record at the very end: its signature, where its counts stand, and how long it and the other records are.
 END, LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
+
 END_SIZE, LOCATOR_SIZE, ENTRY_SIZE, HEADER_SIZE = 22, 20, 46, 30
+
 LONGEST_ENTRY = ENTRY_SIZE + 2 * 100 + 1
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
-    """Write files into one, in the order of their names."""
+    """A zip archive of files, sorted by name."""
     content = io.BytesIO()
     with ZipFile(content, "w", ZIP_STORED) as archive:
         for name in sorted(files):
@@ -43,7 +46,7 @@ def digest(content: bytes) -> str:
 
 
 def received(path: str | Path) -> bytes:
-    """Read a file that somebody sent, unless it is far too large."""
+    """Read an evidence file, unless it is far too large."""
     place = Path(path)
     try:
         if not place.is_file():
@@ -56,7 +59,7 @@ def received(path: str | Path) -> bytes:
 
 
 def unpacked(content: bytes, name: str) -> dict[str, bytes]:
-    """Read the files in one, in memory; refuse what `packed` would not have written, by what is wrong with it."""
+    """Read the files of an archive in memory; refuse archives that `packed` would not have written."""
     try:
         _check_end(content)
         with ZipFile(io.BytesIO(content)) as archive:
@@ -68,7 +71,7 @@ def unpacked(content: bytes, name: str) -> dict[str, bytes]:
 
 
 def _check_end(content: bytes) -> None:
-    """Look at what the end claims before anything is read by it."""
+    """Check the claims of the end record before reading by them."""
     end = content[-END_SIZE:]
     if len(end) < END_SIZE or not end.startswith(END):
         raise BadZipFile("it is no zip file, is cut short, or goes on behind its end")
@@ -85,7 +88,7 @@ def _claimed(content: bytes) -> int:
 
 
 def _check_entries(entries: list[ZipInfo], content: bytes) -> None:
-    """Refuse tricks with names, kinds and sizes, and anything that stands between files."""
+    """Refuse manipulated names, kinds and sizes, and bytes between files."""
     seen: set[str] = set()
     place = 0
     for entry in entries:
@@ -111,3 +114,30 @@ def _check_entry(entry: ZipInfo) -> None:
         raise BadZipFile(f"{name!r} is compressed, or claims another size than it has; evidence is stored as it is")
     if entry.flag_bits or entry.extra or entry.comment:
         raise BadZipFile(f"{name!r} is encrypted or carries something beside its content")
+
+
+MANIFEST = "SHA256SUMS"
+
+RUN, PAGE, SUMMARY, CARD, MODEL = "run.json", "report.html", "summary.md", "model-card.md", "model.skops"
+
+VERSIONS, READ_ME, TABLES = "environment.json", "README.md", "tables"
+
+REQUIRED = (RUN, PAGE, SUMMARY, VERSIONS, READ_ME, f"{TABLES}/index.csv")  # and of an audit, a card
+
+LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9_./-]{1,250})", re.ASCII)
+
+
+def to_manifest(files: Mapping[str, bytes]) -> bytes:
+    """Digests and names of files, sorted by name."""
+    return "".join(f"{digest(files[name])}  {name}\n" for name in sorted(files)).encode()
+
+
+def read_manifest(content: bytes) -> dict[str, str]:
+    """Digests by file name; refuse malformed lists."""
+    listed: dict[str, str] = {}
+    for number, line in enumerate(content.decode("ascii", "replace").splitlines(), 1):
+        found = LINE.fullmatch(line)
+        if not found or found[2] in listed:
+            raise EvidenceRefused(f"line {number} of {MANIFEST} is no digest and name, or names a file again")
+        listed[found[2]] = found[1]
+    return listed

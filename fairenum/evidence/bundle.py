@@ -1,20 +1,20 @@
-"""All of a run in one file: pages, tables, of an audit model and card, versions, and a list with digests."""
+"""The evidence file of a run: pages, tables, model and card of an audit, versions, and digests."""
 
 from __future__ import annotations
 
+import io
+import json
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from pathlib import Path
+from zipfile import ZipFile
 
-from fairenum.document.audit import AuditDocument
-from fairenum.document.environment import environment
-from fairenum.document.evidence import Versions
-from fairenum.document.files import to_json
-from fairenum.document.kinds import JudgedDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.files import JudgedDocument, to_json
+from fairenum.document.header import Versions, environment
 from fairenum.errors import FairenumError
-from fairenum.evidence.archive import packed
-from fairenum.evidence.manifest import (
+from fairenum.evidence.archive import (
     CARD,
     MANIFEST,
     MODEL,
@@ -24,17 +24,52 @@ from fairenum.evidence.manifest import (
     SUMMARY,
     TABLES,
     VERSIONS,
+    packed,
     to_manifest,
 )
-from fairenum.evidence.model_file import settled
-from fairenum.evidence.tables import table_files
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
+from fairenum.evidence.frames import table_files
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
 from fairenum.report import page
-from fairenum.report.card import model_card
+from fairenum.report.evidence_words import ROWS_WITHIN, SAVED, about_tables, read_me
+from fairenum.report.model_card import model_card
 from fairenum.report.rules import Rule
-from fairenum.report.wording.evidence import ROWS_WITHIN, SAVED, read_me
-from fairenum.report.wording.tables import about_tables
+
+SCHEMA = "schema.json"
+
+LOADER, NUMBER, FILE = "__loader__", "__id__", "file"  # a node of the schema, its number, and the file of an array
+
+
+Node = dict[str, object]
+
+
+def settled(content: bytes) -> bytes:
+    """Rewrite a skops file with objects and arrays numbered in order of appearance."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        schema = json.loads(archive.read(SCHEMA))
+        nodes = list(_nodes(schema))
+        numbers = {found: place for place, found in enumerate(dict.fromkeys(node.get(NUMBER) for node in nodes), 1)}
+        arrays = dict.fromkeys(str(node[FILE]) for node in nodes if FILE in node)
+        names = {name: f"{place}.{name.rpartition('.')[2]}" for place, name in enumerate(arrays, 1)}
+        files = {new: archive.read(old) for old, new in names.items()}
+    for node in nodes:
+        if NUMBER in node:
+            node[NUMBER] = numbers[node[NUMBER]]
+        if FILE in node:
+            node[FILE] = names[str(node[FILE])]
+    return packed({**files, SCHEMA: json.dumps(schema, indent=2).encode()})
+
+
+def _nodes(part: object) -> Iterator[Node]:
+    """The nodes of a schema, in order; an object's own attributes are no nodes."""
+    if isinstance(part, dict):
+        if LOADER in part:
+            yield part
+        part = list(part.values())
+    if isinstance(part, list):
+        for one in part:
+            yield from _nodes(one)
+
 
 Export = Callable[[str], None]
 
@@ -47,16 +82,10 @@ def evidence(
     day: date | None = None,
     export: Export | None = None,
 ) -> bytes:
-    """Write an audit or a measurement as one file: the same bytes for the same run, made again or not.
+    """An audit or a measurement as an evidence file, with the same bytes for the same run.
 
-    Parameters
-    ----------
-    document
-        What was found; a redacted one gives a file without single rows.
-    rules, profile, day
-        As for a page; a profile's page stands beside the report for everybody.
-    export
-        Writes the selected model to a file, or refuses to; None where a run holds no models.
+    A redacted document gives a file without single rows. A profile's page is added to the general report. `export`
+    writes the selected model to a file, or refuses; it is None where a run holds no models.
     """
     document, rules = document.but(timings={}), tuple(rules)
     files = {
@@ -80,10 +109,10 @@ def evidence(
 
 
 def _model(document: AuditDocument, export: Export | None) -> tuple[bytes | None, str | None]:
-    """Return the model's file, or why there is none."""
+    """The model's file, or the reason why it is missing."""
     if export is None:
         return None, SAVED
-    if document.is_redacted and document.config.machine.kernel != "linear":
+    if document.is_redacted and document.config.svm.kernel != "linear":
         return None, ROWS_WITHIN
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / MODEL

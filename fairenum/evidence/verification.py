@@ -1,4 +1,4 @@
-"""Whether an evidence file is what it claims to be: every file as listed, a valid run, and pages that show it."""
+"""Verification of an evidence file: listed files, a valid run, and pages that show it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from fairenum.document.audit import AuditDocument
-from fairenum.document.evidence import Fault, Verification, Versions
-from fairenum.document.files import parse
-from fairenum.document.kinds import AnyDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.files import AnyDocument, parse
+from fairenum.document.header import Fault, Verification, Versions
 from fairenum.errors import EvidenceRefused, ResultError
-from fairenum.evidence.archive import digest, received, unpacked
-from fairenum.evidence.manifest import CARD, MANIFEST, REQUIRED, RUN, VERSIONS, read_manifest
-from fairenum.rendering.html import carried_copy
-from fairenum.report.embedded import is_copy
+from fairenum.evidence.archive import CARD, MANIFEST, REQUIRED, RUN, VERSIONS, digest, read_manifest, received, unpacked
+from fairenum.render.html import carried_copy
+from fairenum.report.embedded_copy import is_copy
 
 Files = Mapping[str, bytes]
 
@@ -24,20 +22,8 @@ Files = Mapping[str, bytes]
 def verify(path: str | Path) -> Verification:
     """Check an evidence file; nothing in it is run, and nothing is written.
 
-    Parameters
-    ----------
-    path
-        Of the file.
-
-    Returns
-    -------
-    Verification
-        With every fault: a file that is missing, not listed or changed, a run that is none, a page of another run.
-
-    Raises
-    ------
-    EvidenceRefused
-        If it is no evidence file, or one that is made to do harm.
+    The result lists every fault: missing, unlisted or changed files, an invalid run, pages of another run. Raises
+    `EvidenceRefused` for a file that is no evidence file or is built to do harm.
     """
     content = received(path)
     files = unpacked(content, str(path))
@@ -58,7 +44,7 @@ def verify(path: str | Path) -> Verification:
 
 
 def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[str]) -> Iterator[Fault]:
-    """Compare what is there with what is listed, and with what an evidence file needs."""
+    """Differences between the files, the manifest and the required names."""
     for name in sorted({*files, *listed, *needed}):
         if name not in files:
             yield Fault("missing", name)
@@ -69,7 +55,7 @@ def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[st
 
 
 def _run(files: Files, faults: list[Fault]) -> AnyDocument | None:
-    """Read the run; None if it is missing, which was said, or cannot be read, which is a fault."""
+    """The run; None if it is missing or, with a fault added, unreadable."""
     try:
         return parse(files[RUN], RUN) if RUN in files else None
     except ResultError as error:
@@ -88,7 +74,7 @@ def _page_faults(files: Files, run: AnyDocument) -> Iterator[Fault]:
 
 
 def _writer(files: Files) -> str | None:
-    """Return the version of fairenum that wrote the pages; None if that cannot be told."""
+    """The version of fairenum that wrote the pages, or None."""
     try:
         versions = msgspec.json.decode(files.get(VERSIONS, b""), type=Versions)
     except ValueError:

@@ -1,6 +1,6 @@
-"""Reports: a document of any kind becomes a page, which `fairenum.rendering` shows in every medium.
+"""Reports: a document of any kind becomes a page, which `fairenum.render` shows in every medium.
 
-Nothing here needs numpy: a saved run is shown without what computed it.
+Nothing here needs numpy: a saved run is shown without the libraries that computed it.
 """
 
 from __future__ import annotations
@@ -9,23 +9,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
-from fairenum.document.attack import AttackDocument
-from fairenum.document.audit import AuditDocument
-from fairenum.document.bench import BenchDocument
-from fairenum.document.kinds import AnyDocument, JudgedDocument
-from fairenum.document.measure import MeasureDocument
-from fairenum.document.mitigation import MitigationDocument
-from fairenum.document.reproduction import ReproductionDocument
-from fairenum.rendering.page import Figure, Page, Section
-from fairenum.report.attack import attack_page
-from fairenum.report.audit import audit_page, brief_page
-from fairenum.report.bench import bench_page
-from fairenum.report.comparison import compare
-from fairenum.report.measure import brief_measure_page, measure_page
-from fairenum.report.mitigation import mitigation_page
-from fairenum.report.reproduction import reproduction_page
+from fairenum.document.attack_document import AttackDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.files import AnyDocument, JudgedDocument
+from fairenum.document.measure_document import MeasureDocument
+from fairenum.document.research_documents import BenchDocument, MitigationDocument, ReproductionDocument
+from fairenum.render.page import Figure, Page, Section
+from fairenum.report import caution_words
+from fairenum.report.attack_report import attack_page
+from fairenum.report.audit_report import audit_page, brief_page
+from fairenum.report.comparison_page import compare
+from fairenum.report.measure_report import brief_measure_page, measure_page
+from fairenum.report.paper_page import reproduction_page
+from fairenum.report.research_pages import bench_page, mitigation_page
 from fairenum.report.rules import Rule
-from fairenum.report.wording import cautions, measure_cautions
 
 __all__ = ["compare", "page", "warnings"]
 
@@ -41,20 +38,10 @@ def page(
 ) -> Page:
     """Put a document on a page.
 
-    Parameters
-    ----------
-    document
-        Fresh or saved, of any kind.
-    rules
-        To judge an audit or a measurement by.
-    profile
-        Whom the page of an audit is arranged for: one of `fairenum.report.audit.PROFILES`; of a measurement, "ll144".
-    day
-        The date that a profile bears; today's if not given.
-    brief
-        For a terminal or a pull request: what matters most, without what only a picture can show.
-    all_models
-        Show every model of an audit on a brief page, not only the best ones and those that matter.
+    `rules` judge an audit or a measurement. `profile` arranges the page for a reader: one of
+    `fairenum.report.audit_report.PROFILES` for an audit, "ll144" for a measurement; `day` is its date, by default
+    today. A brief page suits a terminal or a pull request; with `all_models` it shows every model of an audit, not only
+    the main ones.
     """
     match document:
         case AuditDocument() if brief:
@@ -77,7 +64,7 @@ def page(
 
 
 def _without_pictures(page: Page) -> Page:
-    """Leave out figures that have no rendition in plain characters."""
+    """Leave out figures without a rendition in plain characters."""
     return replace(page, sections=tuple(map(_in_characters, page.sections)))
 
 
@@ -88,7 +75,5 @@ def _in_characters(section: Section) -> Section:
 
 
 def warnings(document: JudgedDocument) -> Iterable[tuple[str, str]]:
-    """Say what to beware of, as codes and in words, in the order of the document."""
-    if isinstance(document, AuditDocument):
-        return zip((one.code for one in document.warnings), cautions.warnings(document), strict=True)
-    return zip((one.code for one in document.warnings), measure_cautions.warnings(document), strict=True)
+    """Return the cautions of a document, as codes and in words, in the order of the document."""
+    return zip((one.code for one in document.warnings), caution_words.warnings(document), strict=True)

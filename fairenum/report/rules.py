@@ -1,43 +1,33 @@
-"""Rules for a CI job: limits on a model of an audit, or on measured decisions, judged with the uncertainty.
-
-A rule is about the model in use if there is one, else about the selected model; "incumbent:", "selected:" or "best:"
-before it says whom it is about, the best being model 1.
-
-A rule holds if the whole interval keeps the limit, and is violated if none of it does. It is open if the interval
-straddles the limit, if there is no interval to judge by, if the run has no holdout of its own, or, for a metric that
-compares groups, if a compared group has too few rows, or too few of those that a rate of the metric is a share of, to
-say much about. After choosing again with the holdout in sight, limits that hold for all models together are judged by,
-as the rows have had a part in the choice. An open rule is neither a pass nor a fail. Groups
-that are set aside are not judged, and the reason says so.
-"""
+"""The words of a test that fails for want of fairness: which rules are not kept, by which groups, and what to do."""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, cast, get_args
+from xml.etree import ElementTree
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import ended_with
+from fairenum.document.files import JudgedDocument
 from fairenum.document.header import Document
-from fairenum.document.impact import GroupTable
-from fairenum.document.incumbent import Incumbent
-from fairenum.document.measure import MeasuredDecisions, MeasureDocument
-from fairenum.document.models import AuditedModel
-from fairenum.document.scores import SplitScores
-from fairenum.document.table import SensitiveColumn
-from fairenum.document.terms import Gap, Measure, Performance, Ratio
+from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
+from fairenum.document.metric_registry import METRICS, metric_of
+from fairenum.document.models import AuditedModel, Incumbent
+from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
+from fairenum.document.table_facts import SensitiveColumn
+from fairenum.document.terms import GAPS, RATIOS, Measure, Performance
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
-from fairenum.phrases import did_you_mean
-from fairenum.rendering.numbers import estimate
-from fairenum.rendering.page import Check
-from fairenum.report.wording import measure as measured
-from fairenum.report.wording import method as wording
-from fairenum.report.wording import model_title
+from fairenum.render.page import Check, Page, Table
+from fairenum.render.text import counted, estimate, plain
+from fairenum.report import measure_words, method_section
+from fairenum.report.measure_words import title
+from fairenum.report.words import model_title, short
+from fairenum.runtime.hints import did_you_mean
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -45,7 +35,7 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-GROUP_MEASURES: tuple[Measure, ...] = (*get_args(Gap), *get_args(Ratio))
+GROUP_MEASURES: tuple[Measure, ...] = (*GAPS, *RATIOS)
 Whom = Literal["incumbent", "selected", "best"]
 WHOM: tuple[Whom, ...] = get_args(Whom)
 RULED: tuple[Measure, ...] = (*get_args(Performance), *sorted(GROUP_MEASURES))
@@ -55,7 +45,7 @@ PATTERN = re.compile(
 
 
 class RuleOutcome(StrEnum):
-    """What the holdout says about a rule."""
+    """The outcome of a rule on the holdout."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -66,10 +56,7 @@ class RuleOutcome(StrEnum):
 class Rule:
     """A limit on one measure of a model.
 
-    Attributes
-    ----------
-    whom
-        Whom it is about; None for the model in use if there is one, else the selected model.
+    With `whom` None it is about the model in use if there is one, else about the selected model.
     """
 
     measure: Measure
@@ -82,7 +69,7 @@ class Rule:
 
     @property
     def is_between_groups(self) -> bool:
-        """Whether it compares groups, and is not about all rows together."""
+        """Whether the measure compares groups, rather than all rows together."""
         return self.measure in GROUP_MEASURES
 
     def is_kept_by(self, value: float) -> bool:
@@ -92,12 +79,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A rule, what became of it, and why in words.
+    """A rule, its outcome, and the reason in words.
 
-    Attributes
-    ----------
-    table
-        The groups that it is about; None if it is about all rows together, or no model was selected.
+    `table` holds the groups concerned; None for a measure of all rows, or if no model was selected.
     """
 
     rule: Rule
@@ -135,7 +119,7 @@ def parse_rule(text: str) -> Rule:
 
 
 def refuse_whom(rules: Iterable[Rule]) -> None:
-    """Refuse rules that say whom they are about where all decisions are judged alike."""
+    """Refuse rules that name a model where all decisions are judged alike."""
     if named := next((rule for rule in rules if rule.whom), None):
         limit = replace(named, whom=None)
         raise ConfigError(f"{str(named)!r} is about a model of an audit; a measurement has none: write {str(limit)!r}")
@@ -154,23 +138,23 @@ def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...
 
 
 def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rule: Rule) -> Judgement:
-    """Judge one rule by what decisions measure."""
+    """Judge one rule by the measures of decisions."""
     column = decisions.of_column(document.dataset.primary.column)
     aside = [group.group for group in column.impact.groups if not group.is_compared]
     trials = column.trials(rule.measure)
     few = {name: rows for name, rows in trials.items() if rows < document.config.min_group_size}
-    lack = measured.few_trials(column.column, few) if few else ""
+    lack = measure_words.few_trials(column.column, few) if few else ""
     if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
-        lack = measured.single_group(column.column)
+        lack = measure_words.single_group(column.column)
     numbers = document.measure(decisions, rule.measure)
-    whose = f"{measured.title(decisions, document)}: " if len(document.decisions) > 1 else ""
+    whose = f"{measure_words.title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
-    judgement = decided(rule, numbers, found, lack, measured.aside(aside) if aside else "")
+    judgement = decided(rule, numbers, found, lack, measure_words.aside(aside) if aside else "")
     return replace(judgement, table=column.impact if rule.is_between_groups else None)
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
-    """Judge one rule by the holdout scores of the model that it is about."""
+    """Judge one rule by the holdout scores of its model."""
     rule = _about(document, rule)
     if (model := _judged(document, rule)) is None:
         return Judgement(rule, RuleOutcome.OPEN, _nobody(document, rule))
@@ -181,17 +165,17 @@ def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule:
     # the holdout had a part in choosing the selected model alone
     is_in_sight = document.selection.is_in_sight and rule.whom in (None, "selected")
     numbers = _measured(model.scores.holdout, rule.measure, is_in_sight=is_in_sight)
-    found = f"{f'{model_title(document, model.rank)}: ' if rule.whom else ''}{wording.judged_by(numbers)}"
+    found = f"{f'{model_title(document, model.rank)}: ' if rule.whom else ''}{method_section.judged_by(numbers)}"
     if document.is_exploratory and not isinstance(model, Incumbent):  # which was there before all rows
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.NOT_SEPARATE}")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{method_section.NOT_SEPARATE}")
     column = document.dataset.primary
-    aside = wording.not_judged(column) if column and column.aside else ""
-    without = wording.WITHOUT_LIMITS_TOGETHER if is_in_sight else wording.WITHOUT_LIMITS
+    aside = method_section.not_judged(column) if column and column.aside else ""
+    without = method_section.WITHOUT_LIMITS_TOGETHER if is_in_sight else method_section.WITHOUT_LIMITS
     return decided(rule, numbers, found, _lack_of_groups(document, model, rule.measure), aside, without)
 
 
 def _about(document: AuditDocument, rule: Rule) -> Rule:
-    """Say whom a rule is about where there is a model in use; elsewhere the selected model goes without saying."""
+    """Name the model of a rule where there is a model in use; elsewhere it is the selected model."""
     return replace(rule, whom="incumbent") if document.incumbent and rule.whom is None else rule
 
 
@@ -206,14 +190,14 @@ def _judged(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent | N
 
 
 def _nobody(document: AuditDocument, rule: Rule) -> str:
-    """Say why there is no model that a rule is about."""
+    """Say why the model of a rule does not exist."""
     if rule.whom == "incumbent":
-        return wording.NONE_IN_USE
-    return wording.NOT_SELECTED if ended_with(document) == 0 else wording.NO_MODEL
+        return method_section.NONE_IN_USE
+    return method_section.NOT_SELECTED if ended_with(document) == 0 else method_section.NO_MODEL
 
 
 def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> GroupTable | None:
-    """Find what the holdout says of a model, group by group of the primary column."""
+    """Find the adverse-impact table of a model for the primary column."""
     if document.dataset.primary is None or not rule.is_between_groups:
         return None
     wanted = (model.rank, document.dataset.primary.column)
@@ -221,22 +205,12 @@ def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule)
 
 
 def decided(
-    rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = wording.WITHOUT_LIMITS
+    rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = method_section.WITHOUT_LIMITS
 ) -> Judgement:
     """Judge a rule by an estimate.
 
-    Parameters
-    ----------
-    rule, numbers
-        The limit, and what has to keep it.
-    found
-        The estimate in words.
-    lack
-        What keeps groups from being compared, in words; empty if nothing does.
-    aside
-        Which groups are not judged, in words; empty if all are.
-    without
-        What to say where there are no limits to judge by.
+    In words: `found` is the estimate, `lack` the obstacle to comparing groups, `aside` the groups that are not judged
+    (both may be empty), and `without` the reason where there are no limits to judge by.
     """
     if numbers.value is None or numbers.low is None or numbers.high is None:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
@@ -245,36 +219,143 @@ def decided(
     found += aside if rule.is_between_groups else ""
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}{wording.STRADDLES}")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{method_section.STRADDLES}")
     return Judgement(rule, RuleOutcome.HOLDS if kept == {True} else RuleOutcome.VIOLATED, found)
 
 
 def _measured(scores: SplitScores, measure: Measure, *, is_in_sight: bool) -> Estimate:
-    """Return a measure of the holdout; once that has been in sight, with limits that hold for all models together."""
+    """Return a measure on the holdout; if it was in sight of the choice, with limits for all models together."""
     alone = scores.measure(measure)
     return scores.together.get(measure, Estimate(alone.value)) if is_in_sight else alone
 
 
 def _lack_of_groups(document: AuditDocument, model: AuditedModel | Incumbent, measure: Measure) -> str:
-    """Say which compared groups of the primary column have too few trials to judge by, or that there is only one."""
+    """Say which compared groups of the primary column have too few rows to judge by, or that there is only one."""
     column, least = document.dataset.primary, document.config.min_group_size
     if column is None:
         return ""
     if small := [group for group in column.compared if group.is_small]:
-        return wording.small_groups(column, small)
+        return method_section.small_groups(column, small)
     if sum(group.holdout > 0 for group in column.compared) < 2:
-        return wording.single_group(column)
-    trials = _trials(column, measure, model.scores.holdout.by_column[column.column].selected)
-    few = {group.name: trials[group.name] for group in column.compared if trials[group.name] < least}
-    return wording.few_trials(column, few) if few else ""
+        return method_section.single_group(column)
+    trials = _trials(column, measure, model.scores.holdout.by_column[column.column])
+    few = {name: rows for name, rows in trials.items() if rows < least}
+    return method_section.few_trials(column, few) if few else ""
 
 
-def _trials(column: SensitiveColumn, measure: Measure, selected: tuple[int, ...]) -> dict[str, int]:
-    """Count the rows of the holdout that the rates of a metric are shares of, by group; of two rates, the fewer."""
-    if measure.startswith("predictive_parity"):
-        return {group.name: rows for group, rows in zip(column.groups, selected, strict=True)}
-    if measure.startswith("demographic_parity"):
-        return {group.name: group.holdout for group in column.groups}
-    is_single = measure.startswith("equal_opportunity")
-    positives = {group.name: (group.holdout_positives, group.holdout) for group in column.groups}
-    return {name: found if is_single else min(found, rows - found) for name, (found, rows) in positives.items()}
+def _trials(column: SensitiveColumn, measure: Measure, scores: ColumnScores) -> dict[str, int]:
+    """Count the holdout rows behind the rates of a gap or ratio, by compared group; of two rates, the fewer."""
+    metric, found = metric_of(measure), {}
+    for code, group in enumerate(column.groups):
+        if group.is_compared and metric:
+            found[group.name] = metric.trials(group.by_label("holdout"), scores.selected_by_label(code))
+    return found
+
+
+ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
+
+
+def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool, kind: str = "audit") -> str:
+    """Write a run and its rules as a test suite: a violated rule fails, an open one or a partial run is an error."""
+    outcomes = [judgement.outcome for judgement in judgements]
+    suite = ElementTree.Element(
+        "testsuite",
+        name=plain(f"fairenum {kind} {page.name}"),
+        tests=str(len(outcomes) + 1),
+        failures=str(outcomes.count(RuleOutcome.VIOLATED)),
+        errors=str(outcomes.count(RuleOutcome.OPEN) + is_partial),
+    )
+    _add_run(suite, page, kind, is_partial=is_partial)
+    for judgement in judgements:
+        _add_rule(suite, page, judgement)
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _add_run(suite: ElementTree.Element, page: Page, kind: str, *, is_partial: bool) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=plain(f"fairenum.{page.name}"), name=kind)
+    if is_partial:
+        ElementTree.SubElement(case, "error", type="interrupted", message=plain(page.headline))
+    warnings = (f"warning: {one}" for one in page.warnings)
+    text = "\n".join(map(plain, [page.subject, page.headline, *_lines(page), *page.findings, *warnings]))
+    ElementTree.SubElement(case, "system-out").text = text
+
+
+def _lines(page: Page) -> Iterator[str]:
+    """Write the evidence for the verdict, line by line: every gap, and every guardrail."""
+    tables = [page.strip.table] if page.strip else []
+    tables += [
+        block for one in page.sections if one.anchor == "guards" for block in one.blocks if isinstance(block, Table)
+    ]
+    yield from (" | ".join(row) for table in tables for row in (table.headings, *table.rows))
+
+
+def _add_rule(suite: ElementTree.Element, page: Page, judgement: Judgement) -> None:
+    case = ElementTree.SubElement(
+        suite, "testcase", classname=plain(f"fairenum.{page.name}"), name=plain(judgement.rule)
+    )
+    if element := ELEMENTS.get(judgement.outcome):
+        ElementTree.SubElement(case, element, type=judgement.outcome.value, message=plain(judgement.reason))
+
+
+NAMED = 6  # groups of a rule
+
+
+# What can be judged without a label.
+WITHOUT_LABEL = (
+    *(measure for metric in METRICS if not metric.needs_label for measure in metric.measures),
+    "selection_rate",
+    "auc",
+)
+INTERRUPTED = "the run was interrupted, and rules are judged by whole ones; run it again"
+VIOLATED = (
+    "violated: the whole interval is beyond the limit, so these rows show it; change the decisions, or the limit if it "
+    "was not meant"
+)
+OPEN = (
+    "open: these rows show neither that the rule is kept nor that it is violated; give more rows, or let open rules "
+    "pass with a warning (when_open='warn')"
+)
+NO_LABEL = "without a label, only whom decisions select can be judged; name what was true in the end with label=..."
+
+
+def subject(document: JudgedDocument) -> str:
+    """Name the run that rules were judged by."""
+    name = short(document.dataset.name)
+    if isinstance(document, AuditDocument):
+        # with a model in use every rule says whom it is about
+        rank = None if document.incumbent else document.selection.rank
+        return f"{'' if rank is None else f'model {rank} of '}the audit of {name}, on its holdout"
+    whose = ", ".join(title(one, document) for one in document.decisions)
+    by = short(document.dataset.primary.column)
+    return f"{whose} in {name}, {counted(document.dataset.rows, 'row')}, groups by {by}"
+
+
+def unkept(document: JudgedDocument, found: int, rules: int) -> str:
+    """Count the judgements that fail."""
+    return f"{found} of {counted(rules, 'rule')} {'is' if found == 1 else 'are'} not kept ({subject(document)}):"
+
+
+def group_rates(table: GroupTable, measure: Measure) -> Iterator[str]:
+    """List the rates that a rule compares, group by group, the lowest first; groups without a rate are left out."""
+    if (metric := metric_of(measure)) is None:
+        return
+    found = {group: group.of(metric.rates[0]).value for group in table.groups if group.is_compared}
+    known = {group: rate for group, rate in found.items() if rate is not None}
+    compared = sorted(known, key=known.__getitem__)
+    for group in compared[:NAMED]:
+        rates = ", ".join(f"{rate.name} {estimate(group.of(rate))}" for rate in metric.rates)
+        yield f"{short(table.column)} = {short(group.group)}: {rates}, {counted(group.n, 'row')}"
+    if len(compared) > NAMED:
+        yield f"and {counted(len(compared) - NAMED, 'more group')}"
+
+
+def advice(document: JudgedDocument, violated: bool, opened: list[Measure]) -> Iterator[str]:
+    """Say what to do."""
+    if violated:
+        yield VIOLATED
+    if opened:
+        yield OPEN
+    lacks_label = not isinstance(document, AuditDocument) and not document.has_label
+    if lacks_label and any(measure not in WITHOUT_LABEL for measure in opened):
+        yield NO_LABEL

@@ -1,1 +1,1 @@
-"""Solver plugins: the protocol, the registry, and the proof that stands behind every answer."""
+"""Solver plugins: their protocol, registry, isolation, conformance tests, and the certification of their answers."""

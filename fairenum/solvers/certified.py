@@ -1,21 +1,20 @@
-"""A workspace whose answers are proven, whichever plugin works behind it."""
+"""Workspace with a fallback: another solver takes over where the plugin fails.
+
+Every answer is proven and canonical, so a search does not depend on which solver gave it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn, TypeVar
 
 import numpy as np
 
 from fairenum.document.training import SolverLapse
 from fairenum.errors import AnswerRefused, SolverBroken
-from fairenum.problem import Certificate, Claim, FloatArray, Solution, SvmProblem, read_only
-from fairenum.qp.gram import open_gram
-from fairenum.qp.path import PathStuck
-from fairenum.qp.plane import sharpened
-from fairenum.qp.polish import optimal_state
-from fairenum.solvers.guarding import NATIVE, Guard
+from fairenum.solvers.isolation import NATIVE, Guard, Watch
 from fairenum.solvers.protocol import (
     ADVICE,
     AdmitsExamples,
@@ -26,16 +25,56 @@ from fairenum.solvers.protocol import (
     SolverWorkspace,
     Tolerance,
 )
+from fairenum.svm.gram import Gram, open_gram
+from fairenum.svm.path import PathStuck
+from fairenum.svm.polish import optimal_state
+from fairenum.svm.problem import Certificate, Claim, FloatArray, Solution, SvmProblem, read_only
+
+ROUNDING = 1e-9  # slack below this share of the margin is rounding
+MARGIN_OF_SAFETY = 1e-14
+
+
+def sharpened(
+    problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, certificate: Certificate
+) -> tuple[Certificate, FloatArray]:
+    """Return the certificate with the bound of the refined plane, and the slack that this plane leaves."""
+    reached, quadratic = _refined(problem, gram, alpha, upper, certificate.bias)
+    slack = np.maximum(0.0, problem.linear - reached)
+    rounding = (upper > 0) & (slack > 0) & (slack < ROUNDING * np.abs(problem.linear))
+    stretch = MARGIN_OF_SAFETY + float(np.max(problem.linear[rounding] / reached[rounding], initial=1.0))
+    slack = np.maximum(0.0, problem.linear - stretch * reached)
+    bound = stretch**2 * quadratic + float(upper @ slack)
+    return replace(certificate, bound=bound), slack
+
+
+def _refined(
+    problem: SvmProblem, gram: Gram, alpha: FloatArray, upper: FloatArray, bias: float
+) -> tuple[FloatArray, float]:
+    """Return ``Q alpha + y b`` and ``1/2 alpha'Q alpha`` of the plane moved onto the free support vectors."""
+    product, y = gram.product(alpha), problem.y
+    free = np.flatnonzero((alpha > 0) & (alpha < upper))
+    matrix = np.zeros((len(free) + 1, len(free) + 1))
+    matrix[0, 1:] = matrix[1:, 0] = y[free]
+    matrix[1:, 1:] = gram.block(free, free)
+    right = np.concatenate([[0.0], (problem.linear - product - y * bias)[free]])
+    correction = np.linalg.lstsq(matrix, right, rcond=None)[0]
+    change = np.zeros_like(alpha)
+    change[free] = correction[1:]
+    moved = gram.product(change)
+    quadratic = 0.5 * float(alpha @ product) + float(change @ (product + 0.5 * moved))
+    return product + moved + y * (bias + correction[0]), quadratic
+
 
 T = TypeVar("T")
 
-# Examples from which on a plugin's path is followed in a thread, which can be left behind; each step takes long enough.
+
+# Number of examples from which a plugin's path runs in a thread that can be abandoned; starting one is then cheap.
 LARGE = 20_000
-SMALL = 1000  # of so many the native solver, which asks for the time by itself, has the answer at once
+SMALL = 1000  # up to this size the native solver, which watches the clock itself, runs without a thread
 
 
 class CertifiedWorkspace:
-    """A problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
+    """Problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
         self.problem = problem
@@ -55,7 +94,7 @@ class CertifiedWorkspace:
 
     @property
     def lapse(self) -> SolverLapse | None:
-        """What another solver had to go on for; nothing can stand in for the plugin of this workspace."""
+        """Failure that made another solver take over; always None here, as no other solver stands by."""
         return None
 
     @property
@@ -65,7 +104,7 @@ class CertifiedWorkspace:
 
     @property
     def admits(self) -> bool:
-        """Whether the plugin can let an example in without solving anew."""
+        """Whether the plugin can readmit an example without solving anew."""
         return self._admitter is not None
 
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
@@ -85,25 +124,25 @@ class CertifiedWorkspace:
         return solution
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Solution]:
-        """Start shrinking the box of one example: along the plugin's path, or by a bound and a solve on demand."""
+        """Start shrinking the box of one example, along the plugin's path or else by a bound and a solve on demand."""
         if self._remover is None:
             return SolveOnDemand(self, parent, example, upper)
         return CertifiedRemoval(self, self._remover, parent, example, upper)
 
     def admit(self, parent: Solution, example: int, upper: float) -> Solution:
-        """Return an optimum once a left-out example is let in; among ties it need not be the canonical one."""
+        """Return an optimum with a left-out example readmitted; among ties it need not be the canonical one."""
         admitter = self._admitter
         if admitter is None:
             raise SolverBroken(f"solver {self.plugin.name!r} admits no examples; use solve()")
         return self.proven(self.named(lambda: admitter.admit(parent, example, upper)), parent.box_with(example, upper))
 
     def park(self, solution: Solution) -> object:
-        """Return the little from which `resume` has an answer again; None if the plugin keeps nothing."""
+        """Return a compact form of an answer for `resume`; None if the plugin cannot park answers."""
         parker = self._parker
         return None if parker is None else self.named(lambda: parker.park(solution))
 
     def resume(self, parked: object, upper: FloatArray) -> Solution:
-        """Return a parked answer, proven again; solved anew if nothing, or too little, was kept of it."""
+        """Return a parked answer, certified again; solve anew where none was parked or its proof fails."""
         parker = self._parker
         if parker is None or parked is None:
             return self.solve(upper)
@@ -113,16 +152,16 @@ class CertifiedWorkspace:
             return self.solve(upper)
 
     def proven(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Return what a path of the plugin claims as a solution, or refuse it by the plugin's name."""
+        """Return a claim from a plugin's path as a certified solution, or refuse it in the plugin's name."""
         self._check_form(claim, upper)
         return self._certified(read_only(claim.alpha), upper, claim.handle)
 
     def followed(self, work: Callable[[], T]) -> T:
-        """Follow a plugin's path, on a large problem such that whoever waits for it can leave."""
+        """Run a plugin's path; on a large problem in a thread, so that the wait can be given up."""
         return self._guard.call(work) if self.problem.size >= LARGE else self.named(work)
 
     def named(self, work: Callable[[], T]) -> T:
-        """Run a plugin's code; what it raises and is not ours becomes an error with its name."""
+        """Run a plugin's code; a foreign exception becomes a `SolverBroken` that names the plugin."""
         return self._guard.named(work)
 
     def _certified(self, alpha: FloatArray, upper: FloatArray, handle: object) -> Solution:
@@ -137,14 +176,14 @@ class CertifiedWorkspace:
         return Solution(alpha, upper, certificate.moved(self._gram.bias_offset(alpha)), slack, handle)
 
     def _is_proof(self, certificate: Certificate) -> bool:
-        """Tell whether the gap is within the tolerance, on either side of 0, and the answer within its box."""
+        """Tell whether the answer is within its box and its gap, on either side of 0, within the tolerance."""
         return abs(certificate.gap) <= self.tolerance.gap * abs(certificate.objective) < math.inf
 
     def _refuse(self, reason: str) -> NoReturn:
         raise AnswerRefused(f"solver {self.plugin.name!r} {reason}")
 
     def _check_form(self, claim: Claim, upper: FloatArray) -> None:
-        """Refuse what is not even an answer to the problem posed."""
+        """Refuse a claim that is not one finite number per example."""
         alpha = getattr(claim, "alpha", None)
         if not isinstance(alpha, np.ndarray) or alpha.dtype.kind != "f" or alpha.shape != upper.shape:
             self._refuse(f"did not return one number per example ({len(upper)}); received {claim!r:.80}")
@@ -163,7 +202,7 @@ class CertifiedWorkspace:
             self._refuse(f"broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
 
     def _check_shortfall(self, claim: Claim, solution: Solution) -> None:
-        """Refuse a plugin whose own answer was far from the optimum, even though polish repaired it."""
+        """Refuse a claim far from the optimum, even though polish repaired it."""
         best = self.problem.objective(solution.alpha)
         short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
         if best and abs(short) > self.tolerance.claim * abs(best):
@@ -173,7 +212,7 @@ class CertifiedWorkspace:
             )
 
     def _polished(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Polish the claim, or start from scratch if that leads astray: a bad guess makes no bad answer."""
+        """Polish the claim, or start from scratch if that fails: a bad guess must not spoil the answer."""
         try:
             return self._polished_from(np.clip(claim.alpha, 0.0, upper), claim, upper)
         except (PathStuck, AnswerRefused):
@@ -189,14 +228,14 @@ class CertifiedWorkspace:
 
 
 class CertifiedRemoval:
-    """A plugin's removal path, with a proven answer at its end."""
+    """Removal along a plugin's path, with a certified answer at its end."""
 
     __slots__ = ("_box", "_removal", "_workspace")
 
     def __init__(
         self, workspace: CertifiedWorkspace, remover: RemovesExamples, parent: Solution, example: int, upper: float
     ) -> None:
-        self._workspace, self._box = workspace, (parent, example, upper)  # made into a vector when it is needed
+        self._workspace, self._box = workspace, (parent, example, upper)  # expanded to a vector only when needed
         self._removal = workspace.named(lambda: remover.remove(parent, example, upper))
 
     @property
@@ -214,13 +253,13 @@ class CertifiedRemoval:
 
 
 class SolveOnDemand:
-    """A removal for workspaces without paths: the weak-duality bound first, one solve when it is asked for."""
+    """Removal for plugins without paths: a weak-duality bound first, then one solve when asked for."""
 
     __slots__ = ("_parent", "_upper", "_workspace", "bound")
 
     def __init__(self, workspace: CertifiedWorkspace, parent: Solution, example: int, upper: float) -> None:
         self._workspace, self._parent, self._upper = workspace, parent, parent.box_with(example, upper)
-        # What the slack of the example no longer costs is lost.
+        # The bound falls by what the example's slack no longer costs.
         self.bound = parent.certificate.bound - float((parent.upper[example] - upper) * parent.slack[example])
 
     def tighten(self, below: float) -> Solution | None:
@@ -230,3 +269,94 @@ class SolveOnDemand:
         solution = self._workspace.solve(self._upper, self._parent)
         self.bound = min(self.bound, solution.certificate.objective)
         return solution
+
+
+FAILURES = (SolverBroken, AnswerRefused)
+
+
+class ReplaceableWorkspace(CertifiedWorkspace):
+    """Problem opened in a plugin and, once that fails, in the fallback solver for this answer and all that follow."""
+
+    def __init__(
+        self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance, other: SolverPlugin, watch: Watch
+    ) -> None:
+        self._other, self._watch = other, watch
+        super().__init__(plugin, problem, tolerance)
+
+    def _open(self, plugin: SolverPlugin) -> None:
+        if plugin.name in self._watch.lapses:  # failed before, on another problem
+            plugin, self.tolerance = self._other, self._watch.tolerance(self._other.name)
+        try:
+            super()._open(plugin)
+        except SolverBroken as error:
+            self.replace(plugin, error)
+
+    def replace(self, failed: SolverPlugin, error: SolverBroken | AnswerRefused) -> None:
+        """Record the failure and open the problem in the fallback; raise the error if that has failed, too."""
+        if failed is self._other:
+            raise error
+        self._watch.lapses.setdefault(failed.name, str(error))
+        if self.plugin is failed:
+            self.tolerance = self._watch.tolerance(self._other.name)
+            super()._open(self._other)
+
+    @property
+    def lapse(self) -> SolverLapse | None:
+        """The failure that made the fallback take over, here or elsewhere in the run."""
+        return self._watch.lapse
+
+    def _done(self, work: Callable[[], T]) -> T:
+        """Do a piece of work with the plugin and, if it fails, again with the fallback."""
+        plugin = self.plugin
+        try:
+            return work()
+        except FAILURES as error:
+            self.replace(plugin, error)
+            return work()
+
+    def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
+        """Return the certified canonical optimum within the box."""
+        solve = super().solve
+        return self._done(lambda: solve(upper, start))
+
+    def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Solution]:
+        """Start shrinking the box of one example."""
+        remove = super().remove
+        removal = self._done(lambda: remove(parent, example, upper))
+        return ReplaceableRemoval(self, removal, SolveOnDemand(self, parent, example, upper))
+
+    def admit(self, parent: Solution, example: int, upper: float) -> Solution:
+        """Return an optimum with a left-out example readmitted."""
+        admit = super().admit
+        try:
+            return admit(parent, example, upper)
+        except FAILURES:
+            return self.solve(parent.box_with(example, upper), parent)
+
+
+class ReplaceableRemoval:
+    """Removal along a plugin's path, or by solving on demand once the plugin has failed."""
+
+    __slots__ = ("_on_demand", "_plugin", "_removal", "_workspace")
+
+    def __init__(
+        self, workspace: ReplaceableWorkspace, removal: Removal[Solution], on_demand: Removal[Solution]
+    ) -> None:
+        self._workspace, self._removal, self._on_demand = workspace, removal, on_demand
+        self._plugin = workspace.plugin
+
+    @property
+    def bound(self) -> float:
+        """The smallest upper bound so far."""
+        return self._removal.bound
+
+    def tighten(self, below: float) -> Solution | None:
+        """Work until the child is solved, or until the bound is under `below` (None)."""
+        if self._removal is self._on_demand:
+            return self._on_demand.tighten(below)
+        try:
+            return self._removal.tighten(below)
+        except FAILURES as error:
+            self._workspace.replace(self._plugin, error)
+            self._removal = self._on_demand
+            return self._on_demand.tighten(below)

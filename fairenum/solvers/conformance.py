@@ -1,4 +1,4 @@
-"""What every solver must do, for third parties to run on their own plugin; the bundled ones run the same.
+"""Conformance tests for solver plugins, bundled and third-party alike.
 
 From a test suite::
 
@@ -6,7 +6,7 @@ From a test suite::
     def test_conformance(case):
         check_case(MySolver(), case)
 
-or from a shell: ``python -m fairenum.solvers.conformance NAME``. One table of tolerances holds for all.
+or from a shell: ``python -m fairenum.solvers.conformance NAME``. All solvers are held to the same tolerances.
 """
 
 from __future__ import annotations
@@ -14,28 +14,185 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
 from fairenum.errors import FairenumError
-from fairenum.problem import FloatArray, Solution
-from fairenum.solvers.cases import SIZES, Case, conformance_cases
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.protocol import SolverPlugin, Tolerance
 from fairenum.solvers.registry import list_solvers, load_solver, open_workspace
+from fairenum.svm.problem import FloatArray, IntArray, Kernel, Solution, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, as_csr
 
 __all__ = ["Case", "CaseResult", "Report", "check_case", "check_solver", "conformance_cases"]
 
+
+SIZES = (2, 7, 40, 150, 400)
+
+
+ORDINARY_COST, ORDINARY_LENGTH = 1.0, 1e6
+
+
+LINEAR = Kernel("linear")
+RBF = Kernel("rbf", gamma=0.5)
+POLY = Kernel("poly", gamma=0.3, degree=3, coef0=1.0)
+
+
+# Every kernel with an ordinary cost; a tiny cost puts all examples at their bounds, a huge one none if possible.
+SETTINGS: tuple[tuple[Kernel, float], ...] = (
+    (LINEAR, 1.0),
+    (RBF, 1.0),
+    (LINEAR, 1e-4),
+    (LINEAR, 1e4),
+    (POLY, 1.0),
+    (LINEAR, 1e6),
+    (RBF, 1e4),
+)
+
+
+# Discrete columns tie dozens of examples; in larger boxes the rounding of alpha hides which answer is canonical.
+HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4, "weights": 2e4, "categories": 2e4}
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Case:
+    """Named test problem, with the seed for further random choices on it."""
+
+    name: str
+    problem: SvmProblem
+    seed: int
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether a solver is expected to finish the problem by itself, without the core's polish."""
+        problem = self.problem
+        lengths = problem.kernel(problem.X, problem.X).diagonal()
+        return bool(problem.cost.max() <= ORDINARY_COST and lengths.max() <= ORDINARY_LENGTH)
+
+
+@lru_cache(maxsize=4)
+def conformance_cases(sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> tuple[Case, ...]:
+    """Return the cases: per kind and size two settings of kernel and cost in turn, or all settings if `thorough`."""
+    return tuple(_cases(sizes, seed, thorough))
+
+
+def _cases(sizes: tuple[int, ...], seed: int, thorough: bool) -> Iterator[Case]:
+    for round_, size in enumerate(sizes):
+        for place, (kind, draw) in enumerate(KINDS.items()):
+            X, y, copies, shares = draw(np.random.default_rng([seed, size, place]), size)
+            first = round_ + 2 * place  # so that no kind meets the same settings at every size
+            for number in range(len(SETTINGS)) if thorough else (first, first + 1):
+                kernel, cost = SETTINGS[number % len(SETTINGS)]
+                cost = min(cost, HIGHEST_COST.get(kind, cost))
+                problem = SvmProblem(X, y, cost * shares, copies, kernel)
+                yield Case(f"{kind}-{size}-{kernel.name}-{cost:g}", problem, seed)
+
+
+# Features, labels, copies, and per example the share (at most 1) of the cost that each copy has.
+Drawn = tuple[Matrix, FloatArray, IntArray | None, FloatArray]
+
+
+def _labels(score: FloatArray) -> FloatArray:
+    """Return the signs of a score, changing one if needed so that both signs occur."""
+    y = np.where(score > 0, 1.0, -1.0)
+    if abs(y.sum()) == len(y):
+        y[np.abs(score).argmin()] *= -1.0
+    return y
+
+
+def _random(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 5))
+    return X, _labels(X @ rng.normal(size=5) + rng.normal(size=n)), None, np.ones(n)
+
+
+def _separable(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 5))
+    y = _labels(X[:, 0])
+    X[:, 0] += 0.5 * y
+    return X, y, None, np.ones(n)
+
+
+def _duplicates(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.integers(0, 3, size=(n, 3)).astype(float)
+    return X, _labels(X[:, 0] - X[:, 1] + rng.normal(size=n)), None, np.ones(n)
+
+
+def _hypercube(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.integers(0, 2, size=(n, 8)).astype(float)
+    return X, _labels(X.sum(axis=1) - 4.0 + rng.normal(size=n)), None, np.ones(n)
+
+
+def _constant_columns(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 6))
+    X[:, 2], X[:, 4] = 3.0, 0.0
+    return X, _labels(X[:, 0] + rng.normal(size=n)), None, np.ones(n)
+
+
+def _imbalanced(rng: np.random.Generator, n: int) -> Drawn:
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + rng.normal(size=n)
+    few = max(1, n // 20)
+    return X, _labels(score - np.sort(score)[-few] + 1e-9), None, np.ones(n)
+
+
+def _counts_and_copies(rng: np.random.Generator, n: int) -> Drawn:
+    """Return raw counts beside 0/1 columns, each example standing for several identical records."""
+    counts = rng.poisson(3.0, size=n) * rng.integers(1, 5, size=n)
+    X = np.column_stack([counts, rng.integers(0, 2, size=(n, 6))]).astype(float)
+    copies = rng.integers(1, 13, size=n).astype(np.intp)
+    return X, _labels(counts - 6.0 + 4.0 * rng.normal(size=n)), copies, np.ones(n)
+
+
+def _class_weights(rng: np.random.Generator, n: int) -> Drawn:
+    """Return a rare class that costs as much as the frequent one in total: one box size per class."""
+    X, y, copies, _ = _imbalanced(rng, n)
+    counts = np.array([(y < 0).sum(), (y > 0).sum()])
+    return X, y, copies, counts.min() / counts[(y > 0).astype(np.intp)]
+
+
+def _row_weights(rng: np.random.Generator, n: int) -> Drawn:
+    """Return copies of tied records with different weights, as in a survey: one box size per example."""
+    X, y, copies, _ = _counts_and_copies(rng, n)
+    return X, y, copies, rng.choice([0.1, 0.25, 0.5, 1.0], size=n)
+
+
+def _categories(rng: np.random.Generator, n: int) -> Drawn:
+    """Return one-hot categories as a sparse matrix, with one numeric column."""
+    codes = np.minimum(rng.geometric(0.3, size=(n, 3)) - 1, 6)
+    X = np.column_stack([rng.normal(size=n), *(np.eye(7)[column] for column in codes.T)])
+    return as_csr(X), _labels(X @ rng.normal(size=22) + rng.normal(size=n)), None, np.ones(n)
+
+
+KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
+    "random": _random,
+    "separable": _separable,
+    "duplicates": _duplicates,
+    "hypercube": _hypercube,
+    "constant": _constant_columns,
+    "imbalanced": _imbalanced,
+    "copies": _counts_and_copies,
+    "classes": _class_weights,
+    "weights": _row_weights,
+    "categories": _categories,
+}
+
+
 TOLERANCE = Tolerance()
-# Two ways to one answer may differ by rounding times the condition of its margin set; supports may not differ.
+
+
+# Two routes to an answer may differ by rounding times the condition of its margin set; supports may not differ.
 SAME_ALPHA = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """How one case went; the failure is empty if it passed."""
+    """Result of one case; `failure` is empty if it passed."""
 
     case: str
     gap: float
@@ -45,7 +202,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a solver did on all cases."""
+    """Results of a solver on all cases."""
 
     solver: str
     results: tuple[CaseResult, ...]
@@ -73,12 +230,12 @@ def _row(title: str, results: list[CaseResult]) -> str:
 
 
 def check_solver(plugin: SolverPlugin, sizes: tuple[int, ...] = SIZES, seed: int = 0, thorough: bool = False) -> Report:
-    """Check a plugin on all cases, failing ones included."""
+    """Check a plugin on all cases, going on after failures."""
     return Report(plugin.name, tuple(_examined(plugin, case) for case in conformance_cases(sizes, seed, thorough)))
 
 
 def check_case(plugin: SolverPlugin, case: Case) -> Solution:
-    """Check a plugin on one case and return its answer; what is wrong is an `AssertionError` that says so."""
+    """Check a plugin on one case and return its answer; raise an `AssertionError` that says what is wrong."""
     examination = Examination(plugin, case)
     for requirement in REQUIREMENTS:
         try:
@@ -100,7 +257,7 @@ def _examined(plugin: SolverPlugin, case: Case) -> CaseResult:
 
 
 class Examination:
-    """One plugin on one case: a workspace, its answer, and a smaller box with the answer to that."""
+    """One plugin on one case: its workspace and its answers within the full box and within a smaller one."""
 
     def __init__(self, plugin: SolverPlugin, case: Case) -> None:
         self.plugin, self.case, self.problem = plugin, case, case.problem
@@ -132,12 +289,12 @@ class Examination:
 
     @property
     def rng(self) -> np.random.Generator:
-        """Choices for this case, the same every time."""
+        """A generator for random choices on this case, seeded alike on every call."""
         return np.random.default_rng([self.case.seed, self.problem.size])
 
 
 def answers_are_proven(exam: Examination) -> None:
-    """The answer is inside the box, balanced, and within the gap of the optimum."""
+    """The answers are inside their boxes, balanced, and within the tolerated gap of the optimum."""
     for solution in (exam.answer, exam.smaller_answer):
         alpha = solution.alpha
         assert (alpha >= 0).all(), f"an alpha is negative: {alpha.min():.2g}"
@@ -149,7 +306,7 @@ def answers_are_proven(exam: Examination) -> None:
 
 
 def ordinary_problems_are_finished(exam: Examination) -> None:
-    """With an ordinary cost the plugin itself claims an optimum, and does not leave the work to the core."""
+    """With an ordinary cost the plugin itself claims an optimum and does not leave the work to the core."""
     if exam.case.is_ordinary:
         claim = exam.plugin.open(exam.problem, TOLERANCE).solve(exam.problem.upper)
         assert claim.finished, "the plugin gave up with finished=False on a problem of ordinary cost"
@@ -164,7 +321,7 @@ def left_out_examples_get_nothing(exam: Examination) -> None:
 
 
 def same_input_gives_same_bytes(exam: Examination) -> None:
-    """A second workspace gives the same bytes, and the first one still gives them after other boxes."""
+    """A second workspace gives the same bytes, and so does the first one after solving other boxes."""
     assert exam.smaller_answer is not None  # solved in between
     for workspace in (exam.workspace, open_workspace(exam.plugin, exam.problem, TOLERANCE)):
         again = workspace.solve().alpha
@@ -177,7 +334,7 @@ def warm_start_equals_cold_start(exam: Examination) -> None:
 
 
 def examples_without_weight_can_go(exam: Examination) -> None:
-    """Leaving out what is not in the support leaves the answer unchanged: Assumption 1 of the enumeration."""
+    """Leaving out examples outside the support leaves the answer unchanged: Assumption 1 of the enumeration."""
     idle = np.flatnonzero(exam.answer.alpha == 0.0)
     for share in (1.0, 0.3):
         upper = exam.problem.upper.copy()
@@ -186,7 +343,7 @@ def examples_without_weight_can_go(exam: Examination) -> None:
 
 
 def removal_paths_arrive(exam: Examination) -> None:
-    """A removal path, if the plugin has one, is bounded by what it finds and finds what `solve` finds."""
+    """A removal path, if the plugin has one, bounds the child's objective and ends at the answer of `solve`."""
     if not exam.workspace.removes:
         return
     slip = TOLERANCE.gap * exam.objective
@@ -202,7 +359,7 @@ def removal_paths_arrive(exam: Examination) -> None:
 
 
 def admitted_examples_come_back(exam: Examination) -> None:
-    """Letting an example in again, if the plugin can, leads back to the optimum with it."""
+    """Readmitting an example, if the plugin can, restores the objective."""
     if not exam.workspace.admits:
         return
     for example in exam.rng.permutation(exam.answer.support)[:5]:
@@ -242,7 +399,7 @@ def _available() -> frozenset[str]:
 
 @cache
 def _other_answer(name: str, case: Case) -> Solution | None:
-    """Return another solver's answer, or none if it fails: that is not the fault of the one examined."""
+    """Return another solver's answer, or None if it fails, for which the examined solver is not to blame."""
     try:
         return open_workspace(load_solver(name), case.problem, TOLERANCE).solve()
     except FairenumError:

@@ -1,4 +1,4 @@
-"""What a solver plugin is: a name, what it needs, and a workspace that solves one problem in many boxes."""
+"""Protocol of solver plugins: a name, requirements, and a workspace that solves one problem within many boxes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from fairenum.errors import ProblemError
-from fairenum.problem import Claim, FloatArray, Solution, SvmProblem
+from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem
 
 __all__ = [
     "ADVICE",
@@ -21,25 +21,26 @@ __all__ = [
     "Tolerance",
 ]
 
-# Against numbers that are too much for a solver.
+
+# Advice for problems that are numerically too hard for a solver.
 ADVICE = "use another solver, standardised features, or a smaller cost, gamma or degree"
 
-# What a removal ends with: a plugin's claim, or a solution once it is proven.
+
+# The result of a removal: a plugin's claim, or a solution once it is certified.
 Answer_co = TypeVar("Answer_co", covariant=True)
-Parked = TypeVar("Parked")  # what a workspace keeps of an answer
+Parked = TypeVar("Parked")  # the compact form of an answer
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The one table of tolerances; it does not depend on the solver's name.
+    """Tolerances for the answers of a solver; they are the same for every solver.
 
     Parameters
     ----------
     gap
-        Largest relative gap of an answer that is accepted.
+        Largest relative duality gap of an accepted answer.
     claim
-        Largest share of the proven optimum by which an answer that a plugin calls finished may miss it before
-        polish.
+        Largest relative shortfall, before polish, of an answer that the plugin calls finished.
     feasibility
         Largest violation of the box or of ``y'alpha = 0``, as a share of the box, before polish.
     seconds
@@ -58,14 +59,14 @@ class Tolerance:
 
 
 class SolverWorkspace(Protocol):
-    """One problem opened in one solver, solved again and again on shrinking boxes."""
+    """One problem opened in one solver, to be solved within many boxes."""
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Solve within ``0 <= alpha <= upper``; an example is left out by ``upper[i] = 0``."""
 
 
 class Removal(Protocol[Answer_co]):
-    """A child on its way: an upper bound on its objective that only ever falls."""
+    """Solution of a child problem in progress, with an upper bound on its objective that only falls."""
 
     @property
     def bound(self) -> float:
@@ -77,39 +78,39 @@ class Removal(Protocol[Answer_co]):
 
 @runtime_checkable
 class RemovesExamples(Protocol):
-    """A workspace that can do better than `solve` when one example's box shrinks.
+    """Workspace with a faster way than `solve` to shrink one example's box.
 
     Its answers must be canonical (`SvmProblem.tie_weights`) and exact to rounding: they are certified, not
     polished.
     """
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Claim]:
-        """Start shrinking the box of one example, of which the parent uses more than that."""
+        """Start shrinking the box of one example to `upper`, which is less than its alpha in the parent."""
 
 
 @runtime_checkable
 class AdmitsExamples(Protocol):
-    """A workspace that can do better than `solve` when an example that was left out is let in.
+    """Workspace with a faster way than `solve` to readmit an example that was left out.
 
     Its answers must be exact to rounding: they are certified, not polished. Among tied answers any will do.
     """
 
     def admit(self, parent: Solution, example: int, upper: float) -> Claim:
-        """Solve the parent's box with an example let in that has no room there."""
+        """Solve the parent's box, where the example has no room, with the example's bound raised to `upper`."""
 
 
 @runtime_checkable
 class ParksAnswers(Protocol[Parked]):
-    """A workspace that can have an answer again, sooner than by solving, from much less than it holds ready.
+    """Workspace that can store an answer compactly and restore it faster than by solving.
 
-    An answer that is resumed must be the one that was parked, to rounding: it is certified again, not polished.
+    A resumed answer must be the parked one, to rounding: it is certified again, not polished.
     """
 
     def park(self, solution: Solution) -> Parked:
-        """Return what is to be kept of an answer."""
+        """Return the compact form of an answer."""
 
     def resume(self, parked: Parked, upper: FloatArray) -> Claim:
-        """Return the answer within its box again."""
+        """Return the parked answer within its box."""
 
 
 class SolverPlugin(Protocol):
@@ -124,4 +125,4 @@ class SolverPlugin(Protocol):
     install: ClassVar[str]
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> SolverWorkspace:
-        """Prepare a problem to be solved again and again."""
+        """Prepare a problem to be solved within many boxes."""

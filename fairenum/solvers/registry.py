@@ -1,6 +1,6 @@
-"""Where solvers are found: the entry-point group ``fairenum.solvers``, for bundled and foreign plugins alike.
+"""Registry of solvers: the entry-point group ``fairenum.solvers``, for bundled and foreign plugins alike.
 
-Listing imports the modules of plugins, never what they require. A plugin that cannot be loaded is a row with
+Listing imports the modules of plugins, never what they require. A plugin that cannot be loaded is listed with
 its error.
 """
 
@@ -15,31 +15,31 @@ from typing import TYPE_CHECKING, cast
 
 from fairenum.document.header import SolverVersion
 from fairenum.errors import SolverBroken, SolverConflict, SolverError, SolverNotFound, SolverUnavailable
-from fairenum.registry import Entry, Registry, provider
+from fairenum.runtime.plugins import Entry, Registry, provider
 
 if TYPE_CHECKING:
-    from fairenum.problem import SvmProblem
     from fairenum.solvers.certified import CertifiedWorkspace
-    from fairenum.solvers.guarding import Watch
+    from fairenum.solvers.isolation import Watch
     from fairenum.solvers.protocol import SolverPlugin, Tolerance
+    from fairenum.svm.problem import SvmProblem
 
 
 @dataclass(frozen=True, slots=True)
 class SolverInfo:
-    """One solver as it is installed here.
+    """An installed solver: where it comes from and whether it can be used.
 
     Attributes
     ----------
     name
-        What to ask for.
+        The name to ask for.
     provider, version
         The distribution that brings the plugin.
     backends
         The distributions that the plugin requires, and their versions.
     missing
-        What the plugin requires and is not installed.
+        Required modules that are not installed.
     install
-        The command that installs it.
+        The command that installs them.
     error
         Why the plugin cannot be used at all.
     """
@@ -66,21 +66,21 @@ class SolverInfo:
 
 
 def list_solvers(entry_points: Iterable[Entry] | None = None) -> tuple[SolverInfo, ...]:
-    """Return every solver that is installed, usable or not, by name."""
+    """Return every installed solver, usable or not, by name."""
     entries = SOLVERS.entries(entry_points)
     return tuple(_info(entry, entries) for entry in entries)
 
 
 @cache
 def solver_version(name: str) -> SolverVersion:
-    """State which solver this is, for a document."""
+    """Return the name and versions of a solver, for a document."""
     entries = SOLVERS.entries(None)
     info = next(_info(entry, entries) for entry in entries if entry.name == name)
     return SolverVersion(name, info.provider, info.version, dict(info.backends))
 
 
 def load_solver(name: str, entry_points: Iterable[Entry] | None = None) -> SolverPlugin:
-    """Return the plugin of that name, with its default options, ready to be opened."""
+    """Return the plugin of that name with its default options, ready to be opened."""
     plugin = SOLVERS.load(name, entry_points)
     _check_requirements(plugin)
     return plugin
@@ -91,17 +91,16 @@ def open_workspace(
 ) -> CertifiedWorkspace:
     """Open a problem in a solver, given by name or as a plugin with options; its answers will be certified.
 
-    Where the run is watched (`fairenum.solvers.guarding`), its limits hold, and another solver may stand in.
+    Within a watched run (`fairenum.solvers.isolation`) the limits of the run hold, and its fallback may take over.
     """
-    from fairenum.solvers.certified import CertifiedWorkspace
-    from fairenum.solvers.guarding import current_watch
-    from fairenum.solvers.replacing import ReplaceableWorkspace
+    from fairenum.solvers.certified import CertifiedWorkspace, ReplaceableWorkspace
+    from fairenum.solvers.isolation import current_watch
 
     watch = current_watch()
     other = None if watch.fallback is None else _watched(watch.fallback, watch)
     try:
         plugin = _watched(solver, watch)
-    except SolverBroken as error:  # it cannot even be loaded
+    except SolverBroken as error:  # the plugin cannot even be loaded
         if other is None:
             raise
         watch.lapses.setdefault(str(solver), str(error))
@@ -113,8 +112,8 @@ def open_workspace(
 
 
 def _watched(solver: str | SolverPlugin, watch: Watch) -> SolverPlugin:
-    """Return a plugin that is ready to be opened, in a process of its own where that is called for."""
-    from fairenum.solvers.apart import ApartSolver
+    """Return a plugin that is ready to be opened, in a separate process if the watch asks for one."""
+    from fairenum.solvers.isolation import ApartSolver
 
     plugin = load_solver(solver) if isinstance(solver, str) else solver
     _check_requirements(plugin)
@@ -137,7 +136,10 @@ def _info(entry: Entry, entries: list[Entry]) -> SolverInfo:
 
 
 def _package(module: str) -> str:
-    """Return the distribution that brings a module, or nothing; most have its name, which is looked at first."""
+    """Return the distribution that brings a module, or "".
+
+    Most distributions are named like their module; looking there first avoids reading all of them.
+    """
     try:
         found = importlib.metadata.distribution(module)
     except importlib.metadata.PackageNotFoundError:
@@ -152,12 +154,12 @@ def _owners() -> Mapping[str, Sequence[str]]:
 
 
 def _built(plugin_class: object) -> SolverPlugin:
-    """Build a plugin with its defaults."""
+    """Build a plugin with its default options."""
     return cast("Callable[[], SolverPlugin]", plugin_class)()
 
 
 def _defect(plugin: object, name: str) -> str:
-    """Return what a plugin lacks of the protocol, or nothing."""
+    """Return how a plugin violates the protocol, or ""."""
     if not callable(getattr(plugin, "open", None)):
         return "it has no method open(problem, tolerance)"
     if getattr(plugin, "name", None) != name:
@@ -171,7 +173,7 @@ def _defect(plugin: object, name: str) -> str:
 
 
 def _missing(plugin: SolverPlugin) -> tuple[str, ...]:
-    """Return what is required and not installed; finding the top package imports nothing."""
+    """Return the required modules that are not installed; only top packages are looked up, which imports nothing."""
     return tuple(module for module in plugin.requires if importlib.util.find_spec(module.partition(".")[0]) is None)
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scenes import scene
+from support.problems import scene
 
-from fairenum.attack.flipping import FlippableSvm
-from fairenum.document.machine import Machine
+from fairenum.attack.scene import FlippableSvm
+from fairenum.document.training import SvmSettings
 from fairenum.errors import AnswerRefused
 
 NOTHING = np.zeros(24, dtype=bool)
@@ -19,7 +19,7 @@ def flipped(row):
 
 def test_without_paths_a_flip_is_trained_anew():
     one = scene(3)
-    svm = FlippableSvm(replace(one, machine=Machine(solver="libsvm", class_weight=(4.0, 0.5))))
+    svm = FlippableSvm(replace(one, svm=SvmSettings(solver="libsvm", class_weight=(4.0, 0.5))))
     first = svm.solve(NOTHING)
     for row in range(0, 24, 5):
         assert svm.flip(first, row).alpha.tobytes() == svm.solve(flipped(row)).alpha.tobytes()

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from fairenum.attack.harm import detection, recovery
-from fairenum.dataset import Groups
-from fairenum.document.trial import RecoveryRanks, TrialDetection
-from fairenum.experiment import EncodedRows
+from fairenum.attack.trial import detection, recovery
+from fairenum.document.attack_document import RecoveryRanks, TrialDetection
+from fairenum.enumeration.division import EncodedRows
+from fairenum.tables import Groups
 
 
 def test_recovery_is_found_by_looking_through_the_list():

@@ -99,7 +99,7 @@ def test_a_cluster_that_loses_workers_loses_nothing(compas, serial, cluster):
 
 
 def test_a_cluster_that_is_not_there_is_named(compas, monkeypatch):
-    monkeypatch.setattr("fairenum.parallel.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("fairenum.runtime.parallel.CONNECT_SECONDS", 1)
     with pytest.raises(ClusterUnavailable, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         simulate(compas, CONFIG, cluster="tcp://127.0.0.1:1")
     with pytest.raises(ClusterUnavailable, match="'localhost' is no address of a Dask scheduler, such as tcp://"):

@@ -7,12 +7,12 @@ from fairlearn.metrics import demographic_parity_difference
 
 from fairenum import EnumSVC, load_dataset
 from fairenum.attack import AttackConfig, simulate
-from fairenum.attack.simulate import check_names, draws, resolved
+from fairenum.attack.defences import DEFENCES
+from fairenum.attack.simulation import check_names, draws, resolved
 from fairenum.attack.trial import run_trial
-from fairenum.dataset import Dataset
 from fairenum.document.files import parse, to_json
 from fairenum.errors import AttackError, ConfigError, SplitImpossible, StrategyNotFound
-from fairenum.mitigation.defences import DEFENCES
+from fairenum.tables import Dataset
 
 PAPER = {"sizes": (100, 0, 50), "standardise": False, "rows": True}
 
@@ -80,8 +80,8 @@ def test_every_number_of_a_trial_is_what_it_says(compas):
         assert measured.error == pytest.approx(np.mean(decided != y[holdout]))
         expected = demographic_parity_difference(y[holdout] > 0, decided > 0, sensitive_features=groups[holdout])
         assert measured.gap == pytest.approx(expected)
-    machine = EnumSVC(n_models=8).fit(X[train], poisoned)
-    decided = np.array([model.predict(X[holdout]) for model in machine.models_])
+    svm = EnumSVC(n_models=8).fit(X[train], poisoned)
+    decided = np.array([model.predict(X[holdout]) for model in svm.models_])
     assert attack.predictors == len({row.tobytes() for row in decided})
     assert attack.models == 8
     assert set(attack.rows) <= set(np.flatnonzero((groups[train] == 1) == (y[train] > 0)).tolist())

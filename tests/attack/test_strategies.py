@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from entries import Entry
-from scenes import scene
 from scipy.optimize import linprog
 from sklearn.svm import SVC
+from support.problems import scene
+from support.stand_ins import Entry
 
 from fairenum import load_dataset
 from fairenum.attack import list_strategies, simulate
@@ -33,8 +33,8 @@ SEEDS = range(6)
 def svc(one, y=None):
     """Train scikit-learn's SVC on a scene, as tightly as it reliably can."""
     names = ("C", "kernel", "gamma", "degree", "coef0")
-    machine = SVC(**{name: getattr(one.machine, name) for name in names}, tol=1e-6)
-    return machine.fit(one.train.X, one.train.y if y is None else y)
+    svm = SVC(**{name: getattr(one.svm, name) for name in names}, tol=1e-6)
+    return svm.fit(one.train.X, one.train.y if y is None else y)
 
 
 def gap(one, values):
@@ -92,8 +92,8 @@ def test_a_direction_is_kept(strategy, seed):
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_margins_and_support_are_those_of_scikit_learn(seed, kernel):
     one = scene(seed, kernel=kernel)
-    machine = svc(one)
-    distances = np.abs(machine.decision_function(one.train.X))
+    svm = svc(one)
+    distances = np.abs(svm.decision_function(one.train.X))
     free = (np.abs(distances - 1) > 1e-4) & (distances > 1e-4)  # rows on the margin are tied
     order = np.argsort(distances)
     for strategy, expected in ((margin_near, order), (margin_far, order[::-1])):
@@ -101,7 +101,7 @@ def test_margins_and_support_are_those_of_scikit_learn(seed, kernel):
         clear = [row for row in expected[:4] if free[row]]
         assert set(clear) <= set(rows.tolist())
         np.testing.assert_allclose(np.sort(distances[rows]), np.sort(distances[expected[:4]]), atol=1e-4)
-    assert set(support(one, 4).tolist()) <= set(machine.support_.tolist())
+    assert set(support(one, 4).tolist()) <= set(svm.support_.tolist())
 
 
 def test_chance_reaches_every_candidate():
@@ -147,8 +147,8 @@ def test_alfa_ends_where_no_other_flips_are_better(seed):
     assert price[rows].sum() == pytest.approx(best.fun, abs=1e-4)
 
 
-def regret(one, machine):
-    values = one.train.y * machine.decision_function(one.train.X)
+def regret(one, svm):
+    values = one.train.y * svm.decision_function(one.train.X)
     return np.maximum(0, 1 + values) - np.maximum(0, 1 - values)
 
 

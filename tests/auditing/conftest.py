@@ -1,10 +1,10 @@
 """Two audits that many tests look at: one exact, one with all that an audit can have."""
 
 import pytest
-from hiring import audit_applicants, audit_exactly, checked, people
+from support.audits import audit_applicants, audit_exactly, checked, people
 
 from fairenum import AuditResult
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 
 
 @pytest.fixture(scope="session")

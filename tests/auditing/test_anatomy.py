@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import applicants, audit_applicants, audit_people, checked, people
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.inspection import permutation_importance
+from support.audits import applicants, audit_applicants, audit_people, checked, people
 
 from fairenum import AuditResult, audit, select
-from fairenum.auditing import anatomy as stage
-from fairenum.document.anatomy import ROUNDING, spans
-from fairenum.document.audit import AuditDocument
+from fairenum.auditing import model_weights
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.feature_facts import ROUNDING, spans
 from fairenum.document.files import load_as
 from fairenum.errors import ResultError
-from fairenum.report.wording.features import person_warnings
+from fairenum.report.features_section import person_warnings
 
 
 def holes(rows: int = 300) -> pd.DataFrame:
@@ -101,12 +101,12 @@ def test_any_values_are_decided_as_the_pipeline_does(exact_run, data):
 def test_a_saved_run_explains_as_the_fresh_one(exact_run, tmp_path):
     exact_run.save(tmp_path / "run.json")
     values = {"skill": "1.5", "town": " north "}
-    fresh = exact_run.explain({"skill": 1.5, "town": "north"}).but(tolerance=None)  # which takes the training rows
+    fresh = exact_run.explain({"skill": 1.5, "town": "north"}).but(flip_price=None)  # which takes the training rows
     assert AuditResult.load(tmp_path / "run.json").explain(values) == fresh
     redacted = exact_run.redacted().explain(values)
-    assert redacted.but(tolerance=None) == fresh
-    assert exact_run.explain(values).tolerance.machine.examples
-    assert not redacted.tolerance.machine.examples
+    assert redacted.but(flip_price=None) == fresh
+    assert exact_run.explain(values).flip_price.model.examples
+    assert not redacted.flip_price.model.examples
 
 
 @pytest.mark.parametrize(
@@ -125,16 +125,16 @@ def test_values_that_no_model_knows_are_refused(exact_run, values, words):
         exact_run.explain(values)
 
 
-def test_other_kernels_and_old_runs_are_refused(exact, guided_run):
-    with pytest.raises(ResultError, match="older version made it"):
+def test_other_kernels_and_runs_without_weights_are_refused(exact, guided_run):
+    with pytest.raises(ResultError, match="holds no weights; run the audit again"):
         AuditResult(exact.but(anatomy=None)).explain({})
-    machine = type(exact.config.machine)(kernel="rbf")
+    svm = type(exact.config.svm)(kernel="rbf")
     with pytest.raises(ResultError, match="kernel 'rbf', whose decision is no sum over features"):
-        AuditResult(exact.but(config=exact.config.but(machine=machine))).explain({})
+        AuditResult(exact.but(config=exact.config.but(svm=svm))).explain({})
 
 
 def test_many_weights_are_kept_for_two_models_only(exact_run, monkeypatch):
-    monkeypatch.setattr(stage, "MOST_WEIGHTS", 10)
+    monkeypatch.setattr(model_weights, "MOST_WEIGHTS", 10)
     kept = select(exact_run, rank=3).document.anatomy
     assert [one.rank for one in kept.weights] == [1, 3]
     assert kept.weights[1] == exact_run.document.anatomy.weights[2]

@@ -1,7 +1,7 @@
 """Other mitigations beside the models of an audit."""
 
 import pytest
-from hiring import METRIC, audit_applicants, checked
+from support.audits import METRIC, audit_applicants, checked
 
 
 def test_mitigations_are_scored_beside_model_one(guided):

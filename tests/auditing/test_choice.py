@@ -1,11 +1,11 @@
 """The choice, from the document alone: by the rule, or by rank."""
 
 import pytest
-from hiring import METRIC, codes
+from support.audits import METRIC, codes
 
-from fairenum.auditing.choice import choose, choose_again
-from fairenum.auditing.field import Field
-from fairenum.document.machine import Tolerances
+from fairenum.auditing.candidates import Candidates
+from fairenum.auditing.choosing import choose, choose_again
+from fairenum.document.training import Tolerances
 from fairenum.errors import ResultError
 
 
@@ -74,14 +74,14 @@ def test_a_rank_that_no_model_has_is_refused(exact, rank):
 
 def test_constant_models_are_never_chosen_by_the_rule(exact):
     constant = [model.but(is_constant=True) for model in exact.models]
-    selection = choose(Field(tuple(constant)), "sex", Tolerances())
+    selection = choose(Candidates(tuple(constant)), "sex", Tolerances())
     assert (selection.rank, selection.outcome, selection.reason) == (None, "none", "all_constant")
-    assert choose(Field(tuple(constant)), None, Tolerances()).reason == "all_constant"
-    assert choose(Field(tuple(constant)), "sex", Tolerances(), rank=2).rank == 2
+    assert choose(Candidates(tuple(constant)), None, Tolerances()).reason == "all_constant"
+    assert choose(Candidates(tuple(constant)), "sex", Tolerances(), rank=2).rank == 2
 
 
 def test_without_groups_model_1_is_kept(exact):
-    selection = choose(Field(exact.models), None, Tolerances())
+    selection = choose(Candidates(exact.models), None, Tolerances())
     assert (selection.rank, selection.outcome, selection.reason) == (1, "kept", "no_sensitive_column")
 
 
@@ -93,14 +93,14 @@ def test_without_groups_model_1_is_kept(exact):
     ],
 )
 def test_a_kept_model_says_why(exact, models, tolerances, reason):
-    selection = choose(Field(exact.models[:models]), "sex", tolerances)
+    selection = choose(Candidates(exact.models[:models]), "sex", tolerances)
     assert (selection.rank, selection.outcome, selection.reason) == (1, "kept", reason)
 
 
 def test_model_1_is_kept_if_no_other_has_a_smaller_gap(exact):
     first = exact.first.scores
     alike = [model.but(scores=first) for model in exact.models]
-    assert choose(Field(tuple(alike)), "sex", Tolerances()).reason == "no_smaller_gap"
+    assert choose(Candidates(tuple(alike)), "sex", Tolerances()).reason == "no_smaller_gap"
 
 
 def test_an_explanation_stays_while_it_is_the_one(guided):

@@ -8,9 +8,9 @@ from skops.io import get_untrusted_types
 from skops.io import load as load_skops
 
 from fairenum import AuditResult, audit
-from fairenum.auditing.classifier import KernelClassifier
+from fairenum.auditing.run_state import KernelClassifier
 
-OWN = "fairenum.auditing.classifier.KernelClassifier"
+OWN = "fairenum.auditing.run_state.KernelClassifier"
 
 
 def table(n: int = 160) -> pd.DataFrame:

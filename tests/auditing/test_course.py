@@ -8,19 +8,17 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from hiring import audit_applicants, audit_people, checked, codes, people
+from support.audits import audit_applicants, audit_people, checked, codes, people
 
 from fairenum import AuditConfig
-from fairenum import budget as budget_module
-from fairenum.auditing import course as course_module
-from fairenum.auditing.course import wanted_stages
-from fairenum.auditing.estimate import expected, finishing_seconds
-from fairenum.budget import Budget
+from fairenum.auditing import schedule
+from fairenum.auditing.schedule import expected, finishing_seconds, wanted_stages
 from fairenum.document.files import parse, to_json
-from fairenum.document.spending import SHARES, CutStage
-from fairenum.progress import Estimate
+from fairenum.document.header import SHARES, CutStage
 from fairenum.report import page
-from fairenum.report.wording.method import steps
+from fairenum.report.method_section import steps
+from fairenum.runtime import budget as budget_module
+from fairenum.runtime.budget import Budget, Estimate
 
 signals = pytest.mark.skipif(os.name == "nt", reason="signals")
 AFTER_MODEL_1 = [*SHARES, "score", "choose", "state"]
@@ -37,7 +35,12 @@ def test_with_no_time_at_all_there_is_model_1_and_what_was_cut_is_said():
     assert {one.by for one in document.spending.cut} == {"time"}
     assert CutStage("enumerate", "time", False) in document.spending.cut
     assert (
-        document.multiplicity is document.screening is document.range is document.explanation is document.tilted is None
+        document.multiplicity
+        is document.screening
+        is document.parity_range
+        is document.explanation
+        is document.tilted
+        is None
     )
     assert document.guided.obstacle == "no_time"
     assert document.spending.seconds > document.spending.required > document.spending.limit == 1e-3
@@ -57,10 +60,10 @@ def test_a_limit_that_is_not_reached_changes_nothing():
 
 
 def test_a_limit_is_kept_and_what_was_found_in_time_is_there(guided_run, monkeypatch):
-    """Time is that of the processor here, which others on the machine do not take away; all is compiled by then."""
+    """Time is that of the processor here, which others on the model do not take away; all is compiled by then."""
     clock = SimpleNamespace(monotonic=time.process_time, process_time=time.process_time)
     monkeypatch.setattr(budget_module, "time", clock)
-    monkeypatch.setattr(course_module, "time", clock)
+    monkeypatch.setattr(schedule, "time", clock)
     limit, started = 4.0, time.process_time()
     budget = Budget(limit, started)
     asked = {"k": 100_000, "distinct": "support", "max_nodes": None, "max_seconds": limit, "budget": budget}
@@ -144,7 +147,7 @@ def test_a_second_ctrl_c_gives_up():
 def test_what_is_not_asked_for_has_no_share_and_is_said():
     assert list(wanted_stages(AuditConfig(baselines=True))) == list(SHARES)
     document = checked(audit_applicants(prices=False, range=False, explanation=False))
-    assert document.arbitrariness is document.range is document.explanation is None
+    assert document.ambiguity is document.parity_range is document.explanation is None
     assert document.selection.rank > 1
     assert "range" not in document.timings
     assert wanted_stages(AuditConfig(search="exact", prices=False, range=False, explanation=False)).keys() == {
@@ -153,7 +156,7 @@ def test_what_is_not_asked_for_has_no_share_and_is_said():
     said = [step for step in steps(document) if step.startswith("Not asked for")]
     assert said == [
         "Not asked for: the search for decisions that depend on the choice of model (--no-prices), the range of what "
-        "any machine could do (--no-range) and the explanation of the selected model (--no-explanation)."
+        "any model could do (--no-range) and the explanation of the selected model (--no-explanation)."
     ]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hiring import people
+from support.audits import people
 
 
 def test_multiplicity_counts_who_is_decided_otherwise(exact):

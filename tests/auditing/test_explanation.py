@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import METRIC, applicants
 from sklearn.svm import SVC
+from support.audits import METRIC, applicants
 
 from fairenum.auditing.explanation import explanation
 
@@ -33,10 +33,10 @@ def test_the_explanation_is_verified_by_solving_again(guided_run, guided):
     assert core.records == sum(entry.copies for entry in core.left_out)
     kept = np.setdiff1d(division.split.train, dropped)
     encoding, dataset = division.encoding, division.dataset
-    machine = SVC(kernel="linear", C=1.0, tol=1e-8).fit(encoding.transform(dataset, kept), dataset.signs[kept])
+    svm = SVC(kernel="linear", C=1.0, tol=1e-8).fit(encoding.transform(dataset, kept), dataset.signs[kept])
     for part in ("selection", "holdout"):
         rows = division.rows[part]
-        decided = machine.predict(encoding.transform(dataset, rows)) > 0
+        decided = svm.predict(encoding.transform(dataset, rows)) > 0
         rates = pd.Series(decided).groupby(applicants()["sex"].iloc[rows].to_numpy()).mean()
         assert core.gap.of(part) == pytest.approx(abs(rates["f"] - rates["m"]), abs=0.01)
     first, chosen = (model.scores.selection.gap(METRIC).value for model in (guided.first, guided.selected))

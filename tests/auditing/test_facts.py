@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import audit_people, checked, people
+from support.audits import audit_people, checked, people
 
 from fairenum import AuditResult
-from fairenum.auditing.members import cell
-from fairenum.document.table import SPLITS, SplitRows, SplitSizes
-from fairenum.report.wording.method import steps
+from fairenum.auditing.model_facts import cell
+from fairenum.document.table_facts import SPLITS, SplitRows, SplitSizes
+from fairenum.report.method_section import steps
 
 
 def test_models_come_best_first_with_proofs(exact):
@@ -116,7 +116,7 @@ def test_identical_rows_are_merged_or_left_out_one_by_one():
 
 def test_what_was_asked_for_is_kept_beside_what_was_resolved(exact):
     assert (exact.requested.C, exact.requested.gamma, exact.requested.max_nodes) == (1.0, "scale", "auto")
-    assert isinstance(exact.config.machine.gamma, float)
+    assert isinstance(exact.config.svm.gamma, float)
     assert isinstance(exact.config.max_nodes, int)
     assert (exact.config.primary, exact.config.reference) == ("sex", exact.dataset.primary.reference)
 

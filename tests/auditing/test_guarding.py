@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hiring import METRIC, audit_applicants, audit_people, people
 from scipy import stats
+from support.audits import METRIC, audit_applicants, audit_people, people
 
 from fairenum import select
-from fairenum.auditing.choice import choose
-from fairenum.auditing.field import Field, field_of
-from fairenum.auditing.guarding import guarded, measured, status
+from fairenum.auditing.candidates import Candidates, field_of, guarded, measured, status
+from fairenum.auditing.choosing import choose
 from fairenum.document.guards import DEFAULT_GUARDS, Guard
-from fairenum.document.machine import Tolerances
+from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate
+from fairenum.enumeration.division import PARTS
 from fairenum.errors import ConfigError
-from fairenum.experiment import PARTS
-from fairenum.scoring.guarded import Tally
+from fairenum.metrics.guardrails import Tally
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -109,7 +108,7 @@ def test_nothing_is_guarded_against_a_model_1_that_decides_all_alike(exact):
     models = (exact.first.but(is_constant=True), *exact.models[1:])
     tolerances = replace(exact.selection.tolerances, guards=("selection_rate=+-0", "accuracy>=+1"))
     selection = choose_guarded(exact.but(models=models), tolerances)
-    assert selection.rank == choose(Field(models), exact.column, replace(tolerances, guards=())).rank > 1
+    assert selection.rank == choose(Candidates(models), exact.column, replace(tolerances, guards=())).rank > 1
     assert [check.status for check in selection.guards] == ["open", "open"]
 
 
@@ -117,7 +116,7 @@ def test_the_loss_on_all_training_rows_can_be_bounded(exact):
     losses = sorted(model.loss_ratio for model in exact.models)
     most = losses[len(losses) // 2]
     tolerances = Tolerances(max_performance_drop=0.5, max_loss=most)
-    selection = choose(Field(exact.models), exact.column, tolerances)
+    selection = choose(Candidates(exact.models), exact.column, tolerances)
     assert selection.candidates == tuple(model.rank for model in exact.models if model.loss_ratio <= most + 1e-12)
     document = audit_applicants(max_loss=0.02, k=3).document
     assert document.selected.loss_ratio <= 0.02

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import pytest
-from hiring import audit_applicants, checked, codes, of_origin
+from support.audits import audit_applicants, checked, codes, of_origin
 
-from fairenum.auditing import guiding as guiding_module
+from fairenum.auditing import listing
 from fairenum.document.files import to_json
 from fairenum.enumeration.guided import GuidedSearch
 from fairenum.errors import ConfigError, SolverBroken
@@ -72,7 +72,7 @@ def test_what_was_found_before_an_end_is_kept(monkeypatch, error, stopped, statu
                 raise error
             return super().__next__()
 
-    monkeypatch.setattr(guiding_module, "GuidedSearch", Breaking)
+    monkeypatch.setattr(listing, "GuidedSearch", Breaking)
     document = checked(audit_applicants())
     assert document.guided.stopped == stopped
     assert document.status == status

@@ -1,13 +1,13 @@
 """Group tables in adverse-impact form, from the counts that a document holds."""
 
 import pytest
-from hiring import people
 from scipy.stats import binomtest
 from sklearn.metrics import precision_score, recall_score
+from support.audits import people
 
-from fairenum.auditing.impact import group_tables, reference_check
+from fairenum.auditing.group_tables import group_tables, reference_check
 from fairenum.document.cautions import REFERENCE_AGREES
-from fairenum.document.rates import rates_of
+from fairenum.document.consequences import rates_of
 
 
 def test_there_is_a_table_of_every_column_for_model_1_and_the_selected_one(exact):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fairlearn.metrics import demographic_parity_difference, equalized_odds_difference
-from in_use import PLAN, QUICK, audited, holdout, table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from support.decisions import PLAN, QUICK, audited, holdout, table
 
 from fairenum import AuditResult, Dataset, audit, select
 from fairenum.errors import ConfigError, FairenumError
-from fairenum.report.wording.standing import standing
+from fairenum.report.standing import standing
 
 
 @pytest.fixture(scope="module")

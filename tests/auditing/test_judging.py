@@ -4,17 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hiring import METRIC
+from support.audits import METRIC
 
-from fairenum.auditing.choice import choose_again
-from fairenum.auditing.judging import CLAIM, strip_alone
-from fairenum.auditing.scorecard import GAPS
+from fairenum.auditing.choosing import CLAIM, choose_again, strip_alone
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import GapChange, GuardCheck, proposal_of
-from fairenum.document.terms import Verdict
+from fairenum.document.terms import GAPS, Verdict
 from fairenum.document.value import Estimate
-from fairenum.scoring import Decisions, Groups
-from fairenum.scoring.alone import judge_alone
+from fairenum.metrics import Decisions, Groups
+from fairenum.metrics.comparison import judge_alone
 
 SOME = Estimate(0.0, -1.0, 1.0)
 

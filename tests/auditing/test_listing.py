@@ -2,22 +2,23 @@
 
 import numpy as np
 import pytest
-from hiring import audit_people, checked, codes, people
+from support.audits import audit_people, checked, codes, people
 
-from fairenum.auditing import listing as listing_module
+from fairenum.auditing import listing
+from fairenum.enumeration import distinct
 from fairenum.errors import SolverBroken
 
 
 def interrupting(monkeypatch, after: int, error: BaseException) -> None:
     """Let the enumeration break off after some models."""
 
-    class Breaking(listing_module.DistinctModels):
+    class Breaking(distinct.DistinctModels):
         def __next__(self):
             if len(self.sizes) >= after:
                 raise error
             return super().__next__()
 
-    monkeypatch.setattr(listing_module, "DistinctModels", Breaking)
+    monkeypatch.setattr(listing, "DistinctModels", Breaking)
 
 
 def test_an_interrupt_keeps_what_there_is(monkeypatch):

@@ -6,21 +6,20 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
-from hiring import applicants, audit_applicants, audit_people, checked, people
+from support.audits import applicants, audit_applicants, audit_people, checked, people
 
 from fairenum import audit
-from fairenum.auditing import multiplicity, sampling
-from fairenum.auditing.multiplicity import CURVE, arbitrariness, examined
-from fairenum.budget import Deadline, OutOfTime, until
-from fairenum.enumeration.shifting import bias_range
+from fairenum.auditing import ambiguity_stage, schedule
+from fairenum.auditing.ambiguity_stage import CURVE, ambiguity, bias_range, examined
 from fairenum.errors import SolverBroken
+from fairenum.runtime.budget import Deadline, OutOfTime, until
 
 QUICK = {"k": 6, "replications": 20, "search": "exact", "guards": "none", "range": False, "explanation": False}
 
 
 def stage(live, **options):
     parts = (live.division, live.training, live.listing, replace(live.config, **options))
-    return arbitrariness(*parts, examined(*parts))
+    return ambiguity(*parts, examined(*parts))
 
 
 def loss(problem, w, b):
@@ -65,7 +64,7 @@ def test_it_is_what_brute_force_finds(decide):
 
 
 def test_everything_follows_from_the_prices_of_the_rows(exact_run, exact):
-    found, rows = exact.arbitrariness, people().iloc[list(exact.arbitrariness.priced.rows)]
+    found, rows = exact.ambiguity, people().iloc[list(exact.ambiguity.priced.rows)]
     low = np.array(found.priced.low)
     high = np.array([np.inf if price is None else price for price in found.priced.high])
     assert (low <= high).all()
@@ -92,7 +91,7 @@ def test_everything_follows_from_the_prices_of_the_rows(exact_run, exact):
 def test_what_holds_of_any_audit(options):
     result = audit_people(people(200, seed=3), **{**QUICK, **options})
     document, live = checked(result), result.live
-    found = document.arbitrariness
+    found = document.ambiguity
     shares = [point.overall.most for point in found.curve]
     assert shares == sorted(shares)
     assert [point.eps for point in found.curve] == list(CURVE)
@@ -127,7 +126,7 @@ def test_discrepancy_is_attained_by_a_machine_within_the_loss(exact_run, exact):
     first = holdout + exact.first.bias >= 0.0
     shares = [((holdout + bias >= 0.0) != first).mean() for bias in (low, high)]
     shares += [one.predictions_changed.holdout.share for one in exact.models if one.loss_ratio <= 0.05]
-    assert exact.arbitrariness.discrepancy.attained == pytest.approx(max(shares))
+    assert exact.ambiguity.discrepancy.attained == pytest.approx(max(shares))
 
 
 def test_nothing_may_be_lost_and_nobody_moves(exact_run):
@@ -138,7 +137,7 @@ def test_nothing_may_be_lost_and_nobody_moves(exact_run):
 
 def test_a_sample_is_drawn_where_all_would_take_too_long(monkeypatch, guided_run):
     whole = stage(guided_run.live)
-    monkeypatch.setattr(sampling, "ROWS", (50, 50))
+    monkeypatch.setattr(schedule, "ROWS", (50, 50))
     sample, again, other = stage(guided_run.live), stage(guided_run.live), stage(guided_run.live, seed=1)
     assert set(sample.priced.rows) <= set(stage(guided_run.live, price_rows=80).priced.rows)  # more of the same
     assert stage(guided_run.live, price_rows=4000) == whole
@@ -167,23 +166,23 @@ def test_weights_count(monkeypatch):
 
 
 def test_without_groups_everybody_is_counted():
-    found = checked(audit_applicants(sensitive=None, **{**QUICK, "k": 2})).arbitrariness
+    found = checked(audit_applicants(sensitive=None, **{**QUICK, "k": 2})).ambiguity
     assert found.by_column == {}
     assert found.overall.flipped > 0
     assert all(point.groups == () for point in found.curve)
 
 
 def test_a_redacted_document_names_no_row(exact):
-    found = exact.redacted().arbitrariness
+    found = exact.redacted().ambiguity
     assert found.priced.rows == found.priced.low == ()
-    assert found.overall == exact.arbitrariness.overall
+    assert found.overall == exact.ambiguity.overall
 
 
 def test_a_solver_that_fails_leaves_none(monkeypatch, exact_run):
     def fail(*_args, **_options):
         raise SolverBroken("no")
 
-    monkeypatch.setattr(multiplicity, "flip_prices", fail)
+    monkeypatch.setattr(ambiguity_stage, "flip_prices", fail)
     assert stage(exact_run.live) is None
 
 
@@ -193,4 +192,4 @@ def test_without_time_nothing_is_claimed(exact_run):
 
 
 def test_it_can_be_left_out():
-    assert audit_people(people(80), prices=False, **QUICK).document.arbitrariness is None
+    assert audit_people(people(80), prices=False, **QUICK).document.ambiguity is None

@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import METRIC, applicants, audit_applicants, audit_exactly, checked, codes, people
+from support.audits import METRIC, applicants, audit_applicants, audit_exactly, checked, codes, people
 
 from fairenum import AuditResult, audit
-from fairenum.document.audit import AuditDocument
-from fairenum.report import page
-from fairenum.report.wording import audit as wording
-from fairenum.report.wording.cautions import warnings
-from fairenum.report.wording.method import steps
+from fairenum.document.audit_document import AuditDocument
+from fairenum.report import audit_report, page
+from fairenum.report.caution_words import warnings
+from fairenum.report.method_section import steps
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +107,7 @@ def test_the_sign_is_the_default_and_cuts_nothing():
 def test_a_threshold_is_the_same_for_all_models():
     document = checked(audit_exactly(people(), decide="threshold=0.4"))
     assert {model.cut for model in document.models} == {0.4}
-    assert "every model is cut at a decision value of 0.4" in wording.subject(document)
+    assert "every model is cut at a decision value of 0.4" in audit_report.subject(document)
 
 
 def test_the_base_rate_is_that_of_the_training_rows():

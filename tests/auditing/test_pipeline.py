@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import PLAN, audit_exactly, audit_people, checked, codes, people
+from support.audits import PLAN, audit_exactly, audit_people, checked, codes, people
 
 from fairenum import AuditConfig, Dataset, audit
-from fairenum.dataset import split
 from fairenum.document.files import to_json
 from fairenum.errors import ColumnMissing, DataError
+from fairenum.tables import split
 
 BEGINNING = ["load", "divide", "tune", "enumerate"]
 END = ["screen", "score", "disagree", "prices", "range", "choose", "state"]
@@ -142,7 +142,7 @@ def test_without_sensitive_columns_there_is_no_parity():
     assert (document.selection.rank, document.selection.reason) == (1, "no_sensitive_column")
     assert "no_sensitive" in codes(document)
     assert document.multiplicity.by_column == {}
-    assert document.range is None
+    assert document.parity_range is None
 
 
 @pytest.mark.parametrize("sizes", [(0.7, 0.3, 0.0), (0.7, 0.0, 0.3), (1.0, 0.0, 0.0)])
@@ -186,7 +186,7 @@ def test_options_win_over_the_configuration():
     config = AuditConfig(k=7, replications=50).but(C=0.5, drop="town")
     document = audit(people(120), **PLAN, config=config, k=2, kernel="rbf").document
     assert (document.config.k, document.config.reading.drop) == (2, ("town",))
-    assert (document.config.machine.C, document.config.machine.kernel) == (0.5, "rbf")
+    assert (document.config.svm.C, document.config.svm.kernel) == (0.5, "rbf")
     assert [feature.name for feature in document.dataset.features] == ["skill", "proxy"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from in_use import PLAN, QUICK, holdout, table
+from support.decisions import PLAN, QUICK, holdout, table
 
 from fairenum import audit, measure
 

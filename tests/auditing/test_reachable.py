@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hiring import METRIC, applicants, audit_applicants
+from support.audits import METRIC, applicants, audit_applicants
 
-from fairenum.auditing import reachable
-from fairenum.auditing.multiplicity import examined
+from fairenum.auditing import ambiguity_stage
+from fairenum.auditing.ambiguity_stage import examined
 from fairenum.errors import SolverBroken
 
 
@@ -19,11 +19,11 @@ def found(guided_run):
 
 def ranged(live, found, **changes):
     parts = {"listing": live.listing, "config": live.config} | changes
-    return reachable.possible_range(live.division, live.training, parts["listing"], parts["config"], found)
+    return ambiguity_stage.parity_range(live.division, live.training, parts["listing"], parts["config"], found)
 
 
 def test_every_model_within_a_loss_lies_in_its_range(guided_run, guided):
-    stated = guided.range
+    stated = guided.parity_range
     assert (stated.column, stated.rows, stated.unexamined) == ("sex", guided.dataset.splits.holdout, 0)
     assert [level.eps for level in stated.levels] == [0.001, 0.01, 0.05]
     frame, rows = applicants(), guided_run.live.division.rows["holdout"]
@@ -40,7 +40,7 @@ def test_every_model_within_a_loss_lies_in_its_range(guided_run, guided):
 
 
 def test_a_larger_loss_allows_more(guided):
-    for smaller, larger in zip(guided.range.levels[:-1], guided.range.levels[1:], strict=True):
+    for smaller, larger in zip(guided.parity_range.levels[:-1], guided.parity_range.levels[1:], strict=True):
         assert smaller.doubtful <= larger.doubtful
         assert larger.by_rows[0] <= smaller.by_rows[0]
         assert larger.by_rows[1] >= smaller.by_rows[1]
@@ -53,17 +53,17 @@ def test_a_larger_loss_allows_more(guided):
 
 
 def test_every_step_is_as_tight_as_the_one_before(guided):
-    for level in guided.range.levels:
+    for level in guided.parity_range.levels:
         envelope = level.by_envelope or level.by_rows
         assert level.by_rows[0] <= envelope[0] + 1e-12 <= level.gap.low + 2e-12
         assert level.by_rows[1] >= envelope[1] - 1e-12 >= level.gap.high - 2e-12
-    widest = guided.range.levels[-1]
+    widest = guided.parity_range.levels[-1]
     assert widest.solves > 0
     assert widest.gap.high < widest.by_rows[1]
 
 
 def test_rows_that_were_not_examined_widen_it(monkeypatch, guided_run, found):
-    monkeypatch.setattr(reachable, "RANGE_WORK", 0.0)
+    monkeypatch.setattr(ambiguity_stage, "RANGE_WORK", 0.0)
     part = SimpleNamespace(places=found.places[:10], low=found.low[:10])
     whole, some = ranged(guided_run.live, found), ranged(guided_run.live, part)
     assert some.unexamined == some.rows - 10
@@ -77,13 +77,14 @@ def test_a_range_that_cannot_be_proven_is_none(monkeypatch, guided_run, found):
     def fail(*_, **__):
         raise SolverBroken("no")
 
-    monkeypatch.setattr(reachable, "parity_range", fail)
+    monkeypatch.setattr(ambiguity_stage, "parity_range", fail)
     assert ranged(guided_run.live, found) is None
 
 
 def test_where_every_model_has_a_cut_of_its_own_there_is_none():
     assert (
-        audit_applicants(k=2, decide="rate=0.4", explanation=False, search="exact", range=True).document.range is None
+        audit_applicants(k=2, decide="rate=0.4", explanation=False, search="exact", range=True).document.parity_range
+        is None
     )
 
 
@@ -92,7 +93,7 @@ def test_a_threshold_is_where_rows_are_decided():
     values = run.live.listing.uncut("holdout")[0]
     codes = run.live.division.holdout.groups.codes
     rates = [np.mean(values[codes == code] >= 0.3) for code in (0, 1)]
-    level = run.document.range.levels[0]
+    level = run.document.parity_range.levels[0]
     assert level.gap.least - 1e-9 <= abs(rates[0] - rates[1]) <= level.gap.most + 1e-9
 
 

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hiring import audit_people, checked, people
+from support.audits import audit_people, checked, people
 
 from fairenum import AuditResult, select
-from fairenum.auditing import robustness
-from fairenum.budget import Budget, OutOfTime
+from fairenum.attack import simulation
 from fairenum.document.cautions import cautions
 from fairenum.document.files import parse, to_json
-from fairenum.document.spending import AFTERWARDS, CutStage
+from fairenum.document.header import AFTERWARDS, CutStage
 from fairenum.errors import ConfigError, ResultError
 from fairenum.estimator import EnumSVC
-from fairenum.rendering.markdown import to_markdown
+from fairenum.render.markdown import to_markdown
 from fairenum.report import page
+from fairenum.runtime.budget import Budget, OutOfTime
 
 FEW = {"strategies": "random", "flips": 5, "trials": 2, "sizes": (60, 0, 60)}
 
@@ -46,7 +46,7 @@ def test_what_the_audit_has_resolved_is_taken_from_it(result):
     attack = result.attacked(**FEW, k=2).document.attack
     config, audited = attack.config, result.document.config
     assert config.primary == audited.primary == "sex"
-    assert config.machine.C == audited.machine.C != "auto"
+    assert config.svm.C == audited.svm.C != "auto"
     assert (config.metric, config.seed, config.distinct) == (audited.metric, 2, "predictions")
     assert (config.k, config.trials, config.sizes) == (2, 2, (60, 0, 60))
 
@@ -58,7 +58,7 @@ def test_a_first_look_has_its_own_size(result, monkeypatch):
         asked.append(config)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(robustness, "simulate", note)
+    monkeypatch.setattr(simulation, "simulate", note)
     with pytest.raises(KeyboardInterrupt):
         result.attacked()
     (config,) = asked

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from fairlearn.metrics import MetricFrame, demographic_parity_difference, selection_rate
-from hiring import PLAN, audit_people, checked, people
 from sklearn.metrics import accuracy_score, roc_auc_score
+from support.audits import PLAN, audit_people, checked, people
 
 from fairenum import AuditResult, audit, select
-from fairenum.document.machine import Machine
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration.division import pose
 from fairenum.errors import ConfigError
-from fairenum.experiment import pose
-from fairenum.report.wording.method import steps
+from fairenum.report.method_section import steps
 from fairenum.solvers.registry import open_workspace
 
 
@@ -98,12 +98,12 @@ def test_whole_weights_train_as_repeated_rows_do(rows):
     X = rng.normal(size=(60, 3)).round(1)
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     weights = rng.integers(1, 4, 60)
-    machine = Machine(C=0.7, rows=rows)
+    svm = SvmSettings(C=0.7, rows=rows)
     # weights of mean 1 keep the meaning of C: the sum of all boxes is that of as many plain rows
     relative = weights / weights.mean()
-    ours = open_workspace("path", pose(X, y, machine, weights=relative).problem).solve()
+    ours = open_workspace("path", pose(X, y, svm, weights=relative).problem).solve()
     copied = pose(
-        np.repeat(X, weights, axis=0), np.repeat(y, weights), Machine(C=0.7 / weights.mean(), rows=rows)
+        np.repeat(X, weights, axis=0), np.repeat(y, weights), SvmSettings(C=0.7 / weights.mean(), rows=rows)
     ).problem
     theirs = open_workspace("path", copied).solve()
     assert ours.certificate.objective == pytest.approx(theirs.certificate.objective, rel=1e-9)

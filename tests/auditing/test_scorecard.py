@@ -10,13 +10,14 @@ from fairlearn.metrics import (
     equalized_odds_difference,
     equalized_odds_ratio,
 )
-from hiring import METRIC, applicants, audit_applicants, of_origin, people
 from sklearn.metrics import balanced_accuracy_score
+from support.audits import METRIC, applicants, audit_applicants, of_origin, people
 
-from fairenum.auditing.scorecard import UNDEFINED, stream
+from fairenum.auditing.scorecard import stream
 from fairenum.document.audit_config import AuditConfig
+from fairenum.document.scores import NO_GROUPS
 from fairenum.document.value import Estimate
-from fairenum.scoring.estimates import estimate, plain
+from fairenum.metrics.intervals import estimate, plain
 
 
 def test_scores_are_those_of_the_exported_pipeline(exact_run, exact):
@@ -98,8 +99,8 @@ def test_bands_hold_over_all_models_together(guided):
 
 
 def test_without_groups_every_gap_is_undefined():
-    assert UNDEFINED.gap(METRIC).value is UNDEFINED.gap(METRIC).verdict is None
-    assert UNDEFINED.equalized_odds_ratio == Estimate()
+    assert NO_GROUPS[METRIC].value is NO_GROUPS[METRIC].verdict is None
+    assert NO_GROUPS["equalized_odds_ratio"] == Estimate()
 
 
 @pytest.mark.parametrize(("number", "shown"), [(math.nan, None), (math.inf, None), (-0.0, "0.0"), (0.25, "0.25")])

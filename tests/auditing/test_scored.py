@@ -6,11 +6,11 @@ import threading
 
 import numpy as np
 import pytest
-from hiring import audit_applicants, checked
+from support.audits import audit_applicants, checked
 
-from fairenum.auditing import scored as scored_module
-from fairenum.auditing.scored import few_of
-from fairenum.document.spending import CutStage
+from fairenum.auditing import run_state, scorecard
+from fairenum.auditing.run_state import few_of
+from fairenum.document.header import CutStage
 from fairenum.report import page
 
 signals = pytest.mark.skipif(os.name == "nt", reason="signals")
@@ -34,7 +34,7 @@ def test_model_1_and_those_of_least_gap_are_kept_in_their_order(guided_run):
 @signals
 @pytest.mark.parametrize("stage", ["guide", "score"])
 def test_once_interrupted_no_more_models_are_scored_than_a_moment_allows(stage, monkeypatch):
-    monkeypatch.setattr(scored_module, "HASTE", 0.0)
+    monkeypatch.setattr(run_state, "HASTE", 0.0)
     is_pressed = []
 
     def press(at: str, done: int, _total: int | None) -> None:
@@ -53,17 +53,17 @@ def test_once_interrupted_no_more_models_are_scored_than_a_moment_allows(stage, 
 @signals
 def test_scores_that_are_under_way_are_not_waited_for(monkeypatch):
     """The first scoring never ends by itself; Ctrl-C leaves it behind and has a model scored anew."""
-    begun, score_part = [], scored_module.score_part
+    begun, score_part = [], scorecard.score_part
 
-    def stuck(lineup, part, config):
-        begun.append(len(lineup.listing.models))
+    def stuck(scored_set, part, config):
+        begun.append(len(scored_set.listing.models))
         if len(begun) == 1:
             threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             threading.Event().wait(60.0)
-        return score_part(lineup, part, config)
+        return score_part(scored_set, part, config)
 
-    monkeypatch.setattr(scored_module, "score_part", stuck)
-    monkeypatch.setattr(scored_module, "HASTE", 0.0)
+    monkeypatch.setattr(run_state, "score_part", stuck)
+    monkeypatch.setattr(run_state, "HASTE", 0.0)
     document = checked(audit_applicants(search="exact", range=False))
     assert begun == [5, 1, 1]
     assert (document.status, len(document.models)) == ("interrupted", 1)

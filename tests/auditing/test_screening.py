@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from fairenum.auditing.dividing import divided
-from fairenum.auditing.screening import MOST_ROWS, area, chances, screen
-from fairenum.dataset import Column, Dataset
+from fairenum.auditing.feature_screening import MOST_ROWS, area, chances, screen
+from fairenum.auditing.preparing import divided
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.screening import Screening
-from fairenum.experiment import Division, divide
-from fairenum.scoring.operating import Cut
+from fairenum.document.feature_facts import Screening
+from fairenum.enumeration.division import Division, divide
+from fairenum.metrics.operating_point import Cut
+from fairenum.tables import Column, Dataset
 
 ROWS = 1500
 

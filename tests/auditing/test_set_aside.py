@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import checked, codes
+from support.audits import checked, codes
 
 from fairenum import audit
-from fairenum.document.audit import AuditDocument
-from fairenum.document.table import SPLITS, SplitRows
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.table_facts import SPLITS, SplitRows
 from fairenum.errors import ColumnUnusable
 
 METRIC = "demographic_parity_difference"
@@ -74,14 +74,14 @@ def told(document: AuditDocument) -> list[object]:
         (model.rank, model.origin, model.objective, model.is_constant, model.scores.holdout.gap(METRIC))
         for model in document.models
     ]
-    return [models, document.selection, document.range]
+    return [models, document.selection, document.parity_range]
 
 
 @pytest.mark.slow
 def test_what_is_set_aside_has_no_say_however_it_is_called(run, document, monkeypatch):
     """The same rows in one small group, in two, or without a group: no gap, no verdict, no choice is another."""
     # groups have a say in how a table is split, which is not what this is about
-    monkeypatch.setattr("fairenum.experiment.split", lambda *_plan: run.live.division.split)
+    monkeypatch.setattr("fairenum.enumeration.division.split", lambda *_plan: run.live.division.split)
     other = persons()
     other.loc[other.index[other["race"] == "tiny"][::2], "race"] = "mite"
     for frame in (other, persons(tiny=None)):

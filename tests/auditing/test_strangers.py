@@ -1,7 +1,7 @@
 """Whole audits of tables as strangers bring them: an answer, and the trait of the table said by name."""
 
 import pytest
-from strangers import PLAN, TABLES
+from support.tables import PLAN, TABLES
 
 from fairenum import audit
 

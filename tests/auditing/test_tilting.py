@@ -5,13 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import METRIC, applicants, audit_applicants, checked, of_origin
 from numpy.typing import NDArray
 from skops.io import get_untrusted_types
 from skops.io import load as load_skops
+from support.audits import METRIC, applicants, audit_applicants, checked, of_origin
 
 from fairenum import AuditResult, audit, select
-from fairenum.auditing import tilting as tilting_module
+from fairenum.auditing import listing
 from fairenum.document.person import decide_about
 from fairenum.enumeration.tilted import TiltedSearch
 
@@ -47,7 +47,7 @@ def test_its_loss_is_that_of_its_weights_on_all_training_rows(guided_run):
     for one in document.anatomy.weights:
         model, weights = document.models[one.rank - 1], np.array(one.weights)
         slack = np.maximum(0.0, 1.0 - division.train.y * (division.train.X @ weights + model.bias))
-        losses[one.rank] = 0.5 * weights @ weights + document.config.machine.C * slack.sum()
+        losses[one.rank] = 0.5 * weights @ weights + document.config.svm.C * slack.sum()
     for model in of_origin(document, "tilted"):
         assert losses[model.rank] / losses[1] - 1.0 == pytest.approx(model.loss_ratio, abs=1e-8)
 
@@ -154,7 +154,7 @@ def test_an_interruption_keeps_what_was_found(monkeypatch):
                 raise KeyboardInterrupt
             return super().__next__()
 
-    monkeypatch.setattr(tilting_module, "TiltedSearch", Breaking)
+    monkeypatch.setattr(listing, "TiltedSearch", Breaking)
     document = checked(audit_applicants(k=2, max_left_out=0.0))
     assert (document.tilted.stopped, document.status) == ("interrupted", "interrupted")
     assert of_origin(document, "tilted")

@@ -3,10 +3,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hiring import audit_people, people
+from support.audits import audit_people, people
 
-from fairenum.auditing.tolerance import encoded, settled, tolerance
-from fairenum.document.anatomy import spans
+from fairenum.auditing.ambiguity_stage import encoded, settled, tolerance
+from fairenum.document.feature_facts import spans
 
 OPTIONS = {"k": 2, "replications": 20, "search": "exact", "range": False, "explanation": False, "prices": False}
 EPS = 0.03
@@ -19,10 +19,10 @@ def run():
 
 @pytest.fixture(scope="module")
 def machine(run):
-    return Machine(run.live.training.problem)
+    return SvmSettings(run.live.training.problem)
 
 
-class Machine:
+class SvmSettings:
     """All linear machines within a loss of the least, for a solver of cones."""
 
     def __init__(self, problem):
@@ -41,15 +41,15 @@ class Machine:
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_person_is_settled_as_brute_force_says(run, machine, place):
+def test_a_person_is_settled_as_brute_force_says(run, svm, place):
     live = run.live
     row = live.division.holdout.X[[place]]
     found = tolerance(live.division, live.training, row, EPS, 0.0)
-    low, high = machine.ends(row[0])
+    low, high = svm.ends(row[0])
     ends = (found.values.low_bound, found.values.low_attained, found.values.high_attained, found.values.high_bound)
     assert ends == pytest.approx((low, low, high, high), abs=1e-5)
     value = live.listing.values["holdout"][0, place]
-    price = machine.price(row[0], -1.0 if value >= 0.0 else 1.0)
+    price = svm.price(row[0], -1.0 if value >= 0.0 else 1.0)
     assert (found.low, found.high) == pytest.approx((price, price), abs=1e-6)
     assert found.low <= found.high
     assert found.standing == ("flips" if price <= EPS else "settled")
@@ -59,7 +59,7 @@ def test_a_person_is_settled_as_brute_force_says(run, machine, place):
 def test_the_nearest_machine_is_told_by_its_weights_and_what_it_does_without(run):
     values = people(150).iloc[0].drop(["hired", "sex", "race"]).to_dict()
     person = run.explain(values)
-    found, features = person.tolerance.machine, run.document.anatomy.features
+    found, features = person.flip_price.model, run.document.anatomy.features
     first = run.document.anatomy.weights[0].weights
     assert found.weights
     for one in found.weights:
@@ -90,9 +90,9 @@ def test_what_is_redacted_names_no_row(run):
     plain, hidden = (
         settled(one, person, live.division, live.training) for one in (run.document, run.document.redacted())
     )
-    assert plain.tolerance.machine.examples
-    assert hidden.tolerance.machine.examples == ()
-    assert hidden.tolerance.machine.dropped == plain.tolerance.machine.dropped
+    assert plain.flip_price.model.examples
+    assert hidden.flip_price.model.examples == ()
+    assert hidden.flip_price.model.dropped == plain.flip_price.model.dropped
 
 
 def test_nothing_may_be_lost(run):

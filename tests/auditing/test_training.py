@@ -3,18 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hiring import PLAN, audit_people, checked, people
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
+from support.audits import PLAN, audit_people, checked, people
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
-from fairenum.auditing import training as training_module
-from fairenum.auditing.training import ENOUGH_NODES, FEWEST_NODES, NODES_OF_MODEL, WORK, load, trained, tune
-from fairenum.document.machine import Machine
-from fairenum.document.training import ClassWeights
+from fairenum.auditing import model_training
+from fairenum.auditing.model_training import ENOUGH_NODES, FEWEST_NODES, NODES_OF_MODEL, WORK, load, trained, tune
+from fairenum.document.training import ClassWeights, SvmSettings
+from fairenum.enumeration.division import GRID, divide
 from fairenum.errors import ConfigError
-from fairenum.experiment import GRID, divide
-from fairenum.progress import silent
+from fairenum.runtime.budget import silent
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +27,9 @@ def test_c_is_chosen_by_cross_validation():
     assert list(tried) == [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
     best = max(tried.values())
     cheapest = min(cost for cost, accuracy in tried.items() if accuracy == best)
-    assert document.config.machine.cost == cheapest
+    assert document.config.svm.cost == cheapest
     assert (document.requested.C, document.requested.gamma, document.requested.max_nodes) == ("auto", "auto", "auto")
-    assert document.config.machine.gamma == 0.25
+    assert document.config.svm.gamma == 0.25
     assert document.tuning.folds == 5
     rare = people(60)
     rare["hired"] = np.where(np.arange(60) < 3, "yes", "no")
@@ -48,14 +47,14 @@ def test_c_is_chosen_by_cross_validation():
 )
 def test_costs_fare_as_scikit_learn_says(division, class_weight, given, scoring):
     config = AuditConfig(seed=3).but(C="auto", class_weight=class_weight)
-    machine, tuning = tune(division.train, config, silent)
+    svm, tuning = tune(division.train, config, silent)
     folds = StratifiedKFold(5, shuffle=True, random_state=3)
     X, y = division.train.X, division.train.y
     for tried in tuning.grid[:3]:
         svc = SVC(C=tried.C, kernel="linear", class_weight=given)
         expected = cross_val_score(svc, X, y, cv=folds, scoring=scoring).mean()
         assert tried.accuracy == pytest.approx(expected)
-    assert machine.C in GRID
+    assert svm.C in GRID
 
 
 def test_rows_that_stay_together_are_tried_together():
@@ -84,30 +83,30 @@ def test_a_label_of_one_person_cannot_be_tried():
 
 
 def test_a_given_cost_is_not_tried(division):
-    machine, tuning = tune(division.train, AuditConfig(Machine()).but(C=3.0, gamma="auto"), silent)
-    assert (machine, tuning) == (Machine(3.0, gamma=0.25), None)
+    svm, tuning = tune(division.train, AuditConfig(SvmSettings()).but(C=3.0, gamma="auto"), silent)
+    assert (svm, tuning) == (SvmSettings(3.0, gamma=0.25), None)
 
 
 def test_the_machine_is_posed_on_rows_of_the_table(division):
-    training = trained(division, Machine(2.0), AuditConfig(max_nodes=7))
+    training = trained(division, SvmSettings(2.0), AuditConfig(max_nodes=7))
     assert training.max_nodes == 7
     np.testing.assert_array_equal(np.sort(np.concatenate(training.records)), division.split.train)
     for example, records in enumerate(training.records):
         assert (division.dataset.signs[records] == training.problem.y[example]).all()
     np.testing.assert_array_equal(training.problem.cost, 2.0)
     assert training.best.certificate.relative_gap <= 1e-9
-    weighted = trained(division, Machine(2.0, class_weight=(3.0, 0.5)), AuditConfig())
+    weighted = trained(division, SvmSettings(2.0, class_weight=(3.0, 0.5)), AuditConfig())
     np.testing.assert_array_equal(weighted.problem.cost, np.where(weighted.problem.y > 0, 6.0, 1.0))
     assert weighted.class_weights == ClassWeights(3.0, 0.5)
 
 
 def test_the_work_of_an_enumeration_is_bounded_unless_asked_otherwise(division, monkeypatch):
-    automatic = trained(division, Machine(), AuditConfig())
+    automatic = trained(division, SvmSettings(), AuditConfig())
     assert automatic.max_nodes == automatic.problem.affordable(WORK, FEWEST_NODES) >= FEWEST_NODES
-    monkeypatch.setattr(training_module, "WORK", 0.0)  # as on a table of any size
-    asked = {k: trained(division, Machine(), AuditConfig(k=k)).max_nodes for k in (1, 20, 100_000)}
+    monkeypatch.setattr(model_training, "WORK", 0.0)  # as on a table of any size
+    asked = {k: trained(division, SvmSettings(), AuditConfig(k=k)).max_nodes for k in (1, 20, 100_000)}
     assert asked == {1: FEWEST_NODES, 20: 20 * NODES_OF_MODEL, 100_000: ENOUGH_NODES}
-    assert trained(division, Machine(), AuditConfig(max_nodes=None)).max_nodes is None
+    assert trained(division, SvmSettings(), AuditConfig(max_nodes=None)).max_nodes is None
 
 
 def test_a_dataset_is_taken_as_it_is():

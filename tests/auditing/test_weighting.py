@@ -5,20 +5,20 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from hiring import checked, codes
-from imbalanced import imbalanced, undecidable
 from rich.console import Console
 from sklearn.svm import SVC
+from support.audits import checked, codes
+from support.tables import imbalanced, undecidable
 
 from fairenum import AuditConfig, Dataset, audit, load_dataset
-from fairenum.auditing.weighting import neglects_a_label, train_machine
-from fairenum.experiment import divide
-from fairenum.progress import silent
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.terminal import print_page
+from fairenum.auditing.preparing import neglects_a_label, train_svm
+from fairenum.enumeration.division import divide
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
+from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.wording.audit import findings
+from fairenum.report.audit_report import findings
+from fairenum.runtime.budget import silent
 
 PLAN = {"label": "outcome", "favourable": "ok", "sensitive": "sex"}
 audit_imbalanced = partial(audit, **PLAN, k=4, replications=50)
@@ -59,10 +59,10 @@ def test_the_rule_counts_rows_by_their_weights():
 
 
 @pytest.mark.parametrize("name", ["compas", "german", "ionosphere", "sonar"])
-def test_the_papers_tables_keep_the_plain_machine(name):
+def test_the_papers_tables_keep_the_plain_svm(name):
     division = divide(load_dataset(name))
-    training, _ = train_machine(division, AuditConfig(), silent)
-    assert training.machine.class_weight == "none"
+    training, _ = train_svm(division, AuditConfig(), silent)
+    assert training.svm.class_weight == "none"
     assert (training.class_weights.favourable, training.class_weights.unfavourable) == (1.0, 1.0)
     assert 0.4 < training.class_weights.plain_selection_rate < 0.9
 
@@ -76,7 +76,7 @@ SHARES = [0.9, 0.1, *(pytest.param(share, marks=pytest.mark.slow) for share in (
 def test_a_rare_label_leaves_a_model_that_decides_or_advice(share, signal, kind):
     document = checked(audit_imbalanced(imbalanced(share, kind=kind, signal=signal)))
     assert document.first.is_constant == bool(advice(document))
-    if document.config.machine.class_weight == "balanced":
+    if document.config.svm.class_weight == "balanced":
         assert "class_weighted" in codes(document)
         assert document.requested.class_weight == "auto"
     else:
@@ -112,7 +112,7 @@ def test_the_balanced_machine_is_the_one_that_is_audited():
 def test_a_rare_label_that_is_found_needs_no_weights():
     document = checked(audit_imbalanced(imbalanced(0.96, noise=0.1)))
     assert document.class_weights.plain_selection_rate > 0.95
-    assert document.config.machine.class_weight == "none"
+    assert document.config.svm.class_weight == "none"
     assert not document.first.is_constant
 
 
@@ -122,7 +122,7 @@ def test_the_weights_can_be_told():
     assert plain.class_weights.plain_selection_rate is None
     assert plain.first.scores.selection.selection_rate.value > 0.95
     told = checked(audit_imbalanced(table, class_weight=(1.0, 9.0)))
-    assert (told.config.machine.class_weight, told.class_weights.unfavourable) == ((1.0, 9.0), 9.0)
+    assert (told.config.svm.class_weight, told.class_weights.unfavourable) == ((1.0, 9.0), 9.0)
     assert told.first.scores.selection.selection_rate.value < 0.9
     assert "class_weighted" not in codes(told)
 
@@ -132,11 +132,11 @@ def test_c_is_chosen_for_the_machine_that_is_audited():
     seen = []
     division = divide(Dataset.from_frame(imbalanced(0.9), **PLAN))
     config = AuditConfig().but(C="auto")
-    training, tuning = train_machine(division, config, lambda stage, done, total: seen.append((stage, done)))
+    training, tuning = train_svm(division, config, lambda stage, done, total: seen.append((stage, done)))
     assert seen.count(("tune", 6)) == 2
-    assert training.machine.class_weight == "balanced"
-    balanced, alone = train_machine(division, config.but(class_weight="balanced"), silent)
-    assert (tuning, training.machine) == (alone, balanced.machine)
+    assert training.svm.class_weight == "balanced"
+    balanced, alone = train_svm(division, config.but(class_weight="balanced"), silent)
+    assert (tuning, training.svm) == (alone, balanced.svm)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -152,7 +152,7 @@ def test_where_nothing_can_be_decided_one_sentence_says_what_to_do(kernel):
     assert "class_weight='balanced' (--class-weight balanced)" in plain
 
 
-SELECTS = "without class weights the machine selects 100.0 % of the selection split"
+SELECTS = "without class weights the model selects 100.0 % of the selection split"
 ALIKE = "Model 1 decides all rows of the selection split alike: try"
 
 

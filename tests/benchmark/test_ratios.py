@@ -13,11 +13,11 @@ from statistics import median
 import pytest
 from threadpoolctl import threadpool_limits
 
-from fairenum.bench.benchmark import draw_problem
-from fairenum.bench.contest import enumerate_timed, paper_contestant, race, solver_contestant, svc_fit_seconds
-from fairenum.bench.growth import random_problem
-from fairenum.dataset import load_dataset
 from fairenum.enumeration.search import Limits
+from fairenum.research.benchmark import draw_problem
+from fairenum.research.growth import random_problem
+from fairenum.research.race import enumerate_timed, paper_contestant, race, solver_contestant, svc_fit_seconds
+from fairenum.tables import load_dataset
 
 
 @pytest.fixture(autouse=True)
@@ -144,8 +144,8 @@ def in_a_process_of_its_own(program, **environment):
 
 LARGE = """
 import json, resource
-from fairenum.bench.contest import enumerate_timed, solver_contestant, svc_fit_seconds
-from fairenum.bench.growth import random_problem
+from fairenum.research.race import enumerate_timed, solver_contestant, svc_fit_seconds
+from fairenum.research.growth import random_problem
 from fairenum.enumeration.search import Limits
 
 path = solver_contestant("path")
@@ -167,8 +167,8 @@ def test_twenty_thousand_examples_take_at_most_two_fits_and_two_gigabytes():
 
 FIRST_RUN = """
 import json, time
-from fairenum.bench.contest import enumerate_timed, solver_contestant
-from fairenum.bench.growth import random_problem
+from fairenum.research.race import enumerate_timed, solver_contestant
+from fairenum.research.growth import random_problem
 from fairenum.enumeration.search import Limits
 
 started = time.process_time()

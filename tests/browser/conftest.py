@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from samples import METRIC, audit, full, gap, near, scored, with_model
+from support.documents import METRIC, audit, full, gap, near, scored, with_model
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.scores import ChangedEstimate
-from fairenum.rendering.html import to_html
+from fairenum.render.html import to_html
 from fairenum.report import page
 
 MODELS, SELECTED = 40, 3
@@ -42,9 +42,9 @@ def document() -> AuditDocument:
         attack=whole.attack,
         baselines=whole.baselines,
         explanation=whole.explanation,
-        range=whole.range,
+        parity_range=whole.parity_range,
         multiplicity=whole.multiplicity,
-        arbitrariness=whole.arbitrariness,
+        ambiguity=whole.ambiguity,
     )
     for rank in range(1, MODELS + 1):
         origin = "guided" if rank > MODELS - 5 else "exact"

@@ -1,9 +1,9 @@
 """What axe-core finds in the page: nothing serious, light or dark, wide or narrow."""
 
 import pytest
-from samples import audit, saved
+from support.documents import audit, saved
 
-from fairenum.rendering.html import to_html
+from fairenum.render.html import to_html
 from fairenum.report import page as report_page
 
 GRAVE = ("serious", "critical")

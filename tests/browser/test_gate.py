@@ -6,8 +6,7 @@ import threading
 
 import pytest
 from browser.conftest import FLAGS, PROGRAMS
-from explored import open_applicants
-from served import served
+from support.explorations import open_applicants, served
 
 ATTACK = """
 <!doctype html><title>evil</title><a id="link" href="ADDRESS">look</a>
@@ -50,7 +49,7 @@ class Evil(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def browser(chromium):
-    """A browser that takes a name of somebody else for this machine."""
+    """A browser that takes a name of somebody else for this svm."""
     program = next(filter(None, map(shutil.which, PROGRAMS)))
     flags = [*FLAGS, "--host-resolver-rules=MAP evil.example 127.0.0.1"]
     found = chromium.browser_type.launch(executable_path=program, args=flags)

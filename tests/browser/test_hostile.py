@@ -1,15 +1,15 @@
 """Hostile names, labels and cells are shown as text, and nothing in them runs."""
 
 import pytest
-from hostile import FORMULAS, MARKUP
-from samples import HELD, audit, scored, with_model
+from support.documents import HELD, audit, scored, with_model
+from support.fuzzing.hostile import FORMULAS, MARKUP
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Caution
 from fairenum.document.header import SolverVersion
 from fairenum.document.models import Example, GroupDisagreement, LeftOut
-from fairenum.rendering.html import to_html
-from fairenum.rendering.text import plain
+from fairenum.render.html import to_html
+from fairenum.render.text import plain
 from fairenum.report import page as report_page
 
 HOSTILE = (*MARKUP, "\u202egnp.exe\u202c", FORMULAS[0], "x" * 10_000, "👩🏽‍🚀 \U0001f1fa\U0001f1f8")

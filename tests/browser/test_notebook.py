@@ -3,7 +3,7 @@
 import queue
 
 import pytest
-from explored import open_applicants
+from support.explorations import open_applicants
 
 HOST = """async ([module, style]) => {
   const handlers = [];
@@ -25,7 +25,7 @@ HOST = """async ([module, style]) => {
 @pytest.fixture
 def notebook(chromium, monkeypatch):
     """A page that does for the widget what a notebook does: carry messages to and fro."""
-    from fairenum.server.widget import ExplorationWidget
+    from fairenum.explore.notebook import ExplorationWidget
 
     exploration, replies = open_applicants(), queue.Queue()
     widget = ExplorationWidget(exploration)

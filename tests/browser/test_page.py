@@ -5,14 +5,15 @@ import re
 
 import numpy as np
 import pytest
-from samples import METRIC, in_use, saved, scored
+from support.documents import METRIC, in_use, saved, scored
 
-from fairenum.document.audit import AuditDocument
-from fairenum.document.machine import Tolerances
-from fairenum.rendering.html import to_html
-from fairenum.report import compare
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.fairest import CandidateScores, Mark
+from fairenum.render.html import to_html
+from fairenum.render.page import Column
+from fairenum.report import compare, models_section
 from fairenum.report import page as report_page
-from fairenum.selection import Mark, Standing
 
 
 def current(page) -> str:
@@ -41,6 +42,16 @@ def test_a_click_on_a_mark_selects_its_row_and_the_other_way_round(show, html):
     page.locator("#model-4 td").first.click()
     assert current(page) == "model-4"
     assert "4" in now(page)
+
+
+def test_a_column_more_moves_no_other(show, document, monkeypatch):
+    odd = Column("odd", "odd", lambda model: str(model.rank % 2))
+    before = show(to_html(report_page(document)), anchor="#model-9").locator("#readout").inner_text()
+    monkeypatch.setattr(models_section, "TRAINED", (odd, *models_section.TRAINED))
+    page = show(to_html(report_page(document)), anchor="#model-9")
+    assert page.locator("#readout").inner_text() == before
+    page.locator(".heads [data-key=odd] button").click()
+    assert shown(page)[:3] == [2, 4, 6]
 
 
 def test_the_keyboard_moves_through_marks_and_rows(show, html):
@@ -153,11 +164,11 @@ def moved(page, name: str, value: int) -> float:
     return value / 100 * float(slider.get_attribute("data-most"))
 
 
-def stands(document: AuditDocument) -> Standing:
+def stands(document: AuditDocument) -> CandidateScores:
     """How the models stand against the model in use."""
     scores = [model.scores.selection for model in document.models]
     own = document.incumbent.scores.selection
-    return Standing(
+    return CandidateScores(
         objective_ratio=np.array([model.objective_ratio for model in document.models]),
         performance=np.array([one.performance.value for one in scores]),
         gap=np.array([one.gap(METRIC).value for one in scores]),

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from loans import OPTIONS, write_loans
-from saved import OLD
+from support.saved_runs import SMALL
+from support.tables import OPTIONS, write_loans
 
 from fairenum import cli
-from fairenum.cli import progress
+from fairenum.cli import progress_bar
 from fairenum.document.choice import GapChange
 from fairenum.document.files import load, save
 from fairenum.document.terms import Verdict
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def fairenum(folder, capsys, monkeypatch):
     """Run a command line in this process."""
-    monkeypatch.setattr(progress, "LONG", 1000.0)  # a busy machine is no first run
+    monkeypatch.setattr(progress_bar, "LONG", 1000.0)  # a busy machine is no first run
 
     def run(*arguments: str) -> Ended:
         code = cli.run(list(arguments))
@@ -89,7 +89,7 @@ def loans(folder):
 @pytest.fixture
 def run(folder):
     """A saved audit in the folder, in which the holdout calls model 2 fairer."""
-    document = load(OLD)
+    document = load(SMALL)
     change = Estimate(-0.05, -0.07, -0.03)
     gap = "demographic_parity_difference"
     claim = GapChange("sex", gap, True, Estimate(0.2), Estimate(0.15), change, 0.96, Verdict.FAIRER)

@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from loans import OPTIONS
+from support.tables import OPTIONS
 
-from fairenum.cli.exit import Exit
-from fairenum.document.attack import AttackDocument
+from fairenum.cli.streams import Exit
+from fairenum.document.attack_document import AttackDocument
 from fairenum.document.files import load, load_as, parse
 
 TABLE = OPTIONS[:6]
@@ -110,7 +110,7 @@ def test_an_interrupt_before_the_first_trial_keeps_the_audit(fairenum, loans, fo
     def interrupt(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fairenum.auditing.robustness.simulate", interrupt)
+    monkeypatch.setattr("fairenum.attack.simulation.simulate", interrupt)
     ended = fairenum("audit", loans, *OPTIONS, "--attack")
     assert (ended.code, ended.err) == (Exit.PARTIAL, "")
     saved = load(folder / "fairenum-loans.json")

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from loans import OPTIONS
+from support.tables import OPTIONS
 
 from fairenum import AuditResult
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import load_as, parse
 
 

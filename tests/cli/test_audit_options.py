@@ -4,12 +4,12 @@ from typing import get_args
 
 import pandas as pd
 import pytest
-from loans import OPTIONS
+from support.tables import OPTIONS
 
 from fairenum import AuditConfig
 from fairenum.cli.audit import audit
-from fairenum.cli.options import METRICS
-from fairenum.document.audit import Requested
+from fairenum.cli.shared_options import METRICS
+from fairenum.document.audit_document import Requested
 from fairenum.document.files import parse
 from fairenum.document.terms import Gap
 
@@ -132,7 +132,7 @@ def test_c_may_be_chosen_by_cross_validation(fairenum, loans):
     assert document.requested == Requested(
         C="auto", gamma="scale", max_nodes="auto", performance="auto", class_weight="auto", patience="auto"
     )
-    assert document.config.machine.C in [tried.C for tried in document.tuning.grid]
+    assert document.config.svm.C in [tried.C for tried in document.tuning.grid]
 
 
 def test_models_may_be_judged_by_another_measure_at_an_equal_rate(fairenum, loans):
@@ -243,9 +243,9 @@ def test_tab_is_a_delimiter(fairenum, folder, loans):
 )
 def test_class_weights_are_a_word_or_two_numbers(fairenum, loans, typed, resolved):
     document = printed(fairenum("audit", loans, *OPTIONS, "--class-weight", typed, "--json", "-"))
-    assert document.config.machine.class_weight == resolved
+    assert document.config.svm.class_weight == resolved
     assert document.requested.class_weight == ("auto" if typed == "auto" else resolved)
-    assert AuditConfig().machine.class_weight == "auto"
+    assert AuditConfig().svm.class_weight == "auto"
 
 
 @pytest.mark.parametrize(

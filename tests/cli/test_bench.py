@@ -4,14 +4,14 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from saved import REPORTS
+from support.saved_runs import REPORTS
 
 from fairenum import cli
-from fairenum.bench import contest, growth, scale
-from fairenum.bench.point import take
-from fairenum.bench.scale import Plan
-from fairenum.document.bench import BenchDocument, RaceResult
 from fairenum.document.files import load_as, parse, save
+from fairenum.document.research_documents import BenchDocument, RaceResult
+from fairenum.research import growth, race
+from fairenum.research.growth import Plan
+from fairenum.research.growth_point import take
 
 QUICK = ["bench", "sonar", "--rows", "40", "-k", "3", "--solver", "path", "--no-growth"]
 
@@ -23,8 +23,8 @@ def run(*arguments):
 @pytest.fixture(autouse=True)
 def one_rough_lap(monkeypatch):
     """Nothing here depends on how long anything takes."""
-    monkeypatch.setattr(contest, "LAPS", 1)
-    monkeypatch.setattr(contest, "YARDSTICK_SECONDS", 1e-9)
+    monkeypatch.setattr(race, "LAPS", 1)
+    monkeypatch.setattr(race, "YARDSTICK_SECONDS", 1e-9)
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_growth_is_plotted_over_all_three_axes():
 
 def test_the_growth_study_reaches_the_document(monkeypatch):
     plan = Plan("fit", ("fairenum", "SVC"), "n", (20, 40, 80), fixed={"d": 3})
-    monkeypatch.setattr(scale, "STUDY", (plan,))
-    monkeypatch.setattr(scale, "taken_by", take)
+    monkeypatch.setattr(growth, "STUDY", (plan,))
+    monkeypatch.setattr(growth, "taken_by", take)
     document = parse(run("--scale", "--json", "-").stdout.encode(), "run")
     assert [(one.name, one.sizes, one.fixed) for one in document.scale] == [
         ("fairenum", (20, 40, 80), {"d": 3}),

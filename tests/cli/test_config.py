@@ -1,7 +1,7 @@
 """The configuration file: where it is found, that the command line wins, and what is refused."""
 
 import pytest
-from loans import OPTIONS
+from support.tables import OPTIONS
 
 from fairenum.document.files import parse
 
@@ -43,7 +43,7 @@ def test_options_of_a_file_are_used_and_part_of_the_result(fairenum, loans, fold
 def test_the_command_line_wins_over_the_file_and_the_file_over_the_default(fairenum, loans, folder):
     (folder / "fairenum.toml").write_text(PLAIN)
     config = resolved(fairenum("audit", loans, "--json", "-", "-k", "3", "--drop", "debt"))
-    assert (config.k, config.reading.drop, config.machine.C, config.eps) == (3, ("debt",), 0.5, 0.05)
+    assert (config.k, config.reading.drop, config.svm.C, config.eps) == (3, ("debt",), 0.5, 0.05)
 
 
 def test_a_section_of_pyproject_will_do(fairenum, loans, folder):

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from fairenum import cli
 from fairenum.cli.datasets import datasets
-from fairenum.dataset import list_datasets
+from fairenum.tables import list_datasets
 
 
 def test_the_list_is_one_readable_table_within_80_columns():

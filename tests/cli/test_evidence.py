@@ -4,11 +4,11 @@ import sys
 import zipfile
 
 import pytest
-from decided import decided_frame
-from loans import OPTIONS
+from support.decisions import decided_frame
+from support.tables import OPTIONS
 
 from fairenum.evidence.archive import packed
-from fairenum.report.wording.tables import MEASURED, TABLES
+from fairenum.report.evidence_words import MEASURED, TABLES
 
 ONE = [*OPTIONS, "-k", "1"]  # model 1 alone, which may always be exported
 HANDED = ["--tables", "tables", "--xlsx", "tables.xlsx", "--evidence", "audit.zip"]

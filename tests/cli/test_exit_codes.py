@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
-from loans import OPTIONS
-from samples import audit, in_use, near, scored
+from support.documents import audit, in_use, near, scored
+from support.tables import OPTIONS
 
 from fairenum import cli
-from fairenum.budget import Budget
-from fairenum.cli import progress
-from fairenum.cli.exit import Exit
+from fairenum.cli import progress_bar
+from fairenum.cli.streams import Exit
 from fairenum.document.files import load, parse, save
-from fairenum.progress import Estimate
+from fairenum.runtime.budget import Budget, Estimate
 
 LABEL = ["--label", "approved", "--favourable", "yes"]
 SMALL = ["--split", "250,25,25"]
@@ -214,7 +213,7 @@ def test_an_interrupt_while_listing_models_saves_what_there_is(fairenum, loans, 
         if stage == "enumerate" and done == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(progress, "_bar", lambda: nullcontext((interrupt, print)))
+    monkeypatch.setattr(progress_bar, "_bar", lambda: nullcontext((interrupt, print)))
     ended = fairenum("audit", loans, *OPTIONS, "--junit", "j.xml")
     assert ended.code == Exit.PARTIAL
     assert "\nInterrupted: " in ended.out
@@ -294,16 +293,16 @@ def test_completion_knows_commands_options_and_datasets(program):
 
 
 def test_a_long_wait_for_the_first_model_is_explained(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "LONG", 0.01)
-    with progress.shown_progress(quiet=False) as report:
+    monkeypatch.setattr(progress_bar, "LONG", 0.01)
+    with progress_bar.shown_progress(quiet=False) as report:
         report("tune", 1, 2)
         report("enumerate", 0, None)
         report("enumerate", 0, 5)
         time.sleep(0.2)
         report("enumerate", 1, 5)
         report("score", 0, None)
-    assert capsys.readouterr().err == progress.FIRST_MODEL + "\n"
-    with progress.shown_progress(quiet=False) as report:
+    assert capsys.readouterr().err == progress_bar.FIRST_MODEL + "\n"
+    with progress_bar.shown_progress(quiet=False) as report:
         report("enumerate", 0, None)
         report("enumerate", 1, 5)
         time.sleep(0.1)
@@ -312,7 +311,7 @@ def test_a_long_wait_for_the_first_model_is_explained(capsys, monkeypatch):
 
 def test_a_terminal_sees_a_bar_and_a_pipe_does_not(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress.shown_progress(quiet=False) as report:
+    with progress_bar.shown_progress(quiet=False) as report:
         report("enumerate", 2, 5)
         time.sleep(0.2)
     assert "listing models" in capsys.readouterr().err
@@ -333,10 +332,10 @@ def test_no_path_of_this_machine_is_shown(fairenum, saved_run):
     ],
 )
 def test_a_long_run_says_beforehand_what_it_will_take(capsys, seconds, limit, words):
-    with progress.shown_progress(quiet=False, budget=Budget(limit)) as shown:
+    with progress_bar.shown_progress(quiet=False, budget=Budget(limit)) as shown:
         shown.expect(Estimate(seconds, 5e8))
     assert capsys.readouterr().err.startswith(words)
-    assert bool(words) == (seconds > progress.LONG_RUN)
+    assert bool(words) == (seconds > progress_bar.LONG_RUN)
 
 
 def test_a_limit_on_the_whole_run_is_told_in_the_report(fairenum, loans, folder):

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from loans import OPTIONS
 from sklearn.linear_model import LogisticRegression
+from support.tables import OPTIONS
 
 from fairenum import AuditResult, audit
 from fairenum.document.files import load, save
@@ -56,18 +56,18 @@ def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, sav
     person = ("--values", "income=0.1,town=Bath,debt=0.2", "--data", loans)
     found = json.loads(fairenum("explain", str(saved_run), *person, "--json", "-").out)["tolerance"]
     live = audit(loans, "approved", "yes", "sex", config=document.config.but(reading=Reading(), prices=False))
-    told = live.explain({"income": 0.1, "town": "Bath", "debt": 0.2}).tolerance
+    told = live.explain({"income": 0.1, "town": "Bath", "debt": 0.2}).flip_price
     assert (found["low"], found["high"]) == pytest.approx((told.low, told.high))
     assert found["values"]["low_bound"] == pytest.approx(told.values.low_bound)
-    assert found["machine"]["weights"][0]["feature"] == told.machine.weights[0].feature
-    assert [one["row"] for one in found["machine"]["examples"]] == [one.row for one in told.machine.examples]
+    assert found["svm"]["weights"][0]["feature"] == told.svm.weights[0].feature
+    assert [one["row"] for one in found["svm"]["examples"]] == [one.row for one in told.svm.examples]
     shown = " ".join(fairenum("explain", str(saved_run), *person).out.split())
     assert "The nearest model that decides otherwise" in shown
     assert "Over all models within 5 % the decision value lies between" in shown
 
 
 def test_an_examined_row_has_the_price_of_the_run(fairenum, saved_run, loans):
-    priced = load(saved_run).arbitrariness.priced
+    priced = load(saved_run).ambiguity.priced
     place = next(place for place, high in enumerate(priced.high) if high is not None)
     ended = fairenum("explain", str(saved_run), "--row", str(priced.rows[place]), "--data", loans, "--json", "-")
     found = json.loads(ended.out)["tolerance"]
@@ -77,7 +77,7 @@ def test_an_examined_row_has_the_price_of_the_run(fairenum, saved_run, loans):
 def test_a_redacted_run_names_no_row(fairenum, saved_run, loans, folder):
     save(load(saved_run).redacted(), "redacted.json")
     person = ("--values", "income=0.1,town=Bath", "--data", loans, "--json", "-")
-    found = json.loads(fairenum("explain", "redacted.json", *person).out)["tolerance"]["machine"]
+    found = json.loads(fairenum("explain", "redacted.json", *person).out)["tolerance"]["svm"]
     assert found["dropped"] > 0
     assert found["examples"] == []
 
@@ -161,11 +161,11 @@ def test_a_model_in_use_given_in_python_is_not_asked_again(folder, fairenum, loa
     assert "the model in use was given to this run in Python, and a saved run does not hold it" in ended.err
 
 
-def test_an_old_run_is_refused(fairenum, saved_run, folder):
-    save(load(saved_run).but(anatomy=None), "old.json")
-    ended = fairenum("explain", "old.json", "--values", "income=1")
+def test_a_run_without_weights_is_refused(fairenum, saved_run, folder):
+    save(load(saved_run).but(anatomy=None), "bare.json")
+    ended = fairenum("explain", "bare.json", "--values", "income=1")
     assert (ended.code, ended.out) == (2, "")
-    assert "an older version made it; run the audit again" in ended.err
+    assert "holds no weights; run the audit again" in ended.err
 
 
 def test_flips_are_written_as_a_table(fairenum, loans, folder):

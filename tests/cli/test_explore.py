@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loans import write_loans
-from served import Visitor, token
+from support.explorations import Visitor, token
+from support.tables import write_loans
 
-from fairenum.exploration.record import Record
+from fairenum.explore.record_file import Record
 
 OPTIONS = ["--label", "approved", "--favourable", "yes", "--sensitive", "sex", "--replications", "50"]
 RECORD = "fairenum-loans-decision.jsonl"
@@ -183,7 +183,7 @@ def test_options_of_a_file_are_taken_and_those_of_an_audit_alone_left_aside(expl
 )
 def test_a_mistake_is_one_line(fairenum, loans, monkeypatch, arguments, told):
     for wait in ("HOLD", "LINGER"):  # nobody comes to look
-        monkeypatch.setattr(f"fairenum.server.serving.{wait}", 0.0)
+        monkeypatch.setattr(f"fairenum.explore.server.{wait}", 0.0)
     ended = fairenum("explore", *arguments, "--no-browser")
     assert ended.code == 2
     assert ended.err.startswith("error: ")
@@ -201,7 +201,7 @@ def test_a_port_that_is_taken_is_named(fairenum, loans):
 
 
 def test_a_record_goes_on_under_its_own_options_alone(explored, fairenum, monkeypatch):
-    monkeypatch.setattr("fairenum.server.serving.LINGER", 0.0)
+    monkeypatch.setattr("fairenum.explore.server.LINGER", 0.0)
     with explored():
         in_use = fairenum("explore", "loans.csv", "--no-browser")
         assert in_use.code == 2

@@ -9,10 +9,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from loans import OPTIONS
+from support.tables import OPTIONS
 
 from fairenum.__main__ import main
-from fairenum.cli.exit import Exit
+from fairenum.cli.streams import Exit
 from fairenum.document.files import load, write_atomically
 from fairenum.errors import ResultError
 

@@ -5,13 +5,13 @@ import os
 
 import pandas as pd
 import pytest
-from fuzzed import listing
-from fuzzers import FUZZERS, fuzzed
-from hostile import TEXTS, steers
-from loans import OPTIONS, write_loans
+from support.fuzzing.fuzzers import FUZZERS, fuzzed
+from support.fuzzing.hostile import TEXTS, steers
+from support.fuzzing.running import listing
+from support.tables import OPTIONS, write_loans
 
-from fairenum import cli
-from fairenum.cli.config import RUNS, WRITES
+from fairenum.cli import audit, explore
+from fairenum.cli.config_file import RUNS, WRITES
 from fairenum.cli.outputs import check_folder, check_target, check_workbook
 from fairenum.document.files import load, save
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_found_writes_and_runs_nothing(fairenum, loans, folder, n
 
 def test_every_option_that_names_a_place_to_write_to_is_among_those_that_a_found_file_cannot_set():
     checks = (check_target, check_folder, check_workbook)
-    for command in (cli.audit.audit, cli.explore.explore):
+    for command in (audit.audit, explore.explore):
         named = {option.name for option in command.params if getattr(option, "callback", None) in checks}
         assert named <= WRITES
 
@@ -180,7 +180,7 @@ def test_what_cannot_be_shown_leaves_nothing_behind(fairenum, run, folder, monke
     def fail(*_):
         raise RuntimeError("cannot")
 
-    monkeypatch.setattr(f"fairenum.rendering.{form}.to_{form}", fail)
+    monkeypatch.setattr(f"fairenum.render.{form}.to_{form}", fail)
     before = listing(folder)
     ended = fairenum("report", run, "--json", "a.json", f"--{form}", "a", "--tables", "t")
     assert (ended.code, ended.out) == (70, "")

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from decided import decided_frame
+from support.decisions import decided_frame
 
-from fairenum.cli.exit import Exit
 from fairenum.cli.measure import measure
+from fairenum.cli.streams import Exit
 from fairenum.document.files import load
-from fairenum.document.measure_config import READ, MeasureConfig
+from fairenum.document.measure_document import READ, MeasureConfig
 
 MEASURE = ("measure", "people.csv", "--decision", "hired", "--sensitive", "sex")
 NAME = "fairenum-people-measured.json"

@@ -4,12 +4,12 @@ import resource
 from pathlib import Path
 
 import pytest
-from saved import REPORTS
+from support.saved_runs import REPORTS
 
-from fairenum.document import reproduction
+from fairenum.document import research_documents
 from fairenum.document.files import load, load_as, parse, to_json
-from fairenum.document.reproduction import ReproductionDocument
-from fairenum.report.reproduction import rendered
+from fairenum.document.research_documents import ReproductionDocument
+from fairenum.report.paper_page import rendered
 
 ATTACK = str(REPORTS / "injection.json")
 SMALL = ["reproduce", "sonar", "--quick", "--splits", "1", "--jobs", "1"]
@@ -18,8 +18,10 @@ SMALL = ["reproduce", "sonar", "--quick", "--splits", "1", "--jobs", "1"]
 @pytest.fixture(autouse=True)
 def no_time_for_the_paper(monkeypatch):
     """The paper's own algorithm runs by the clock, and nothing here depends on it."""
-    quick = reproduction.Plan.quick
-    monkeypatch.setattr(reproduction.Plan, "quick", classmethod(lambda _, seed=0: quick(seed).but(printed_seconds=0.1)))
+    quick = research_documents.Plan.quick
+    monkeypatch.setattr(
+        research_documents.Plan, "quick", classmethod(lambda _, seed=0: quick(seed).but(printed_seconds=0.1))
+    )
 
 
 def test_page_markdown_figures_and_run_go_into_one_folder(fairenum, folder):

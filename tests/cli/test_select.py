@@ -4,11 +4,11 @@ import shlex
 from contextlib import nullcontext
 
 import pytest
-from loans import OPTIONS
-from saved import REPORTS
+from support.saved_runs import REPORTS
+from support.tables import OPTIONS
 
-from fairenum.cli import progress
-from fairenum.document.audit import AuditDocument
+from fairenum.cli import progress_bar
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import load, load_as, parse, save
 
 EXPORT = ("--unconfirmed", "--export", "m.skops")
@@ -126,7 +126,7 @@ def test_an_interrupt_while_models_are_listed_again_saves_nothing(fairenum, save
         if stage == "enumerate" and done == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(progress, "_bar", lambda: nullcontext((interrupt, print)))
+    monkeypatch.setattr(progress_bar, "_bar", lambda: nullcontext((interrupt, print)))
     data = str(saved_run.with_name("loans.csv"))
     ended = fairenum("select", str(saved_run), "--export", "m.skops", "--data", data)
     assert (ended.code, ended.out, ended.err.strip()) == (130, "", "interrupted; nothing was saved")

@@ -4,7 +4,7 @@ import re
 import runpy
 
 import pytest
-from fenced import DOCUMENTS, LANGUAGES, NAMES, ROOT, blocks, prepare, read_commands, run_block
+from support.documentation import DOCUMENTS, LANGUAGES, NAMES, ROOT, blocks, prepare, read_commands, run_block
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)

@@ -1,7 +1,7 @@
 """The blocks of the documentation that take long."""
 
 import pytest
-from fenced import DOCUMENTS, NAMES, blocks, prepare, run_block
+from support.documentation import DOCUMENTS, NAMES, blocks, prepare, run_block
 
 pytestmark = pytest.mark.slow
 

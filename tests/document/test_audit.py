@@ -1,13 +1,13 @@
 """The document of an audit: what follows from it, and what is left when rows are not to be told."""
 
 import pytest
-from samples import ARBITRARY, audit, possible
-from versions import read
+from support.documents import AMBIGUOUS, audit, possible
+from support.saved_runs import read
 
 from fairenum.document.coherence import refuse_contradictions
 from fairenum.document.files import to_json
+from fairenum.document.flip_facts import Extent
 from fairenum.document.models import LeftOut
-from fairenum.document.possible import Extent
 
 
 def test_what_follows_from_the_document():
@@ -45,13 +45,13 @@ def test_a_redacted_document_holds_nothing_of_single_rows():
 @pytest.mark.parametrize(
     "wrong",
     [
-        ARBITRARY.but(priced=ARBITRARY.priced.but(low=(0.1,))),
-        ARBITRARY.but(priced=ARBITRARY.priced.but(groups={"age": (0, 1, 2)})),
-        ARBITRARY.but(priced=ARBITRARY.priced.but(groups={"sex": (0, 1, 1)})),
-        ARBITRARY.but(curve=()),
-        ARBITRARY.but(by_column={"age": ARBITRARY.by_column["age"].but(groups=())}),
-        ARBITRARY.but(discrepancy=ARBITRARY.discrepancy.but(rank=99)),
-        ARBITRARY.but(curve=tuple(point.but(groups=()) for point in ARBITRARY.curve)),
+        AMBIGUOUS.but(priced=AMBIGUOUS.priced.but(low=(0.1,))),
+        AMBIGUOUS.but(priced=AMBIGUOUS.priced.but(groups={"age": (0, 1, 2)})),
+        AMBIGUOUS.but(priced=AMBIGUOUS.priced.but(groups={"sex": (0, 1, 1)})),
+        AMBIGUOUS.but(curve=()),
+        AMBIGUOUS.but(by_column={"age": AMBIGUOUS.by_column["age"].but(groups=())}),
+        AMBIGUOUS.but(discrepancy=AMBIGUOUS.discrepancy.but(rank=99)),
+        AMBIGUOUS.but(curve=tuple(point.but(groups=()) for point in AMBIGUOUS.curve)),
     ],
     ids=[
         "a price is missing",
@@ -64,9 +64,9 @@ def test_a_redacted_document_holds_nothing_of_single_rows():
     ],
 )
 def test_rows_and_curves_that_are_not_whole_are_refused(wrong):
-    refuse_contradictions(audit().but(arbitrariness=ARBITRARY))
-    with pytest.raises(ValueError, match=r"\$\.arbitrariness"):
-        refuse_contradictions(audit().but(arbitrariness=wrong))
+    refuse_contradictions(audit().but(ambiguity=AMBIGUOUS))
+    with pytest.raises(ValueError, match=r"\$\.ambiguity"):
+        refuse_contradictions(audit().but(ambiguity=wrong))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,6 @@ def test_rows_and_curves_that_are_not_whole_are_refused(wrong):
     ids=["no such column", "losses that fall", "no loss", "found beyond what is proven"],
 )
 def test_bounds_that_cannot_be_are_refused(wrong):
-    refuse_contradictions(audit().but(range=possible()))
+    refuse_contradictions(audit().but(parity_range=possible()))
     with pytest.raises(ValueError, match="range"):
-        refuse_contradictions(audit().but(range=wrong))
+        refuse_contradictions(audit().but(parity_range=wrong))

@@ -3,20 +3,18 @@
 from typing import get_args
 
 import pytest
-from samples import ARBITRARY
-from versions import read
+from support.documents import AMBIGUOUS
+from support.saved_runs import read
 
-from fairenum.document.audit import AuditDocument
-from fairenum.document.cautions import NOTABLE_DIFFERENCE, cautions, unseen_difference
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import NOTABLE_DIFFERENCE, cautions, entries, unseen_difference
 from fairenum.document.choice import Caution, GapChange, GuardCheck
 from fairenum.document.consequences import NOTABLE_GROWTH, NOTABLE_LOSS, NOTABLE_MOVE
-from fairenum.document.incumbent import Incumbent
-from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, MarginTies
-from fairenum.document.remark import Remark
-from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
-from fairenum.document.spending import CutStage, Spending
-from fairenum.document.table import Regrouped, SplitOrigin, WeightFacts
-from fairenum.document.terms import CautionCode, RemarkKind, Verdict
+from fairenum.document.feature_facts import Alone, GroupTell, Lookalike, Screening
+from fairenum.document.header import CutStage, Spending
+from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, Incumbent, MarginTies
+from fairenum.document.table_facts import Regrouped, Remark, SplitOrigin, WeightFacts
+from fairenum.document.terms import RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
 from fairenum.document.value import Estimate, Parts
 
@@ -195,7 +193,7 @@ CHANGES = {
     Caution("incumbent_copies"): in_use(copies=("town",)),
     Caution("incumbent_undecided"): in_use(undecided=1),
     Caution("arbitrary_gap", COLUMN): calm().but(
-        arbitrariness=ARBITRARY.but(by_column={COLUMN: ARBITRARY.by_column["age"]})
+        ambiguity=AMBIGUOUS.but(by_column={COLUMN: AMBIGUOUS.by_column["age"]})
     ),
     Caution("small_group", "Female"): with_group(1, is_small=True),
     Caution("few_trials", INTERSECTION): with_part("config", min_group_size=4),
@@ -234,7 +232,6 @@ CHANGES = {
     Caution("few_predictors"): with_part("enumeration", ties=MarginTies(6, 5)),
     Caution("order"): with_model(2, is_order_certified=False),
 }
-OLD = ("other_column",)  # codes that runs of before may hold
 
 
 def test_nothing_calls_for_no_caution():
@@ -243,7 +240,7 @@ def test_nothing_calls_for_no_caution():
 
 
 def test_every_code_is_tried():
-    assert [caution.code for caution in CHANGES] == [code for code in get_args(CautionCode) if code not in OLD]
+    assert [caution.code for caution in CHANGES] == [*entries(AuditDocument)]
 
 
 @pytest.mark.parametrize("caution", CHANGES, ids=lambda caution: caution.code)
@@ -313,13 +310,13 @@ def test_both_splits_are_looked_at():
 
 
 def test_the_difference_that_can_go_unseen_is_the_largest_of_model_1_in_the_primary_column():
-    assert unseen_difference(low_power(0.3)) == 0.3
-    assert unseen_difference(calm().but(group_tables=())) is None
+    assert unseen_difference(low_power(0.3), COLUMN) == 0.3
+    assert unseen_difference(calm().but(group_tables=()), COLUMN) is None
     others = tuple(table for table in low_power(0.3).group_tables if (table.rank, table.column) != (1, COLUMN))
-    assert unseen_difference(calm().but(group_tables=others)) is None
+    assert unseen_difference(calm().but(group_tables=others), COLUMN) is None
 
 
-def test_a_run_of_version_01_gets_codes_too_and_facts_about_the_search_are_the_last():
+def test_facts_about_the_search_are_the_last():
     assert [caution.code for caution in cautions(read("audit"))] == [
         "not_confirmed",
         "wider_gap",

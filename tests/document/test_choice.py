@@ -1,7 +1,7 @@
 """What a choice says about itself."""
 
 import pytest
-from versions import read
+from support.saved_runs import read
 
 from fairenum.document.choice import reason_for
 from fairenum.document.terms import Verdict

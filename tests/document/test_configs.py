@@ -5,14 +5,14 @@ from typing import get_type_hints
 
 import pytest
 
-from fairenum.document.attack_config import AttackConfig, budget
+from fairenum.document.attack_document import AttackConfig, budget
 from fairenum.document.audit_config import AuditConfig, AuditOptions
-from fairenum.document.machine import Machine, Tolerances
-from fairenum.document.measure_config import MeasureConfig
-from fairenum.document.performance import PerformanceMeasure
-from fairenum.document.ranges import NUMBERS, WHOLE
+from fairenum.document.measure_document import MeasureConfig
+from fairenum.document.options import NUMBERS, WHOLE
 from fairenum.document.reading import Reading
-from fairenum.document.reproduction import Plan
+from fairenum.document.research_documents import Plan
+from fairenum.document.terms import PerformanceMeasure
+from fairenum.document.training import SvmSettings, Tolerances
 from fairenum.errors import ConfigError
 
 HUGE = 10**400
@@ -66,7 +66,7 @@ HUGE = 10**400
             {"max_nodes": 0},
             "'max_nodes' must be a whole number of at least 1 and at most 1000000000 or None or auto, not 0",
         ),
-        ({"machine": "svm"}, "'machine' must be a Machine, not 'svm'"),
+        ({"svm": "linear"}, "'svm' must be a SvmSettings, not 'linear'"),
         (
             {"max_accuracy_drops": 0.1},
             "an audit has no option 'max_accuracy_drops'; did you mean 'max_performance_drop'",
@@ -81,7 +81,7 @@ HUGE = 10**400
         ({"kernal": "rbf"}, "an audit has no option 'kernal'; did you mean 'kernel'"),
         (
             {"zzz": 1},
-            "an audit has no option 'zzz'; there are machine, reading, C, .*, rows, .*, tidy_groups, .*, k, .*",
+            "an audit has no option 'zzz'; there are svm, reading, C, .*, rows, .*, tidy_groups, .*, k, .*",
         ),
     ],
 )
@@ -101,8 +101,8 @@ def test_bad_options_of_an_audit_are_refused_by_name(options, message):
         ({"confidence": 0.4}, "'confidence' must be a number of at least 0.5"),
         ({"C": "auto"}, "'C' must be a positive number, not 'auto'"),
         ({"class_weight": "auto"}, "'class_weight' must be none, balanced or two positive numbers, .* not 'auto'"),
-        ({"machine": Machine("auto")}, "'C' must be a positive number, not 'auto'"),
-        ({"machine": None}, "'machine' must be a Machine, not None"),
+        ({"svm": SvmSettings("auto")}, "'C' must be a positive number, not 'auto'"),
+        ({"svm": None}, "'svm' must be a SvmSettings, not None"),
         ({"strategy": "paper"}, "an attack has no option 'strategy'; did you mean 'strategies'"),
     ],
 )
@@ -112,15 +112,15 @@ def test_bad_options_of_an_attack_are_refused_by_name(options, message):
 
 
 def test_an_audit_chooses_the_weights_of_classes_unless_asked_otherwise():
-    assert AuditConfig().machine == Machine(class_weight="auto")
-    assert AttackConfig().machine == Machine() == Machine(class_weight="none")
-    assert Machine(class_weight=[2, 1]) == Machine(class_weight=(2, 1))
+    assert AuditConfig().svm == SvmSettings(class_weight="auto")
+    assert AttackConfig().svm == SvmSettings() == SvmSettings(class_weight="none")
+    assert SvmSettings(class_weight=[2, 1]) == SvmSettings(class_weight=(2, 1))
 
 
 def test_a_cost_that_is_not_chosen_yet_is_no_number():
-    assert Machine(2).cost == 2.0
+    assert SvmSettings(2).cost == 2.0
     with pytest.raises(ConfigError, match="'C' must be a positive number, not 'auto'"):
-        _ = Machine("auto").cost
+        _ = SvmSettings("auto").cost
 
 
 @pytest.mark.parametrize(
@@ -140,10 +140,10 @@ def test_bad_tolerances_are_refused(options, message):
 @pytest.mark.parametrize("config", [AuditConfig(), AttackConfig()])
 def test_options_of_the_machine_are_changed_like_all_others(config):
     changed = config.but(C=3.0, kernel="rbf", k=7)
-    weight = config.machine.class_weight
-    assert changed == replace(config, machine=Machine(3.0, "rbf", class_weight=weight), k=7)
-    assert changed.but(rows=True).machine == Machine(3.0, "rbf", rows=True, class_weight=weight)
-    assert changed.but(machine=Machine(5.0), gamma=0.5).machine == Machine(5.0, gamma=0.5)
+    weight = config.svm.class_weight
+    assert changed == replace(config, svm=SvmSettings(3.0, "rbf", class_weight=weight), k=7)
+    assert changed.but(rows=True).svm == SvmSettings(3.0, "rbf", rows=True, class_weight=weight)
+    assert changed.but(svm=SvmSettings(5.0), gamma=0.5).svm == SvmSettings(5.0, gamma=0.5)
     assert config.but() == config
 
 
@@ -151,18 +151,18 @@ def test_every_option_has_one_name():
     config = AuditConfig().but(C=3.0, k=7)
     assert AuditConfig().but(**config.options) == config
     assert (config.options["C"], config.options["k"]) == (3.0, 7)
-    assert "machine" not in config.options
+    assert "svm" not in config.options
     assert AttackConfig().but(**AttackConfig(k=3).options) == AttackConfig(k=3)
 
 
 def test_options_given_one_by_one_are_those_of_the_configuration():
     assert AuditOptions.__annotations__.keys() == AuditConfig().options.keys() | {
-        "machine",
+        "svm",
         "reading",
         "max_accuracy_drop",
     }
     assert not AuditOptions.__required_keys__
-    declared = {**get_type_hints(Machine), **get_type_hints(Reading), **get_type_hints(AuditConfig)}
+    declared = {**get_type_hints(SvmSettings), **get_type_hints(Reading), **get_type_hints(AuditConfig)}
     given = get_type_hints(AuditOptions)
     assert given.pop("max_accuracy_drop") == given["max_performance_drop"]  # another name of it
     wider = {name for name, kind in given.items() if kind != declared[name]}

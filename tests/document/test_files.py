@@ -8,13 +8,12 @@ import sys
 from typing import get_args
 
 import pytest
-from versions import KINDS, path, read
+from support.saved_runs import KINDS, path, read
 
-from fairenum.document.attack import AttackDocument
-from fairenum.document.audit import AuditDocument
-from fairenum.document.files import load, load_as, parse, save, to_json, write_atomically
-from fairenum.document.kinds import AnyDocument
-from fairenum.document.measure import MeasureDocument
+from fairenum.document.attack_document import AttackDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.files import AnyDocument, load, load_as, parse, save, to_json, write_atomically
+from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.received import refuse_unwritable
 from fairenum.errors import ResultError
 
@@ -81,13 +80,13 @@ def test_what_is_no_document_is_refused(content, message):
         ("models.2.scores.holdout.hinge_loss.low", "no", r"`\$\.models\[2\]\.scores\.holdout\.hinge_loss\.low`"),
         ("models.2.surprise", 1, r"unknown field `surprise` - at `\$\.models\[2\]`"),
         ("config.kk", 1, r"unknown field `kk` - at `\$\.config`"),
-        ("config.machine.kernels", "rbf", r"unknown field `kernels` - at `\$\.config\.machine`"),
-        ("attack.config.machine.D", 1, r"unknown field `D` - at `\$\.attack\.config\.machine`"),
+        ("config.svm.kernels", "rbf", r"unknown field `kernels` - at `\$\.config\.svm`"),
+        ("attack.config.svm.D", 1, r"unknown field `D` - at `\$\.attack\.config\.svm`"),
         ("selection.tolerances.column", "sex", r"unknown field `column` - at `\$\.selection\.tolerances`"),
         ("config.k", "ten", r"Expected `int`, got `str` - at `\$\.config\.k`"),
         ("config.k", 0, "option 'k' must be a whole number of at least 1 and at most 100000, not 0"),
-        ("config.machine.C", -1, r"1e-09 to 1e\+09, or auto, not -1.0 - at `\$.config.machine`"),
-        ("config.machine.C", 1e-300, r"1e-09 to 1e\+09, or auto, not 1e-300 - at `\$.config.machine`"),
+        ("config.svm.C", -1, r"1e-09 to 1e\+09, or auto, not -1.0 - at `\$.config.svm`"),
+        ("config.svm.C", 1e-300, r"1e-09 to 1e\+09, or auto, not 1e-300 - at `\$.config.svm`"),
         ("config.replications", 10**30, r"at most 100000, not 1000000000000000000000000000000 - at `\$.config`"),
         ("config.k", 10**4000, r"'k' must be a whole number .* not 1000+\.\.\. - at `\$.config`"),
         ("models.1.bias", 1e200, r"Expected a finite number, -1e\+150 to 1e\+150 - at `\$.models\[1\].bias`"),
@@ -156,7 +155,7 @@ def test_what_is_missing_is_refused_by_its_place(place):
 
 
 def test_another_kind_than_asked_for_is_named_with_what_makes_the_right_one():
-    with pytest.raises(ResultError, match=r"0.1.json' is a simulated attack, no audit; make one with: fairenum audit"):
+    with pytest.raises(ResultError, match=r"attack.json' is a simulated attack, no audit; make one with: fairenum"):
         load_as(AuditDocument, path("attack"))
     with pytest.raises(ResultError, match="is an audit, no simulated attack; make one with: fairenum attack DATA"):
         load_as(AttackDocument, path("audit"))

@@ -17,7 +17,7 @@ from fairenum.document.guards import (
     refuse_unknown_columns,
     resolved_guards,
 )
-from fairenum.document.machine import Tolerances
+from fairenum.document.training import Tolerances
 from fairenum.errors import ConfigError
 
 LIMITS = st.floats(0.0, 1.0)

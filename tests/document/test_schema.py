@@ -1,22 +1,26 @@
 """The JSON Schema: what it describes is what is read, and it says what each field is."""
 
 import json
+import subprocess
+import sys
 
 import pytest
-from decided import decided_frame
 from jsonschema import Draft202012Validator
-from versions import KINDS, read
+from support.decisions import decided_frame
+from support.saved_runs import KINDS, read
 
 from fairenum import measure
 from fairenum.document.files import to_json
-from fairenum.document.schema import schema, shipped, to_text
+from fairenum.document.schema import schema
 
 VALIDATOR = Draft202012Validator(schema())
 
 
-def test_it_is_a_schema_and_the_one_that_is_shipped():
+def test_it_is_a_schema_and_the_one_that_is_printed():
     Draft202012Validator.check_schema(schema())
-    assert shipped() == to_text()
+    command = [sys.executable, "-m", "fairenum.document.schema"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed == json.dumps(schema(), indent=1) + "\n"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -40,9 +44,11 @@ def test_other_documents_are_not(name, value):
 
 def test_fields_are_described_by_the_docstrings_of_their_types():
     parts = schema()["$defs"]
-    assert parts["AuditedModel"]["description"].startswith("A listed model: what is proven about it")
+    assert parts["AuditedModel"]["description"].startswith("A listed model: its proofs")
     fields = parts["AuditedModel"]["properties"]
-    assert fields["objective_bound"]["description"] == "The optimum lies between objective and this."
-    assert parts["GapEstimate"]["properties"]["value"]["description"] == "Null where it is undefined."
-    assert parts["Machine"]["properties"]["kernel"]["description"].startswith("The kernel, as in scikit-learn's `SVC`")
+    assert fields["objective_bound"]["description"] == "The optimum lies between the objective and this bound."
+    assert parts["GapEstimate"]["properties"]["value"]["description"] == "The estimate; null where it is undefined."
+    assert parts["SvmSettings"]["properties"]["kernel"]["description"].startswith(
+        "The kernel, as in scikit-learn's `SVC`"
+    )
     assert parts["AuditDocument"]["properties"]["timings"]["description"].startswith("Seconds by stage")

@@ -7,17 +7,17 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import expit
-from steered import DROP, SOLVES, crossed, found, least_gap, lenient, posed, reached
+from support.guided_search import DROP, SOLVES, crossed, found, least_gap, lenient, posed, reached
 
 from fairenum.document.guards import Guard
-from fairenum.document.machine import Tolerances
-from fairenum.enumeration.bounds import Bounds
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.division import EncodedRows
+from fairenum.enumeration.fairest import guard_excess, search_fairest
+from fairenum.enumeration.guided import Bounds
 from fairenum.enumeration.influence import HIGHEST_PRICE, SOFTENING, Influence, Limits
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError
-from fairenum.experiment import EncodedRows
-from fairenum.scoring.operating import OperatingPoint
-from fairenum.selection import guard_excess, search_fairest
+from fairenum.metrics.operating_point import OperatingPoint
 from fairenum.solvers.registry import open_workspace
 
 SEEDS = range(10)

@@ -9,24 +9,22 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit
 
-from fairenum.dataset import load_dataset
-from fairenum.document.machine import Machine, Tolerances
-from fairenum.document.performance import PerformanceMeasure
-from fairenum.enumeration import states
-from fairenum.enumeration.bounds import Bounds
-from fairenum.enumeration.core import smallest_core
-from fairenum.enumeration.guided import GuidedSearch
-from fairenum.enumeration.influence import Influence
-from fairenum.enumeration.states import MEMORY_LIMIT
+from fairenum.document.terms import PerformanceMeasure
+from fairenum.document.training import SvmSettings, Tolerances
+from fairenum.enumeration import search as search_module
+from fairenum.enumeration.division import EncodedRows, divide, pose
+from fairenum.enumeration.fairest import search_fairest
+from fairenum.enumeration.guided import Bounds, GuidedSearch
+from fairenum.enumeration.influence import Influence, smallest_core
+from fairenum.enumeration.search import MEMORY_LIMIT
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError, SolverBroken
-from fairenum.experiment import EncodedRows, divide, pose
-from fairenum.problem import Kernel, SvmProblem
-from fairenum.scoring import Groups
-from fairenum.scoring.operating import SIGN, OperatingPoint
-from fairenum.scoring.ties import tied_ranks
-from fairenum.selection import search_fairest
+from fairenum.metrics import Groups
+from fairenum.metrics.operating_point import SIGN, OperatingPoint
+from fairenum.metrics.pareto import tied_ranks
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import Kernel, SvmProblem
+from fairenum.tables import load_dataset
 
 METRICS = (
     "demographic_parity_difference",
@@ -167,7 +165,7 @@ def test_a_search_at_a_rate_keeps_it_and_finds_less_unfairness(measure):
     assert chosen.performance >= front[0].performance - 0.03 - 1e-9
 
 
-def test_the_influence_is_the_derivative_of_the_smoothed_machine():
+def test_the_influence_is_the_derivative_of_the_smoothed_svm():
     problem, watched = setting(60)
     window, slope = 1.0, np.random.default_rng(3).normal(size=len(watched.rows.labels))
 
@@ -269,7 +267,7 @@ def test_bounds_end_the_search():
 def test_a_plane_that_many_records_hold_in_place_is_moved_all_the_same():
     """Of 2000 records of COMPAS a hundred can be left out of this draw before a single decision changes."""
     division = divide(load_dataset("compas", incumbent="none"), (2000, 2086, 2086), 13)
-    problem = pose(division.train.X, division.train.y, Machine()).problem
+    problem = pose(division.train.X, division.train.y, SvmSettings()).problem
     chosen, front = search_fairest(problem, division.selection, Tolerances(), solves=60)
     assert chosen.gap < 0.9 * front[0].gap
 
@@ -360,7 +358,7 @@ def test_forgetting_states_changes_nothing(monkeypatch):
         GuidedSearch(open_workspace("path", problem), watched, Bounds(solves=60), memory=memory)
         for memory in (MEMORY_LIMIT, 1)
     )
-    monkeypatch.setattr(states, "FEWEST", 1)
+    monkeypatch.setattr(search_module, "FEWEST", 1)
     found = list(cramped)
     assert len(cramped._ready) <= 2
     assert sum(node.solution is None for node in cramped._nodes) > 10

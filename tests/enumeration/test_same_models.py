@@ -2,11 +2,11 @@
 
 import pytest
 
-from fairenum.bench.benchmark import draw_problem
-from fairenum.bench.growth import random_problem
-from fairenum.dataset import load_dataset
 from fairenum.enumeration.search import Enumeration, Limits
+from fairenum.research.benchmark import draw_problem
+from fairenum.research.growth import random_problem
 from fairenum.solvers.registry import list_solvers, open_workspace
+from fairenum.tables import load_dataset
 
 MODELS = 20
 OTHERS = [info.name for info in list_solvers() if info.is_available and info.name != "path"]

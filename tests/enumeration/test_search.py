@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import posed
+from support.problems import posed
 
 from fairenum.document.models import MarginTies
-from fairenum.enumeration import states
+from fairenum.enumeration import search as search_module
 from fairenum.enumeration.distinct import DistinctModels, _affine_rank, margin_ties
 from fairenum.enumeration.search import Enumeration, Limits
 from fairenum.errors import ProblemError
-from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import SvmProblem
 
 
 def search(problem: SvmProblem, solver: str = "path", memory: int = 2**29, **limits) -> Enumeration:
@@ -61,7 +61,7 @@ def test_the_caller_can_stop_and_nothing_was_done_ahead():
 def test_forgetting_states_changes_nothing(monkeypatch):
     """With room for next to no state, all are recomputed, and the models stay the same."""
     roomy = list(search(posed(40), models=150))
-    monkeypatch.setattr(states, "FEWEST", 8)
+    monkeypatch.setattr(search_module, "FEWEST", 8)
     cramped = search(posed(40), models=150, memory=1)
     models = list(cramped)
     assert cramped._room == 8

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairenum.enumeration.states import FEW, FEWEST, MEMORY_LIMIT, STRETCHED, ready_states, size_of
-from fairenum.problem import Certificate, Solution
+from fairenum.enumeration.search import FEW, FEWEST, MEMORY_LIMIT, STRETCHED, ready_states, size_of
+from fairenum.svm.problem import Certificate, Solution
 
 
 def answer(size: int, inside: int = 0) -> Solution:

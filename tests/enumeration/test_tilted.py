@@ -12,16 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from fairenum.enumeration.axis import widest_axis
+from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.model import Model, model_of
-from fairenum.enumeration.tilted import TiltedSearch, tilted_problem
+from fairenum.enumeration.tilted import TiltedSearch, tilted_problem, widest_axis
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import AnswerRefused
-from fairenum.experiment import EncodedRows
-from fairenum.problem import Kernel, SvmProblem
-from fairenum.scoring import Groups
-from fairenum.scoring.operating import OperatingPoint
+from fairenum.metrics import Groups
+from fairenum.metrics.operating_point import OperatingPoint
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import Kernel, SvmProblem
 
 PARITY, OPPORTUNITY, ODDS, PRECISION = (
     "demographic_parity_difference",
@@ -169,8 +168,8 @@ def test_a_row_that_counts_twice_is_two_rows():
     repeated = rows.take(np.repeat(np.arange(len(rows)), counts))
     problem = posed(drawn(50, 6))
     for kernel in KERNELS:
-        machine = posed(drawn(50, 6), kernel=kernel)
-        ones, others = list(searched(machine, weighted)), list(searched(machine, repeated))
+        svm = posed(drawn(50, 6), kernel=kernel)
+        ones, others = list(searched(svm, weighted)), list(searched(svm, repeated))
         assert len(ones) == len(others) > 0
         for one, other in zip(ones, others, strict=True):
             assert one.model.tilt.price == pytest.approx(other.model.tilt.price, rel=1e-6)

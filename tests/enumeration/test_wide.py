@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairenum.enumeration import influence, pinning
-from fairenum.experiment import Machine, pose
-from fairenum.matrices import turned
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration import distinct, influence
+from fairenum.enumeration.division import pose
+from fairenum.svm.sparse_or_dense import turned
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -23,7 +24,7 @@ def test_turned_rows_have_the_same_inner_products(seed, rows, columns):
 def test_effects_are_the_same_whichever_way_they_are_computed(seed, rows, watched, extra):
     rng = np.random.default_rng(seed)
     X, others = (rng.normal(size=(count, rows + watched + extra)) for count in (rows, watched))
-    problem = pose(X, np.where(np.arange(rows) % 2, 1.0, -1.0), Machine()).problem
+    problem = pose(X, np.where(np.arange(rows) % 2, 1.0, -1.0), SvmSettings()).problem
     values, slope = rng.normal(size=(problem.size,)), rng.normal(size=watched)
     limits = influence.Limits(rng.normal(size=(2, watched)), rng.uniform(0.01, 1.0, 2))
     narrow, wide = influence.Influence(problem, others), influence.Influence(problem, others)
@@ -40,5 +41,5 @@ def test_independent_rows_of_the_margin_make_up_for_others_as_a_linear_programme
     rng = np.random.default_rng(seed)
     margin = np.eye(size) + 0.3 * rng.normal(size=(size, size)) / size
     able = np.vstack([margin, rng.normal(size=(5, size))])
-    hold = pinning._Hold(margin, np.full(size, 1.0), rng.uniform(0.1, 0.9, size), able, np.ones(len(able)))
+    hold = distinct._Hold(margin, np.full(size, 1.0), rng.uniform(0.1, 0.9, size), able, np.ones(len(able)))
     np.testing.assert_allclose(hold._exactly(), [hold._farthest(row) for row in able], rtol=1e-6)

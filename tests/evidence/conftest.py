@@ -5,7 +5,7 @@ import zipfile
 from datetime import date
 
 import pytest
-from samples import audit
+from support.documents import audit
 
 from fairenum.evidence.bundle import evidence
 

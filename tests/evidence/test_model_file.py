@@ -7,15 +7,15 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from loans import write_loans
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from skops.io import dumps, get_untrusted_types, loads
+from support.tables import write_loans
 
 import fairenum
-from fairenum.evidence.model_file import settled
+from fairenum.evidence.bundle import settled
 
 
 @pytest.fixture(scope="module")

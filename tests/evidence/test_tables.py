@@ -8,20 +8,21 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from decided import decided_frame
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import METRIC, audit, near, saved
+from support.decisions import decided_frame
+from support.documents import METRIC, audit, near, saved
 
 from fairenum import measure
 from fairenum.api import AuditResult
-from fairenum.document.anatomy import Anatomy, EncodedFeature, FeatureEffects
 from fairenum.document.choice import GapChange, GuardCheck
+from fairenum.document.feature_facts import Anatomy, EncodedFeature, FeatureEffects
 from fairenum.document.terms import Verdict
 from fairenum.errors import ResultError
-from fairenum.evidence.tables import table_files, table_names, workbook, write_tables
-from fairenum.frames import SHEETS, cells, tables, to_csv, to_xlsx
-from fairenum.report.wording.tables import MEASURED, TABLES
+from fairenum.evidence import spreadsheet
+from fairenum.evidence.frames import SHEETS, table_files, table_names, tables, workbook, write_tables
+from fairenum.evidence.spreadsheet import to_csv, to_xlsx
+from fairenum.report.evidence_words import MEASURED, TABLES
 
 STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 BLANKS = " \u00a0\u200b\u2060\ufeff"
@@ -171,14 +172,14 @@ def test_formulas_errors_and_controls_are_inert_in_a_workbook():
 
 def test_sheets_have_names_that_excel_allows():
     names = ["a" * 40, "a" * 41, "A" * 31, "b/c:d*e?f[g]h\\'", "", "b_c_d_e_f_g_h__"]
-    titles = cells.sheet_titles(dict.fromkeys(names, pd.DataFrame()))
+    titles = spreadsheet.sheet_titles(dict.fromkeys(names, pd.DataFrame()))
     assert len({title.casefold() for title in titles}) == len(names)
     assert all(0 < len(title) <= 31 and not set(title) & set("[]:*?/\\'") for title in titles)
-    assert cells.sheet_titles(dict.fromkeys(TABLES, pd.DataFrame())) == list(TABLES)
+    assert spreadsheet.sheet_titles(dict.fromkeys(TABLES, pd.DataFrame())) == list(TABLES)
 
 
 def test_a_sheet_that_is_too_long_is_cut_and_says_so(monkeypatch):
-    monkeypatch.setattr(cells, "MOST_ROWS", 5)
+    monkeypatch.setattr(spreadsheet, "MOST_ROWS", 5)
     (rows,) = sheets(to_xlsx({"sheet": pd.DataFrame({"n": range(10)})})).values()
     assert [row[0].value for row in rows] == [
         "n",

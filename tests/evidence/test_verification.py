@@ -9,21 +9,19 @@ import zipfile
 from datetime import date
 
 import pytest
-from decided import decided_frame
-from in_use import audited, table
-from samples import audit, full, saved
+from support.decisions import audited, decided_frame, table
+from support.documents import audit, full, saved
 
 import fairenum
-from fairenum.document.evidence import Fault
 from fairenum.document.files import parse, to_json
+from fairenum.document.header import Fault
 from fairenum.errors import EvidenceRefused, ResultError
 from fairenum.evidence import verification
-from fairenum.evidence.archive import packed
+from fairenum.evidence.archive import MANIFEST, packed, read_manifest, to_manifest
 from fairenum.evidence.bundle import evidence
-from fairenum.evidence.manifest import MANIFEST, read_manifest, to_manifest
-from fairenum.rendering.html import to_html
+from fairenum.render.html import to_html
 from fairenum.report import page
-from fairenum.report.wording.tables import MEASURED
+from fairenum.report.evidence_words import MEASURED
 
 
 def relisted(files):
@@ -114,8 +112,8 @@ def test_a_redacted_file_holds_no_model_that_is_made_of_training_rows():
         raise AssertionError("it must not be exported")
 
     document = audit().redacted()
-    machine = {"kernel": "rbf", "gamma": 0.5}
-    content = evidence(document.but(config=document.config.but(**machine)), export=never)
+    svm = {"kernel": "rbf", "gamma": 0.5}
+    content = evidence(document.but(config=document.config.but(**svm)), export=never)
     assert b"holds training rows, which a redacted file leaves out" in content
 
 

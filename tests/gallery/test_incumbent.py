@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from fairenum import audit
-from fairenum.document.audit import AuditDocument
-from fairenum.document.incumbent import Incumbent
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.models import Incumbent
 
 TABLE = Path(__file__).parents[2] / "datasets" / "compas.csv"
 COLUMN = "African_American"

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from fairenum import __version__, load_dataset
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import load, load_as, to_json
-from fairenum.document.mitigation import MitigationDocument
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
+from fairenum.document.research_documents import MitigationDocument
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
 from fairenum.report import page
-from fairenum.report.reproduction import rendered
+from fairenum.report.paper_page import rendered
 
 REPORTS = Path(__file__).parents[2] / "reports"
 STALE = "stale: run `make gallery-pages`"
@@ -82,7 +82,7 @@ def test_the_picture_is_modest():
     assert len(picture) < LARGEST_PICTURE
 
 
-def test_nothing_in_it_names_a_place_on_a_machine():
+def test_nothing_in_it_names_a_place_on_a_svm():
     for path in REPORTS.rglob("*"):
         if path.is_file() and path.suffix != ".png":
             assert not re.search(r"/(?:home|root|tmp|work)/", path.read_text()), path.name

@@ -6,18 +6,15 @@ import pytest
 
 from fairenum import audit, load_dataset, measure
 from fairenum.attack import simulate
-from fairenum.bench.mitigation import CASES, summary
-from fairenum.bench.split_trial import run_trial
-from fairenum.document.attack import AttackDocument
-from fairenum.document.audit import AuditDocument
+from fairenum.document.attack_document import AttackDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import load_as
-from fairenum.document.measure import MeasureDocument
-from fairenum.document.mitigation import MitigationDocument
-from fairenum.document.reproduction import Count, ReproductionDocument
-from fairenum.reproduction.claims import claims
-from fairenum.reproduction.injection import run_draw
-from fairenum.reproduction.splits import run_split
-from fairenum.reproduction.summary import draw_variants, split_variants
+from fairenum.document.measure_document import MeasureDocument
+from fairenum.document.research_documents import Count, MitigationDocument, ReproductionDocument
+from fairenum.research.injected_draws import run_draw
+from fairenum.research.mitigation_study import CASES, run_trial, summary
+from fairenum.research.paper_splits import run_split
+from fairenum.research.reproduction import claims, draw_variants, split_variants
 
 REPORTS = Path(__file__).parents[2] / "reports"
 STALE = "stale: run `make gallery`"
@@ -35,7 +32,7 @@ def test_audits(name):
     metric = saved.config.metric
     assert again.config == saved.config, STALE
     assert again.selection.rank == saved.selection.rank, STALE
-    assert again.arbitrariness.overall.flipped == saved.arbitrariness.overall.flipped, STALE
+    assert again.ambiguity.overall.flipped == saved.ambiguity.overall.flipped, STALE
     for now, then in zip(again.models, saved.models, strict=True):
         assert (now.origin, now.left_out) == (then.origin, then.left_out), STALE
         assert now.loss_ratio == pytest.approx(then.loss_ratio, rel=1e-9, abs=1e-12), STALE

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from hiring import METRIC, checked
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.audits import METRIC, checked
 
 from fairenum import AuditResult, audit, select
 from fairenum.document.cautions import cautions

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles import models_by_copies
-from strategies import problems
+from support.oracles.brute_force import models_by_copies
+from support.problems import problems
 
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import SvmProblem
 
 
 @st.composite

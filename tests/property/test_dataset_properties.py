@@ -6,8 +6,8 @@ from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairenum.dataset import Dataset, Encoding, merge_identical, split
 from fairenum.errors import SplitImpossible
+from fairenum.tables import Dataset, Encoding, merge_identical, split
 
 PROFILE = settings(deadline=None, max_examples=60)
 TEXTS = st.text(alphabet="ab &:()'\"1", max_size=6)

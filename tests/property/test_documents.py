@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from versions import KINDS, kept, read
+from support.saved_runs import KINDS, path
 
-from fairenum.document.files import parse, to_json
-from fairenum.document.kinds import AnyDocument
+from fairenum.document.files import AnyDocument, parse, to_json
 from fairenum.errors import ResultError
 
 ANYTHING = st.recursive(
@@ -30,9 +29,7 @@ def places(value: object, way: tuple[str | int, ...] = ()) -> Iterator[tuple[str
         yield from places(part, (*way, name))
 
 
-SAMPLES = {
-    (kind, age): text for kind in KINDS for age, text in (("0.1", json.dumps(kept(kind))), ("2.0", to_json(read(kind))))
-}
+SAMPLES = {kind: path(kind).read_text() for kind in KINDS}
 PLACES = {sample: list(places(json.loads(text))) for sample, text in SAMPLES.items()}
 
 

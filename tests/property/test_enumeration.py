@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from oracles import BruteForce, models_by_copies
-from strategies import problems
+from support.oracles.brute_force import BruteForce, models_by_copies
+from support.problems import problems
 
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import SvmProblem
 
 EVERYTHING = Limits(models=None)
 

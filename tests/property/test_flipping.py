@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from scenes import scene
+from support.problems import scene
 
-from fairenum.attack.flipping import FlippableSvm
+from fairenum.attack.scene import FlippableSvm
 
 KINDS = ("continuous", "hypercube", "grid", "rounded")
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
 from fairenum.document.guards import QUANTITIES, Guard
-from fairenum.document.machine import Tolerances
 from fairenum.document.terms import Gap
-from fairenum.experiment import EncodedRows
-from fairenum.scoring import Groups
-from fairenum.selection import guard_excess, standing
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.division import EncodedRows
+from fairenum.enumeration.fairest import guard_excess, standing
+from fairenum.metrics import Groups
 
 GAPS = get_args(Gap)
 COLUMNS = ("sex", "race", "sex & race")

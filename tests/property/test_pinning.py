@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairenum.enumeration.distinct import records_to_move
 from fairenum.enumeration.model import Model, model_of
-from fairenum.enumeration.pinning import records_to_move
-from fairenum.problem import Kernel, SvmProblem
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import Kernel, SvmProblem
 
 MOST = 4  # records that are left out: beyond it there are too many sets
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import BruteForce
-from strategies import problems
+from support.oracles.brute_force import BruteForce
+from support.problems import problems
 
-from fairenum.duality import bias_interval, judged
-from fairenum.problem import SvmProblem
-from fairenum.qp.gram import open_gram
-from fairenum.qp.polish import _balanced, optimal_state
+from fairenum.svm.certificate import bias_interval, judged
+from fairenum.svm.gram import open_gram
+from fairenum.svm.polish import _balanced, optimal_state
+from fairenum.svm.problem import SvmProblem
 
 
 def feasible(problem: SvmProblem, seed: int) -> np.ndarray:

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairenum.scoring.alone import judge_alone
-from fairenum.scoring.changes import Movement, change_limits
-from fairenum.scoring.comparison import Verdict, accuracy_changes, change_verdict, compare
-from fairenum.scoring.counts import Decisions, Groups
-from fairenum.scoring.inference import gap_intervals, parity_p_values, rate_intervals, signed_differences
-from fairenum.scoring.intervals import Interval
-from fairenum.scoring.rates import FRACTIONS, GAP_RATES, score
+from fairenum.document.terms import Verdict
+from fairenum.metrics.changes import Movement, change_limits
+from fairenum.metrics.comparison import accuracy_changes, change_verdict, compare, judge_alone
+from fairenum.metrics.counts import Decisions
+from fairenum.metrics.inference import gap_intervals, parity_p_values, rate_intervals, signed_differences
+from fairenum.metrics.intervals import Interval
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, score
+from fairenum.tables.groups import Groups
 
 GAPS = st.sampled_from(sorted(GAP_RATES))
 RATES = st.sampled_from(sorted(FRACTIONS))

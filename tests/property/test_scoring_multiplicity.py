@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairenum.scoring.counts import Decisions, Groups
-from fairenum.scoring.multiplicity import decision_multiplicity, pairwise_disagreement, score_multiplicity
+from fairenum.metrics.counts import Decisions
+from fairenum.metrics.disagreement import decision_multiplicity, pairwise_disagreement, score_multiplicity
+from fairenum.tables.groups import Groups
 
 
 @st.composite

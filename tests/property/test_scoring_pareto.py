@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from fairenum.scoring.pareto import pareto_front
-from fairenum.scoring.ties import tied_ranks
+from fairenum.metrics.pareto import pareto_front, tied_ranks
 
 # Few values, so that ties and equal rows are the normal case.
 COSTS = hnp.arrays(

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairenum.selection import Standing, Tolerances
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.fairest import CandidateScores
 
 RATES = st.integers(0, 10).map(lambda tenth: tenth / 10)
 
@@ -20,7 +21,7 @@ def standings(draw):
 
     ratio = [1.0, *sorted((1 - 0.1 * draw(RATES) for _ in range(k - 1)), reverse=True)]
     gap = np.array(row(st.one_of(RATES, st.just(float("nan")))))
-    return Standing(np.array(ratio), np.array(row(RATES)), gap, np.array(row(st.booleans())))
+    return CandidateScores(np.array(ratio), np.array(row(RATES)), gap, np.array(row(st.booleans())))
 
 
 @given(standings(), RATES, RATES)
@@ -56,12 +57,12 @@ def test_the_front_is_what_nobody_dominates(field):
 
 @given(standings())
 def test_replications_are_chosen_as_one_by_one(field):
-    both = Standing(
+    both = CandidateScores(
         field.objective_ratio,
         np.stack([field.performance, field.performance[::-1]]),
         np.stack([field.gap, field.gap[::-1]]),
         field.is_constant,
     )
-    second = Standing(field.objective_ratio, field.performance[::-1], field.gap[::-1], field.is_constant)
+    second = CandidateScores(field.objective_ratio, field.performance[::-1], field.gap[::-1], field.is_constant)
     expected = [int(field.fairest(Tolerances())), int(second.fairest(Tolerances()))]
     np.testing.assert_array_equal(both.fairest(Tolerances()), expected)

@@ -10,19 +10,20 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import BruteForce
 from scipy import sparse
-from strategies import KERNELS, problems
+from support.oracles.brute_force import BruteForce
+from support.problems import KERNELS, problems
 
-from fairenum import EnumSVC, audit, matrices
-from fairenum.dataset import Dataset
-from fairenum.document.machine import Machine
-from fairenum.experiment import divide, pose
-from fairenum.problem import Kernel, SvmProblem
-from fairenum.qp import gram as grams
-from fairenum.qp.gram import open_gram
-from fairenum.qp.interior import interior_point
+from fairenum import EnumSVC, audit
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration.division import divide, pose
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm import gram, sparse_or_dense
+from fairenum.svm import gram as grams
+from fairenum.svm.gram import open_gram
+from fairenum.svm.interior import interior_point
+from fairenum.svm.problem import Kernel, SvmProblem
+from fairenum.tables import Dataset
 
 
 def without_zeros(problem: SvmProblem) -> SvmProblem:
@@ -94,8 +95,8 @@ def test_the_longest_stretch_of_columns_that_exclude_each_other_is_found(seed, n
     rng = np.random.default_rng(seed)
     table = np.where(rng.random((n, d)) < share, rng.normal(size=(n, d)), 0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grams, "WIDE", 0)
-        first, last = grams._exclusive(matrices.as_csr(table))
+        patch.setattr(gram, "WIDE", 0)
+        first, last = gram._exclusive(sparse_or_dense.as_csr(table))
     assert (np.count_nonzero(table[:, first:last], axis=1) <= 1).all()
     assert last - first == longest_exclusive(table)
 
@@ -126,13 +127,13 @@ def hired(rows: int, levels: int = 9, seed: int = 0) -> pd.DataFrame:
 def test_rows_are_encoded_and_posed_alike(monkeypatch):
     dataset = Dataset.from_frame(hired(300), "ok", True, ["group"])
     mine = divide(dataset)
-    monkeypatch.setattr(matrices, "LARGE", 0)
+    monkeypatch.setattr(sparse_or_dense, "LARGE", 0)
     theirs = divide(dataset)
-    assert matrices.is_sparse(theirs.train.X)
+    assert sparse_or_dense.is_sparse(theirs.train.X)
     np.testing.assert_array_equal(theirs.train.X.toarray(), mine.train.X)
     weights = np.random.default_rng(0).integers(1, 3, len(mine.train)).astype(float)
-    for machine in (Machine(), Machine(kernel="rbf"), Machine(rows=True)):
-        one, other = (pose(rows.X, rows.y, machine, weights=weights) for rows in (mine.train, theirs.train))
+    for svm in (SvmSettings(), SvmSettings(kernel="rbf"), SvmSettings(rows=True)):
+        one, other = (pose(rows.X, rows.y, svm, weights=weights) for rows in (mine.train, theirs.train))
         np.testing.assert_array_equal(other.problem.X.toarray(), one.problem.X)
         np.testing.assert_array_equal(other.problem.upper, one.problem.upper)
         assert [rows.tolist() for rows in other.rows_of] == [rows.tolist() for rows in one.rows_of]
@@ -144,9 +145,9 @@ def test_rows_are_encoded_and_posed_alike(monkeypatch):
 def test_an_audit_says_the_same_of_both(kernel, monkeypatch):
     options = {"label": "ok", "favourable": True, "sensitive": "group", "k": 3, "kernel": kernel, "seed": 3}
     mine = audit(hired(150), **options)
-    monkeypatch.setattr(matrices, "LARGE", 0)
+    monkeypatch.setattr(sparse_or_dense, "LARGE", 0)
     theirs = audit(hired(150), **options)
-    assert matrices.is_sparse(theirs.live.division.train.X)
+    assert sparse_or_dense.is_sparse(theirs.live.division.train.X)
     ours, others = mine.document, theirs.document
     assert [model.left_out for model in ours.models] == [model.left_out for model in others.models]
     for one, other in zip(ours.models, others.models, strict=True):
@@ -177,7 +178,7 @@ def test_a_column_of_3000_values_costs_what_is_not_0_in_it():
     dataset = Dataset.from_frame(frame, "ok", 1, max_levels=levels)
     tracemalloc.start()
     train = divide(dataset, (1.0, 0.0, 0.0)).train
-    problem = pose(train.X, train.y, Machine(C=0.1)).problem
+    problem = pose(train.X, train.y, SvmSettings(C=0.1)).problem
     point = interior_point(open_gram(problem), problem.y, problem.upper, problem.linear)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -1,24 +1,23 @@
 """What a page says of decisions that depend on the choice of model, without the method page at hand."""
 
-from samples import ARBITRARY, audit, between
+from support.documents import AMBIGUOUS, audit, between
 
-from fairenum.document.arbitrariness import BoundedShare, FlippedColumn
 from fairenum.document.cautions import cautions
 from fairenum.document.choice import Caution
-from fairenum.document.table import WeightFacts
-from fairenum.frames import tables
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.report import page
-from fairenum.report.arbitrariness import curve_plot, sections
-from fairenum.report.wording import arbitrariness as wording
-from fairenum.report.wording.cautions import warnings
+from fairenum.document.flip_facts import BoundedShare, FlippedColumn
+from fairenum.document.table_facts import WeightFacts
+from fairenum.evidence.frames import tables
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
+from fairenum.report import ambiguity_section, page
+from fairenum.report.ambiguity_section import curve_plot, sections
+from fairenum.report.caution_words import warnings
 
-DOCUMENT = audit().but(arbitrariness=ARBITRARY)
+DOCUMENT = audit().but(ambiguity=AMBIGUOUS)
 
 
-def said(found=ARBITRARY, document=DOCUMENT) -> str:
-    return " ".join(wording.explained(document, found))
+def said(found=AMBIGUOUS, document=DOCUMENT) -> str:
+    return " ".join(ambiguity_section.explained(document, found))
 
 
 def table(document, title):
@@ -46,7 +45,7 @@ def test_the_first_sentence_needs_no_other():
 
 
 def test_a_sample_is_said_to_be_one():
-    sample = ARBITRARY.but(holdout=9000)
+    sample = AMBIGUOUS.but(holdout=9000)
     assert "For 102 of 200 examined people" in said(sample)
     assert "Of 9000 people in the holdout 200 were examined, drawn at random" in said(sample)
     assert "price_rows=2000 (--price-rows 2000) would narrow them" in said(sample)
@@ -54,36 +53,36 @@ def test_a_sample_is_said_to_be_one():
 
 
 def test_rows_of_which_nothing_is_proven_are_counted_for_neither():
-    overall = ARBITRARY.overall.but(open=3, ambiguity=between(0.51, 0.525))
-    opened = ARBITRARY.but(overall=overall)
+    overall = AMBIGUOUS.overall.but(open=3, ambiguity=between(0.51, 0.525))
+    opened = AMBIGUOUS.but(overall=overall)
     assert "(51.0 to 52.5 % [46.0, 57.5])" in said(opened)
     assert "For 95 every such model decides as model 1 does, and of 3 people neither is proven." in said(opened)
-    assert "and of 1 person neither is proven" in said(ARBITRARY.but(overall=overall.but(open=1)))
-    shown = table(DOCUMENT.but(arbitrariness=opened), "By age")
+    assert "and of 1 person neither is proven" in said(AMBIGUOUS.but(overall=overall.but(open=1)))
+    shown = table(DOCUMENT.but(ambiguity=opened), "By age")
     assert shown.headings == ("group", "examined", "depends", "open", "share", "by the list")
     assert "open: neither proven; the share lies between the two numbers" in shown.notes
 
 
 def test_a_gap_is_shown_only_where_its_interval_says_so():
-    gap = wording.gap("age", ARBITRARY.by_column["age"])
+    gap = ambiguity_section.gap("age", AMBIGUOUS.by_column["age"])
     assert gap == (
-        "By age this is so for 65.8 % of group <= 25 and 47.5 % of group > 25, an arbitrariness gap of 0.183 "
+        "By age this is so for 65.8 % of group <= 25 and 47.5 % of group > 25, an ambiguity gap of 0.183 "
         "[0.023, 0.343]: some groups are shown to be met more often than others."
     )
-    unsure = ARBITRARY.by_column["age"].but(gap=between(0.183, margin=0.3))
-    assert wording.gap("age", unsure).endswith("these rows do not show that groups are met differently.")
-    alone = FlippedColumn(ARBITRARY.by_column["age"].groups[:1], BoundedShare())
-    assert wording.gap("age", alone) == "By age fewer than two groups can be compared."
+    unsure = AMBIGUOUS.by_column["age"].but(gap=between(0.183, margin=0.3))
+    assert ambiguity_section.gap("age", unsure).endswith("these rows do not show that groups are met differently.")
+    alone = FlippedColumn(AMBIGUOUS.by_column["age"].groups[:1], BoundedShare())
+    assert ambiguity_section.gap("age", alone) == "By age fewer than two groups can be compared."
 
 
 def test_nobody_is_said_in_other_words():
-    nobody = ARBITRARY.but(overall=ARBITRARY.overall.but(flipped=0, ambiguity=between(0.0)))
+    nobody = AMBIGUOUS.but(overall=AMBIGUOUS.overall.but(flipped=0, ambiguity=between(0.0)))
     assert said(nobody) == (
         "For none of 200 people in the holdout does the decision depend on which of the near-optimal models is used "
         "(0.0 % [0.0, 5.0]): every model whose training loss is at most 5 % above the least, listed or not, decides as "
         "model 1 does."
     )
-    everybody = ARBITRARY.but(overall=ARBITRARY.overall.but(flipped=200, ambiguity=between(1.0)), models=1)
+    everybody = AMBIGUOUS.but(overall=AMBIGUOUS.overall.but(flipped=200, ambiguity=between(1.0)), models=1)
     assert "There is nobody about whom all agree." in said(everybody)
     assert "Of the listed models model 1 alone is within this loss" in said(everybody)
 
@@ -92,12 +91,12 @@ def test_a_gap_that_is_shown_is_warned_of():
     warned = DOCUMENT.but(warnings=(Caution("arbitrary_gap", "age"),))
     assert warnings(warned) == (
         "by age the decision depends on which of the near-optimal models is used for 65.8 % of group <= 25 and 47.5 % "
-        "of group > 25: an arbitrariness gap of 0.183 [0.023, 0.343]",
+        "of group > 25: an ambiguity gap of 0.183 [0.023, 0.343]",
     )
     assert "arbitrary_gap" in {one.code for one in cautions(DOCUMENT)}
-    unsure = ARBITRARY.by_column["age"].but(gap=between(0.183, margin=0.3))
+    unsure = AMBIGUOUS.by_column["age"].but(gap=between(0.183, margin=0.3))
     assert "arbitrary_gap" not in {
-        one.code for one in cautions(DOCUMENT.but(arbitrariness=ARBITRARY.but(by_column={"age": unsure})))
+        one.code for one in cautions(DOCUMENT.but(ambiguity=AMBIGUOUS.but(by_column={"age": unsure})))
     }
 
 
@@ -114,9 +113,9 @@ def test_weights_and_own_cuts_are_said():
 def test_groups_are_shown_with_what_the_list_alone_would_tell():
     shown = table(DOCUMENT, "By age")
     assert shown.rows[0] == ("<= 25", "38", "25", "65.8 % [60.8, 70.8]", "5.3 %")
-    aside = ARBITRARY.by_column["age"].groups[0].but(is_compared=False)
-    column = ARBITRARY.by_column["age"].but(groups=(aside, *ARBITRARY.by_column["age"].groups[1:]))
-    shown = table(DOCUMENT.but(arbitrariness=ARBITRARY.but(by_column={"age": column})), "By age")
+    aside = AMBIGUOUS.by_column["age"].groups[0].but(is_compared=False)
+    column = AMBIGUOUS.by_column["age"].but(groups=(aside, *AMBIGUOUS.by_column["age"].groups[1:]))
+    shown = table(DOCUMENT.but(ambiguity=AMBIGUOUS.but(by_column={"age": column})), "By age")
     assert shown.rows[0][0] == "<= 25 (set aside)"
     assert "set aside: too few rows, or no value; no part in the gap" in shown.notes
 
@@ -129,12 +128,12 @@ def test_it_is_said_how_the_losses_were_found():
 
 
 def test_the_curve_has_a_line_for_all_and_for_each_group():
-    plot = curve_plot(DOCUMENT, ARBITRARY)
+    plot = curve_plot(DOCUMENT, AMBIGUOUS)
     assert [key.text for key in plot.key] == ["all", "<= 25", "> 25"]
     assert [layer.values[0] for layer in plot.layers[:3]] == [0.165, 0.265, 0.145]
     assert plot.layers[0].xs_ == (0.1, 1.0, 5.0, 10.0)
-    nobody = DOCUMENT.but(arbitrariness=ARBITRARY.but(by_column={}))
-    assert [key.text for key in curve_plot(nobody, nobody.arbitrariness).key] == ["all"]
+    nobody = DOCUMENT.but(ambiguity=AMBIGUOUS.but(by_column={}))
+    assert [key.text for key in curve_plot(nobody, nobody.ambiguity).key] == ["all"]
 
 
 def test_every_examined_row_is_in_the_table():

@@ -1,16 +1,16 @@
 """An audit in words: headline, findings, reasons, and the tables of the brief page."""
 
 import pytest
-from samples import METRIC, audit, full, gap, near, saved, scored, with_model
+from support.documents import METRIC, audit, full, gap, near, saved, scored, with_model
 
-from fairenum.document.attack import TrialFailure
+from fairenum.document.attack_document import TrialFailure
 from fairenum.document.choice import reason_for
 from fairenum.document.models import ChangedRows
 from fairenum.document.scores import GapEstimate
 from fairenum.document.value import Parts
 from fairenum.report import page
-from fairenum.report.models import shown_ranks
-from fairenum.report.wording.choosing import reason
+from fairenum.report.models_section import shown_ranks
+from fairenum.report.standing import reason
 
 NO_FLIPS = Parts(ChangedRows(0, 0.0), ChangedRows(0, 0.0))
 

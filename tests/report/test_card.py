@@ -1,14 +1,14 @@
 """The model card: what it says, and that all of it comes from the document."""
 
-from in_use import audited, table
-from samples import METRIC, audit, chosen, full, near, saved, strip, tilted
+from support.decisions import audited, table
+from support.documents import METRIC, audit, chosen, full, near, saved, strip, tilted
 
 from fairenum.document.choice import GapChange, GuardCheck
 from fairenum.document.consequences import strip_of
 from fairenum.document.terms import Verdict
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.numbers import estimate, signed
-from fairenum.report.card import model_card
+from fairenum.render.markdown import to_markdown
+from fairenum.render.text import estimate, signed
+from fairenum.report.model_card import model_card
 
 
 def section(document, anchor, **options):

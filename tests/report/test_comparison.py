@@ -1,10 +1,10 @@
 """Several audits on one page."""
 
 import pytest
-from samples import METRIC, audit, gap, saved, scored
+from support.documents import METRIC, audit, gap, saved, scored
 
 from fairenum.document.scores import GapEstimate
-from fairenum.rendering.html import to_html
+from fairenum.render.html import to_html
 from fairenum.report import compare
 
 

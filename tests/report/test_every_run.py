@@ -11,17 +11,16 @@ import msgspec
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from samples import REPORTS, RUNS, audit, full, saved
+from support.documents import RUNS, audit, full, saved
+from support.saved_runs import REPORTS
 
 from fairenum.document.files import parse, to_json
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.notebook import to_notebook
-from fairenum.rendering.svg import standalone
-from fairenum.rendering.terminal import print_page
+from fairenum.render.html import to_html, to_notebook
+from fairenum.render.markdown import to_markdown
+from fairenum.render.svg import standalone
+from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.junit import to_junit
-from fairenum.report.rules import judge, parse_rules
+from fairenum.report.rules import judge, parse_rules, to_junit
 
 HEAVY = ("numpy", "pandas", "scipy", "sklearn", "fairlearn")
 RULES = parse_rules(["accuracy>=0.5", "demographic_parity_difference<=0.1"])
@@ -67,12 +66,12 @@ def test_pages_need_nothing_that_computes():
 import io, pathlib, sys
 from rich.console import Console
 from fairenum.document.files import load
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.notebook import to_notebook
-from fairenum.rendering.terminal import print_page
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
+from fairenum.render.html import to_notebook
+from fairenum.render.terminal import print_page
 from fairenum.report import compare, page
-from fairenum.report.reproduction import rendered
+from fairenum.report.paper_page import rendered
 runs = {{path.stem: load(path) for path in pathlib.Path({str(REPORTS)!r}).glob("*.json")}}
 for run in runs.values():
     for brief in (True, False):

@@ -1,16 +1,17 @@
 """Pages of attacks, benchmarks and mitigations."""
 
 import pytest
-from samples import near, saved
+from support.documents import near, saved
 
-from fairenum.document.attack import AttackPoint, DefenceSummary, TrialFailure
-from fairenum.document.bench import GrowthSeries, RaceResult
+from fairenum.document.attack_document import AttackPoint, DefenceSummary, TrialFailure
 from fairenum.document.files import parse, to_json
+from fairenum.document.research_documents import GrowthSeries, RaceResult
 from fairenum.document.value import Estimate
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
 from fairenum.report import page
-from fairenum.report.wording.experiments import frequency, speedup
+from fairenum.report.attack_report import frequency
+from fairenum.report.research_pages import speedup
 
 
 def table(document, anchor: str):
@@ -178,12 +179,12 @@ def test_the_growth_study_is_shown_with_time_and_memory_in_every_medium():
     (scale,) = [section for section in page(scaled()).sections if section.anchor == "scale"]
     figure, shown = scale.blocks
     assert [plot.title for plot in figure.plots] == [
-        "The best machine, 5 categories, one-hot",
+        "The best model, 5 categories, one-hot",
         "A whole audit, 5 categories, one-hot",
     ]
-    what = "the best machine, 5 categories, one-hot (d = 50)"
+    what = "the best model, 5 categories, one-hot (d = 50)"
     assert shown.rows[1] == (what, "SVC", "n = 250,000", "250", "n^1.0", "0.12 GB", "n^0.2")
-    assert shown.rows[-1] == ("the best machine, numbers, rbf kernel (d = 20)", "SVC", "nowhere", "", "", "", "")
+    assert shown.rows[-1] == ("the best model, numbers, rbf kernel (d = 20)", "SVC", "nowhere", "", "", "", "")
     text = to_markdown(page(scaled(), brief=True))
     assert "A whole audit, 5 categories, one-hot: CPU time over n (* where several meet)" in text
     assert "E ExponentiatedGradient: 250 s at n = 250000, grows like n^1.0" in text

@@ -6,20 +6,30 @@ from xml.etree import ElementTree
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from samples import audit
+from support.documents import audit
 
-from fairenum.document.anatomy import Anatomy, EncodedFeature, FeatureEffects, Flips, GroupFlips, ModelWeights
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
+from fairenum.document.feature_facts import (
+    Alone,
+    Anatomy,
+    EncodedFeature,
+    FeatureEffects,
+    Flips,
+    GroupFlips,
+    GroupTell,
+    Lookalike,
+    ModelWeights,
+    Screening,
+)
 from fairenum.document.person import decide_about
-from fairenum.document.screening import Alone, GroupTell, Lookalike, Screening
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.svg import standalone
-from fairenum.rendering.terminal import print_page
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
+from fairenum.render.svg import standalone
+from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.person import person_page
-from fairenum.report.wording.cautions import warnings
+from fairenum.report.caution_words import warnings
+from fairenum.report.person_page import person_page
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e| @all =1+1"
 FEATURES = (

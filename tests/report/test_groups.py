@@ -3,16 +3,16 @@
 import json
 from functools import partial
 
-from samples import audit
+from support.documents import audit
 
-from fairenum.document.anatomy import Flips, GroupFlips
-from fairenum.document.impact import GroupTable
+from fairenum.document.feature_facts import Flips, GroupFlips
 from fairenum.document.models import GroupDisagreement
-from fairenum.report import features
-from fairenum.report.bias_audit import Tool, impact_ratios, scoring_ratios
-from fairenum.report.comparison import compare
-from fairenum.report.embedded import copy_of
-from fairenum.report.groups import MOST_SHOWN, disagreement, impact, selected_groups, whole_impact
+from fairenum.document.scores import GroupTable
+from fairenum.report import features_section
+from fairenum.report.comparison_page import compare
+from fairenum.report.embedded_copy import copy_of
+from fairenum.report.groups_section import MOST_SHOWN, disagreement, impact, selected_groups, whole_impact
+from fairenum.report.profiles import Tool, impact_ratios, scoring_ratios
 
 
 def many(groups: int) -> GroupTable:
@@ -59,7 +59,7 @@ def test_a_figure_has_no_more_bars_than_the_table_rows():
 
 def test_whom_a_choice_changes_is_shown_of_the_largest_groups():
     groups = tuple(GroupFlips(f"g{n}", n, 0, 0) for n in range(MOST_SHOWN + 5))
-    shown = [*features.sections(audit().but(flips=Flips(2, {"age": groups}, ())))][-1].blocks[1]
+    shown = [*features_section.sections(audit().but(flips=Flips(2, {"age": groups}, ())))][-1].blocks[1]
     assert [row[0] for row in shown.rows] == [f"g{n}" for n in range(5, MOST_SHOWN + 5)]
     assert shown.notes[-1] == "not shown: 5 smaller groups, which the run holds"
 

@@ -5,15 +5,15 @@ from typing import get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import BROKEN, HELD, METRIC, audit, cell, chosen, near, scored, strip, with_columns, with_model
+from support.documents import BROKEN, HELD, METRIC, audit, cell, chosen, near, scored, strip, with_columns, with_model
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
 from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate, Parts
 from fairenum.report import page
-from fairenum.report.wording.headline import headline, is_good_news
-from fairenum.report.wording.standing import next_step, proposal, standing
+from fairenum.report.headline import headline, is_good_news
+from fairenum.report.standing import next_step, proposal, standing
 
 CLAIM = "Model 3 narrows the demographic parity gap by age (0.175 to 0.150)"
 PRICE = "its accuracy changes by -0.025 [-0.045, -0.005]"

@@ -6,21 +6,18 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from samples import METRIC, RUNS, audit, chosen, first_in_place, full, gap, in_use, near, saved, scored
+from support.documents import METRIC, RUNS, audit, chosen, first_in_place, full, gap, in_use, near, saved, scored
 
-from fairenum.document.anatomy import Flips, GroupFlips
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Caution
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.notebook import to_notebook
-from fairenum.rendering.page import Table
-from fairenum.rendering.terminal import print_page
-from fairenum.report import compare, page
-from fairenum.report.junit import to_junit
-from fairenum.report.rules import judge_all, parse_rules
-from fairenum.report.wording import cautions, method
-from fairenum.report.wording.headline import AS_GOOD, AS_GOOD_AS, BETTER
+from fairenum.document.feature_facts import Flips, GroupFlips
+from fairenum.render.html import to_html, to_notebook
+from fairenum.render.markdown import to_markdown
+from fairenum.render.page import Table
+from fairenum.render.terminal import print_page
+from fairenum.report import caution_words, compare, method_section, page
+from fairenum.report.headline import AS_GOOD, AS_GOOD_AS, BETTER
+from fairenum.report.rules import judge_all, parse_rules, to_junit
 
 NAME = "the model in use"
 DAY = date(2026, 1, 1)
@@ -202,14 +199,14 @@ def test_one_candidate_is_not_the_smallest_of_one():
 
 def test_the_method_says_where_it_comes_from_and_what_is_not_known():
     document = AUDITS["selected"]
-    steps, limits = [*method.steps(document)], [*method.limits(document)]
+    steps, limits = [*method_section.steps(document)], [*method_section.limits(document)]
     (about,) = [step for step in steps if "its decisions, tool: good is favourable" in step]
-    assert "No machine has learned from it. Its decision is the label in 70.0 % of all rows." in about
+    assert "No model has learned from it. Its decision is the label in 70.0 % of all rows." in about
     assert about.endswith("which are compared with it.")
     assert any("0.01 of accuracy against the model in use there; that is kept unless" in step for step in steps)
     assert any("Changes against the model in use are paired" in step for step in steps)
     assert any("If it has seen these rows, or their labels" in limit for limit in limits)
-    assert not any("model in use" in text for text in (*method.steps(audit()), *method.limits(audit())))
+    assert not any("model in use" in text for text in (*method_section.steps(audit()), *method_section.limits(audit())))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +218,7 @@ def test_the_method_says_where_it_comes_from_and_what_is_not_known():
     ],
 )
 def test_the_method_tells_scores_and_models_from_decisions(told, words):
-    assert any(words in step for step in method.steps(in_use(audit(), **told)))
+    assert any(words in step for step in method_section.steps(in_use(audit(), **told)))
 
 
 @pytest.mark.parametrize(
@@ -261,20 +258,22 @@ def test_models_cut_like_it_are_said_to_be():
     ],
 )
 def test_cautions_have_words(code, told, words):
-    (text,) = cautions.warnings(in_use(audit(), **told).but(warnings=(Caution(code),)))
+    (text,) = caution_words.warnings(in_use(audit(), **told).but(warnings=(Caution(code),)))
     assert words in text
 
 
 def test_a_caution_about_rates_gives_both():
     document = scored(scored(audit(), 20, selection_rate=near(0.4)), 1, selection_rate=near(0.7))
-    (text,) = cautions.warnings(in_use(document).but(warnings=(Caution("incumbent_rate"),)))
+    (text,) = caution_words.warnings(in_use(document).but(warnings=(Caution("incumbent_rate"),)))
     assert text.startswith("model 1 selects 70.0 % of the holdout and the model in use 40.0 %, so that")
 
 
 def test_a_model_that_selects_many_more_is_to_be_cut_like_it():
     document = scored(audit(), 3, selection_rate=near(0.95)).but(warnings=(Caution("moved_selection"),))
-    assert cautions.warnings(document)[0].endswith("(--decide base-rate) compares models at equal rates")
-    assert cautions.warnings(in_use(document))[0].endswith("(--decide like-incumbent) compares models at equal rates")
+    assert caution_words.warnings(document)[0].endswith("(--decide base-rate) compares models at equal rates")
+    assert caution_words.warnings(in_use(document))[0].endswith(
+        "(--decide like-incumbent) compares models at equal rates"
+    )
 
 
 def test_a_name_from_outside_is_text_and_short():

@@ -1,16 +1,16 @@
 """The model in use in tables and figures: row 0 of all that shows several models."""
 
 import pytest
-from samples import METRIC, audit, chosen, first_in_place, gap, in_use, near, scored
+from support.documents import METRIC, audit, chosen, first_in_place, gap, in_use, near, scored
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Optimism
 from fairenum.document.value import Parts
-from fairenum.rendering.html import to_html
-from fairenum.rendering.page import Explorer, Page, Table
-from fairenum.report import choice, compare, model_plots, page
-from fairenum.report.models import shown_ranks
-from fairenum.report.wording.tables import TABLES, about_tables
+from fairenum.render.html import to_html
+from fairenum.render.page import Explorer, Page, Table
+from fairenum.report import choice_section, compare, models_section, page
+from fairenum.report.evidence_words import TABLES, about_tables
+from fairenum.report.models_section import shown_ranks
 
 SELECTED, KEPT, BEST = in_use(audit()), in_use(audit(), kept=True), in_use(audit(), "best")
 
@@ -70,7 +70,7 @@ def test_the_plots_mark_it():
     apart = scored(scored(audit(), 20, **{METRIC: gap(0.3)}), 20, "selection", **{METRIC: gap(0.4)})
     audits = ((in_use(apart), ""), (in_use(apart, kept=True), ", kept"), (first_in_place(in_use(apart)), ""))
     for document, kept in audits:
-        plots = model_plots.scatters(document)
+        plots = models_section.scatters(document)
         keys = {key.text: key.shape for plot in plots for key in plot.key}
         assert keys[f"the model in use (tool){kept}"] == "cross"
         marks = [mark for plot in plots for layer in plot.layers for mark in getattr(layer, "marks", ())]
@@ -150,5 +150,5 @@ def test_the_index_of_tables_says_against_whom():
 def test_the_gain_is_told_against_it():
     changes = Parts(near(-0.05), near(-0.02))
     document = chosen(SELECTED, optimism=Optimism(changes, near(0.03), None), gap_change=changes)
-    table = next(one for one in choice.chosen(document).blocks if "The gain" in getattr(one, "title", ""))
+    table = next(one for one in choice_section.chosen(document).blocks if "The gain" in getattr(one, "title", ""))
     assert [row[0] for row in table.rows][1] == "change against the model in use"

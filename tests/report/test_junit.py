@@ -2,11 +2,10 @@
 
 from xml.etree import ElementTree
 
-from samples import audit, in_use
+from support.documents import audit, in_use
 
 from fairenum.report import page
-from fairenum.report.junit import to_junit
-from fairenum.report.rules import judge, parse_rules
+from fairenum.report.rules import judge, parse_rules, to_junit
 
 RULES = parse_rules(["accuracy>=0.5", "demographic_parity_difference<=0.1", "demographic_parity_difference<=0.15"])
 NAMED = parse_rules(["best:demographic_parity_difference<=0.01", "selected:accuracy>=0.5"])

@@ -8,19 +8,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from decided import decided_frame
 from rich.cells import cell_len
 from rich.console import Console
+from support.decisions import decided_frame
 
 from fairenum import measure
 from fairenum.errors import ConfigError
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.notebook import to_notebook
-from fairenum.rendering.terminal import print_page
+from fairenum.render.html import to_html, to_notebook
+from fairenum.render.markdown import to_markdown
+from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.junit import to_junit
-from fairenum.report.rules import judge_all, parse_rules
+from fairenum.report.rules import judge_all, parse_rules, to_junit
 
 LABEL = {"label": "good", "favourable": "yes"}
 

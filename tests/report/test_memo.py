@@ -4,15 +4,15 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from in_use import audited, holdout, table
-from samples import audit
+from support.decisions import audited, holdout, table
+from support.documents import audit
 
 from fairenum import AuditResult
-from fairenum.document.audit import AuditDocument
-from fairenum.rendering.html import to_html
-from fairenum.rendering.page import Block, Page, Section
+from fairenum.document.audit_document import AuditDocument
+from fairenum.render.html import to_html
+from fairenum.render.page import Block, Page, Section
 from fairenum.report import page
-from fairenum.report.wording.memo import NO_BASELINE, NONE_EXISTS
+from fairenum.report.memo import NO_BASELINE, NONE_EXISTS
 
 DAY = date(2026, 11, 17)
 ASIDE = {"drop": ["points", "rival", "hired"], "guards": "none", "max_performance_drop": 0.1}
@@ -100,7 +100,7 @@ def test_how_hard_was_looked_is_what_the_run_holds(result):
     facts = dict(section(memo(document), "search").blocks[0].facts)
     found, listed = document.enumeration, facts["listed best first"]
     assert listed.startswith(f"{found.models} of {found.supports} with distinct supports, {found.nodes} boxes solved")
-    assert (facts["guided search"], facts["tilted machines"]) == ("not asked for", "none")
+    assert (facts["guided search"], facts["tilted models"]) == ("not asked for", "none")
     assert facts["seed"] == "0"
     candidates, models = len(document.selection.candidates), len(document.models)
     assert facts["candidates"] == f"{candidates} of {models} models are within all of that"
@@ -133,7 +133,7 @@ def test_that_none_is_proposed_is_no_proof(result):
         document.selection.but(proposal="candidate"),
         document.selection.but(outcome="kept", rank=None, proposal=None, strip=(), verdict=None, optimism=None),
     ):
-        shown = memo(document.but(selection=selection, range=None))
+        shown = memo(document.but(selection=selection, parity_range=None))
         assert section(shown, "choice").blocks[0].text == NONE_EXISTS
         assert section(shown, "choice").title.startswith("No alternative is proposed")
 

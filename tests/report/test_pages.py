@@ -8,14 +8,14 @@ import time
 from itertools import cycle, islice
 
 import pytest
-from samples import METRIC, audit, full, saved, scored, with_model
+from support.documents import METRIC, audit, full, saved, scored, with_model
 
 from fairenum.document.files import parse
 from fairenum.document.models import Example, LeftOut
 from fairenum.document.scores import GapEstimate
-from fairenum.rendering.html import to_html
-from fairenum.report import groups, model_plots, page
-from fairenum.report.attack import attack_curves
+from fairenum.render.html import to_html
+from fairenum.report import groups_section, models_section, page
+from fairenum.report.attack_report import attack_curves
 from fairenum.report.rules import parse_rules
 
 LARGEST = 250_000
@@ -155,7 +155,7 @@ def anchors(document) -> list[str]:
 
 
 def test_what_was_not_computed_has_no_section():
-    extra = {"methods", "range", "attack", "arbitrariness"}
+    extra = {"methods", "range", "attack", "ambiguity"}
     assert extra <= set(anchors(full()))
     assert not extra & set(anchors(audit()))
 
@@ -166,7 +166,7 @@ def marks_of(plot) -> list:
 
 def test_other_methods_stand_in_the_table_and_in_the_plot_of_the_holdout():
     document = full()
-    chosen, judged = ({mark.label: mark for mark in marks_of(plot)} for plot in model_plots.scatters(document))
+    chosen, judged = ({mark.label: mark for mark in marks_of(plot)} for plot in models_section.scatters(document))
     assert (judged["fairlearn ThresholdOptimizer"].shape, judged["reweighing"].shape) == ("hollow", "square")
     scores = document.baselines[1].scores
     assert (judged["reweighing"].x, judged["reweighing"].y) == (scores.accuracy.value, scores.gap(METRIC).value)
@@ -185,11 +185,14 @@ def test_guided_models_are_told_apart_by_shape_and_are_no_part_of_the_ranking():
     document = full()
     guided = {model.rank for model in document.models if model.origin == "guided"}
     marked = {
-        rank for mark in marks_of(model_plots.scatters(document)[0]) if mark.shape == "triangle" for rank in ranks(mark)
+        rank
+        for mark in marks_of(models_section.scatters(document)[0])
+        if mark.shape == "triangle"
+        for rank in ranks(mark)
     }
     assert guided & marked
     assert document.selection.rank not in marked
-    (loss, *_) = model_plots.by_rank(document)
+    (loss, *_) = models_section.rank_plots(document)
     assert not guided & {int(x) for x in loss.layers[0].xs_}
     assert to_html(page(document)).count('<span class="tag">guided</span>') == len(guided) > 1
 
@@ -198,7 +201,7 @@ def test_all_models_are_marked_once_in_each_plot_wherever_they_coincide():
     document = full()
     for rank in range(6, 21):
         document = with_model(document, rank, scores=document.models[4].scores)
-    for plot in model_plots.scatters(document):
+    for plot in models_section.scatters(document):
         linked = [mark for mark in marks_of(plot) if mark.link]
         assert sorted(rank for mark in linked for rank in ranks(mark)) == [model.rank for model in document.models]
         assert any(set(range(5, 21)) <= set(ranks(mark)) for mark in linked)
@@ -206,11 +209,11 @@ def test_all_models_are_marked_once_in_each_plot_wherever_they_coincide():
 
 def test_the_front_is_drawn_through_its_models_on_the_selection_split():
     document = full()
-    (line,) = [layer for layer in model_plots.scatters(document)[0].layers if hasattr(layer, "is_step")]
+    (line,) = [layer for layer in models_section.scatters(document)[0].layers if hasattr(layer, "is_step")]
     front = [document.models[rank - 1].scores.selection for rank in document.selection.pareto_front]
     points = [(one.accuracy.value, one.gap(METRIC).value) for one in front]
     assert list(zip(line.xs_, line.values, strict=True)) == sorted(points)
-    assert not [layer for layer in model_plots.scatters(document)[1].layers if hasattr(layer, "is_step")]
+    assert not [layer for layer in models_section.scatters(document)[1].layers if hasattr(layer, "is_step")]
 
 
 def test_attack_curves_begin_with_the_clean_model_on_the_same_axes():
@@ -240,7 +243,7 @@ def test_a_redacted_document_hides_the_examples_behind_the_explanation():
 
 def test_bars_are_as_long_as_the_rates():
     tables = full().group_tables
-    plot = groups.group_rates(tables)
+    plot = groups_section.group_rates(tables)
     assert [bar.value for bar in plot.layers[0].bars] == [
         group.rate.value for table in tables for group in table.groups
     ]

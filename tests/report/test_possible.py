@@ -1,29 +1,28 @@
 """What any model as good could do: bars, words and tables that say what is proven, and what is not."""
 
 import pytest
-from samples import audit, full, possible, saved, with_model
+from support.documents import audit, full, possible, saved, with_model
 
-from fairenum.document.possible import Extent
-from fairenum.frames import tables
-from fairenum.rendering.bars import RangeBar, draw_ranges
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
+from fairenum.document.flip_facts import Extent
+from fairenum.evidence.frames import tables
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
+from fairenum.render.plain_plots import RangeBar, draw_ranges
 from fairenum.report import page
-from fairenum.report.audit import brief_page
-from fairenum.report.possible import range_bars
-from fairenum.report.wording.memo import ELSEWHERE, NONE_EXISTS, none_exists
-from fairenum.report.wording.possible import explained, refutation
+from fairenum.report.audit_report import brief_page
+from fairenum.report.memo import ELSEWHERE, NONE_EXISTS, none_exists
+from fairenum.report.parity_range_section import explained, range_bars, refutation
 
 
 def only(*gap: float, eps: float = 0.05, unexamined: int = 0):
     """An audit whose range has one level."""
     found = possible()
     level = found.levels[-1].but(eps=eps, gap=Extent(*gap))
-    return audit().but(range=found.but(levels=(level,), unexamined=unexamined))
+    return audit().but(parity_range=found.but(levels=(level,), unexamined=unexamined))
 
 
 def said(document) -> str:
-    return "\n".join(explained(document, document.range))
+    return "\n".join(explained(document, document.parity_range))
 
 
 @pytest.mark.parametrize(
@@ -44,9 +43,9 @@ def test_it_is_said_plainly_how_much_is_proven(gap, words):
 
 def test_where_no_row_is_in_doubt_all_machines_are_as_one():
     document = only(0.2, 0.2, 0.2, 0.2)
-    level = document.range.levels[0].but(doubtful=0)
-    document = document.but(range=document.range.but(levels=(level,)))
-    assert "every machine has a gap of 0.200: none decides otherwise than model 1" in said(document)
+    level = document.parity_range.levels[0].but(doubtful=0)
+    document = document.but(parity_range=document.parity_range.but(levels=(level,)))
+    assert "every model has a gap of 0.200: none decides otherwise than model 1" in said(document)
 
 
 def test_rows_that_were_not_examined_are_the_reason_where_they_are_most():
@@ -62,7 +61,7 @@ def test_what_is_refuted_is_the_least_gap_of_the_largest_loss_that_has_one():
     found = possible()
     assert "within 0.1 % of the least has a gap below 0.125" in refutation(found)
     assert not refutation(found.but(levels=found.levels[1:]))
-    assert not refutation(only(0.0004, 0.1, 0.2, 0.9).range)  # which is shown as 0.000
+    assert not refutation(only(0.0004, 0.1, 0.2, 0.9).parity_range)  # which is shown as 0.000
 
 
 def test_a_memo_tells_a_refutation_from_a_failure_to_find():
@@ -71,17 +70,17 @@ def test_a_memo_tells_a_refutation_from_a_failure_to_find():
     gap = nothing.reference.scores.holdout.demographic_parity_difference.value
     partly, wholly = only(gap / 2, gap / 2, gap, gap), only(gap, gap, gap + 0.1, gap + 0.1)
     assert "that none is proposed is no proof that none exists there" in none_exists(partly)
-    assert "among these machines there is no alternative of that kind" in none_exists(wholly)
+    assert "among these models there is no alternative of that kind" in none_exists(wholly)
     assert ELSEWHERE in none_exists(partly)
     for document in (partly, wholly):
-        assert refutation(document.range) in to_html(page(document, profile="lda"))
+        assert refutation(document.parity_range) in to_html(page(document, profile="lda"))
 
 
 def test_the_bars_are_the_numbers_and_models_stand_on_losses_that_they_keep_to():
     document = with_model(full(), full().selection.rank, loss_ratio=0.02)
-    plot = range_bars(document, document.range)
+    plot = range_bars(document, document.parity_range)
     spans = [(one.low, one.high, one.place) for one in plot.layers if hasattr(one, "thickness")]
-    gaps = [level.gap for level in document.range.levels]
+    gaps = [level.gap for level in document.parity_range.levels]
     ends = [((gap.low, gap.high, place), (gap.least, gap.most, place)) for place, gap in enumerate(gaps)]
     assert spans == [end for pair in ends for end in pair]
     marks = [[mark.shape for mark in one.marks] for one in plot.layers if hasattr(one, "marks")]
@@ -106,7 +105,7 @@ def test_every_medium_shows_it_and_old_runs_do_without():
     for text in (to_html(page(document)), to_markdown(page(document)), to_markdown(brief_page(document))):
         assert "What any model as good could do" in text
         assert words in text
-    assert "What any model as good could do" not in to_html(page(saved("german").but(range=None)))
+    assert "What any model as good could do" not in to_html(page(saved("german").but(parity_range=None)))
 
 
 def test_the_sheet_has_gap_and_rates_of_every_loss():

@@ -6,16 +6,16 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import audit, saved
+from support.documents import audit, saved
 
-from fairenum.dataset.groups import intersect, read_groups
-from fairenum.document.impact import GroupTable
+from fairenum.document.scores import GroupTable
 from fairenum.document.value import Estimate
-from fairenum.rendering.html import to_html
+from fairenum.render.html import to_html
 from fairenum.report import page
-from fairenum.report.audit import PROFILES
-from fairenum.report.bias_audit import impact_ratios
+from fairenum.report.audit_report import PROFILES
+from fairenum.report.profiles import impact_ratios
 from fairenum.report.rules import parse_rules
+from fairenum.tables.groups import intersect, read_groups
 
 DAY = date(2026, 3, 1)
 

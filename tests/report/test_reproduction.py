@@ -6,15 +6,13 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import saved
 from scipy.stats import binomtest
+from support.documents import saved
 
-from fairenum.document.reproduction import Refusal
+from fairenum.document.research_documents import Refusal
 from fairenum.report import page
-from fairenum.report.binomial import exact_interval
-from fairenum.report.reproduction import rendered
-from fairenum.report.wording.paper import CLAIMS, headline
-from fairenum.report.wording.reasons import often, reasons
+from fairenum.report.paper_page import CLAIMS, headline, rendered
+from fairenum.report.paper_reasons import exact_interval, often, reasons
 
 NUMBERS = {"german": 32, "ionosphere": 43, "sonar": 41}
 

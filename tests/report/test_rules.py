@@ -3,7 +3,7 @@
 from typing import get_args
 
 import pytest
-from samples import METRIC, audit, chosen, gap, in_use, near, scored, with_third_group
+from support.documents import METRIC, audit, chosen, gap, in_use, near, scored, with_third_group
 
 from fairenum.document.scores import ChangedEstimate, SplitScores
 from fairenum.document.terms import Gap, Performance, Ratio

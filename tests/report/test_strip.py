@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from samples import (
+from support.documents import (
     BROKEN,
     HELD,
     METRIC,
@@ -23,30 +23,29 @@ from samples import (
     with_reversed_order,
 )
 
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GuardCheck
 from fairenum.document.consequences import (
     broken_guards,
     is_levelled_down,
     less_fair,
+    rates_of,
     reversals,
     selection_moved,
     strip_of,
     wider,
 )
-from fairenum.document.rates import rates_of
 from fairenum.document.scores import SelectedWeights
-from fairenum.document.table import LabelWeights
+from fairenum.document.table_facts import LabelWeights
 from fairenum.document.value import Estimate
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.notebook import to_notebook
-from fairenum.rendering.svg import Arrow, draw_arrow, scale_end
-from fairenum.rendering.terminal import print_page
+from fairenum.render.html import to_html, to_notebook
+from fairenum.render.markdown import to_markdown
+from fairenum.render.svg import Arrow, draw_arrow, scale_end
+from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.junit import to_junit
-from fairenum.report.wording.standing import guarded_estimate, guarded_thing, how_found
-from fairenum.report.wording.strip import status as describe
+from fairenum.report.rules import to_junit
+from fairenum.report.standing import guarded_estimate, guarded_thing, how_found
+from fairenum.report.strip_section import status as describe
 
 WIDE = chosen(
     with_columns(audit(), "sex"),
@@ -129,7 +128,7 @@ def test_a_scale_has_room_for_the_values_and_never_exceeds_1():
 
 
 @pytest.mark.parametrize("name", ["german", "compas", "adult"])
-def test_an_older_run_gets_its_strip_from_its_scores(name):
+def test_a_choice_without_a_strip_gets_it_from_the_scores(name):
     document = chosen(saved(name), strip=())
     for one in strip_of(document):
         old, new = (model.scores.holdout.by_column[one.column] for model in (document.reference, document.selected))

@@ -6,15 +6,15 @@ import re
 
 import pytest
 from rich.console import Console
-from samples import tilted
+from support.documents import tilted
 
 from fairenum import AuditResult
 from fairenum.document.files import parse, to_json
-from fairenum.rendering.html import to_html
-from fairenum.rendering.markdown import to_markdown
-from fairenum.rendering.terminal import print_page
+from fairenum.render.html import to_html
+from fairenum.render.markdown import to_markdown
+from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.audit import PROFILES
+from fairenum.report.audit_report import PROFILES
 
 DOCUMENT = tilted()
 

@@ -3,19 +3,17 @@
 from typing import get_args
 
 import pytest
-from samples import (
+from support.documents import (
     BROKEN,
     HELD,
     METRIC,
     audit,
     cell,
     chosen,
-    gap,
     near,
     saved,
     scored,
     strip,
-    with_columns,
     with_model,
     with_reversed_order,
     with_small_group,
@@ -24,15 +22,13 @@ from samples import (
 
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
-from fairenum.document.remark import Remark
-from fairenum.document.table import Regrouped
-from fairenum.document.terms import CautionCode, ListingEnd, Obstacle, RemarkKind, Verdict
+from fairenum.document.table_facts import Regrouped, Remark
+from fairenum.document.terms import ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
-from fairenum.report.wording import OBSTACLES, STOPPED
-from fairenum.report.wording.cautions import MESSAGES, warnings
-from fairenum.report.wording.method import steps
-from fairenum.report.wording.remarks import warnings as noticed
+from fairenum.report.caution_words import remark_warnings, warnings
+from fairenum.report.method_section import steps
+from fairenum.report.words import OBSTACLES, STOPPED
 
 
 def told(document, *facts, **named) -> str:
@@ -40,8 +36,7 @@ def told(document, *facts, **named) -> str:
     return message
 
 
-def test_every_code_has_words():
-    assert set(MESSAGES) == set(get_args(CautionCode))
+def test_every_obstacle_and_every_ending_has_words():
     assert set(OBSTACLES) == set(get_args(Obstacle))
     assert set(STOPPED) == {word for part in get_args(ListingEnd) for word in get_args(part) or (part,)}
 
@@ -76,9 +71,9 @@ def test_what_the_code_says(code, message):
 def test_weighted_classes_are_told_with_the_reason_and_the_way_back():
     weights = ClassWeights(0.556, 5.0, plain_selection_rate=0.975)
     assert told(audit().but(class_weights=weights), "class_weighted") == (
-        "without class weights the machine selects 97.5 % of the selection split, so the balanced one was audited: a "
+        "without class weights the model selects 97.5 % of the selection split, so the balanced one was audited: a "
         "violated margin costs 0.556 times C for a favourable row and 5 times for an unfavourable one; "
-        "class_weight='none' (--class-weight none) keeps the machine without weights; model 1 selects 81.0 % where "
+        "class_weight='none' (--class-weight none) keeps the model without weights; model 1 selects 81.0 % where "
         "70.0 % of the rows have the label: decide='base-rate' (--decide base-rate) cuts it there"
     )
     first, *_ = [step for step in steps(audit().but(class_weights=weights)) if "Support vector machines" in step]
@@ -197,10 +192,10 @@ def test_what_was_noticed_is_told_with_the_option_that_changes_it(remark, messag
 
 def test_columns_of_one_kind_are_told_together():
     remarks = [Remark("identifier_number", name, count=60) for name in ("a", "b")]
-    (message,) = noticed([*remarks])
+    (message,) = remark_warnings(remarks)
     assert message.startswith("'a' (60 different), 'b' (60 different) look like identifiers, ")
     assert message.endswith("leave them out with drop=['a', 'b'] (--drop a --drop b)")
-    assert len(list(noticed([*remarks, Remark("empty_column", "c")]))) == 2
+    assert len(list(remark_warnings([*remarks, Remark("empty_column", "c")]))) == 2
     assert {remark.kind for remark in REMARKS} == set(get_args(RemarkKind))
 
 
@@ -287,16 +282,6 @@ def test_gaps_that_are_wider_are_told_apart_from_those_that_look_it():
     assert told(document, "wider_gap", "sex") == (
         "sex: from model 1 to model 3 the gap on the holdout is wider in equalized odds (0.175 to 0.275); it looks "
         "wider in demographic parity (0.024 to 0.114)"
-    )
-
-
-def test_another_column_of_an_older_run_is_told():
-    document = with_columns(chosen(audit(), strip=()), "sex")
-    for rank, value in ((1, 0.024), (3, 0.234)):
-        columns = document.models[rank - 1].scores.holdout.by_column
-        document = scored(document, rank, by_column={**columns, "sex": columns["age"].but(**{METRIC: gap(value)})})
-    assert told(document, "other_column", "sex") == (
-        "sex: from model 1 to model 3 the gap on the holdout looks wider in demographic parity (0.024 to 0.234)"
     )
 
 

@@ -7,11 +7,12 @@ drawn from it, and each gives intervals as an audit does.
 import numpy as np
 import pytest
 
-from fairenum.enumeration.prices import flip_prices
-from fairenum.problem import SvmProblem
-from fairenum.scoring.counts import Decisions, Groups
-from fairenum.scoring.flippable import ambiguity
+from fairenum.flips.flip_prices import flip_prices
+from fairenum.flips.flippable_rows import flippable_shares
+from fairenum.metrics.counts import Decisions
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import SvmProblem
+from fairenum.tables.groups import Groups
 
 PEOPLE, DRAWS = 20_000, 2000
 TOLERANCES = (0.005, 0.02, 0.05)
@@ -35,7 +36,7 @@ class Population:
         weights = self.weights[drawn] if is_weighted else None
         labels, groups = self.labels[drawn], Groups(self.codes[drawn], NAMES)
         rows = Decisions(labels[None], labels, groups, weights)
-        return ambiguity(rows, self.prices.low[drawn], self.prices.high[drawn], TOLERANCES)
+        return flippable_shares(rows, self.prices.low[drawn], self.prices.high[drawn], TOLERANCES)
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 from fairenum import load_dataset
 from fairenum.enumeration.search import Enumeration, Limits
-from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import SvmProblem
 
 DRAWS, ROWS, FLIPS, MODELS = 200, 100, 10, 50
 COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from fairenum.solvers.cases import conformance_cases
-from fairenum.solvers.conformance import check_case
+from fairenum.solvers.conformance import check_case, conformance_cases
 from fairenum.solvers.registry import load_solver
 
 SOLVERS = ("libsvm", "osqp", "path", "piqp")

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from populations import POPULATIONS, Truth, audited, truth
 from scipy import stats
+from support.simulation.populations import POPULATIONS, Truth, audited, truth
 
 from fairenum.document.choice import GapChange
 from fairenum.document.terms import Verdict

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from large_tables import audited, table
-from strangers import TABLES
+from support.large_tables import audited, table
+from support.tables import TABLES
 
 from fairenum import AuditConfig
-from fairenum.auditing.dividing import divided
-from fairenum.auditing.estimate import expected
-from fairenum.dataset import load_dataset
+from fairenum.auditing.preparing import divided
+from fairenum.auditing.schedule import expected
+from fairenum.tables import load_dataset
 
 OPTIONS = ("label", "yes", ("group",))
 

@@ -23,8 +23,8 @@ def measured(name: str) -> dict[str, list[float]]:
     """Take many steps as somebody would: look at models, leave rows out, keep others, take steps back."""
     rng, seconds = np.random.default_rng(0), {}
     exploration = Exploration(name, sizes=TABLES[name])
-    rows = [row for example in exploration._session.bench.training.records for row in example]
-    rows = exploration._session.bench.division.dataset.numbered(np.array(rows))
+    rows = [row for example in exploration._engine.training.records for row in example]
+    rows = exploration._engine.division.dataset.numbered(np.array(rows))
     exploration.next(), exploration.view
 
     def note(action, act):

@@ -18,7 +18,7 @@ TABLES = {
 
 def wander(exploration: Exploration, seed: int, steps: int = 40) -> None:
     rng = np.random.default_rng(seed)
-    division = exploration._session.bench.division
+    division = exploration._engine.division
     rows = division.dataset.numbered(division.split.train)
 
     def some() -> list[int]:

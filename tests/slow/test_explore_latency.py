@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from served import Visitor, served
+from support.explorations import Visitor, served
 
 from fairenum import Exploration
 
@@ -29,7 +29,7 @@ def spent(act) -> float:
 def measured(exploration: Exploration, visitor: Visitor) -> dict[str, list[float]]:
     """Take many steps as somebody would: look at models, leave rows out, keep others, take steps back."""
     rng, seconds = np.random.default_rng(0), {}
-    division = exploration._session.bench.division
+    division = exploration._engine.division
     rows = np.sort(division.dataset.numbered(division.split.train))
 
     def note(action, act):

@@ -1,7 +1,7 @@
 """Twenty thousand hostile cases, each made from its number: no internal error, none too long, nothing left behind."""
 
 import pytest
-from fuzzers import FUZZERS, fuzzed
+from support.fuzzing.fuzzers import FUZZERS, fuzzed
 
 pytestmark = pytest.mark.usefixtures("own_loop")
 

@@ -8,9 +8,9 @@ import pytest
 
 from fairenum import audit
 from fairenum.api import AuditResult
-from fairenum.dataset.card import read_card
 from fairenum.document.terms import Verdict
 from fairenum.report import page
+from fairenum.tables.table_files import read_card
 
 TABLES = {"compas": {}, "german": {}, "adult": {"sizes": (2000, 4000, 8000)}}
 DRAWS = 4000

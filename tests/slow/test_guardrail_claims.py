@@ -13,12 +13,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from guardrails import beyond, guarded_names, rows_of, shown
 from scipy import stats
+from support.oracles.guardrails import beyond, guarded_names, rows_of, shown
 
 from fairenum import audit
-from fairenum.dataset import load_dataset
-from fairenum.document.audit import AuditDocument
+from fairenum.document.audit_document import AuditDocument
+from fairenum.tables import load_dataset
 
 SPLITS = 20
 SIZES = {"compas": (1000, 1500, 1500), "german": (300, 200, 200), "adult": (2000, 4000, 8000)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from large_tables import numbers, ran
+from support.large_tables import numbers, ran
 
 from fairenum import AuditResult
 
@@ -88,7 +88,7 @@ def test_as_many_groups_as_are_compared(tmp_path):
     document = answered(tmp_path, numbers(100_000, 10, groups=60), 2.5, "--sensitive", "group")
     (column,) = document.dataset.sensitive
     assert len(column.compared) == 60
-    assert document.range is not None
+    assert document.parity_range is not None
 
 
 @pytest.mark.parametrize("levels", [2, 12])

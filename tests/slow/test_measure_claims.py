@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from decided import decided_frame
+from support.decisions import decided_frame
 
 LABEL = ("--label", "good", "--favourable", "yes")
 FORMS = ("--html", "a.html", "--markdown", "a.md", "--json", "a.json", "--junit", "a.xml")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fairenum.bench.mitigation import CASES, run
-from fairenum.document.mitigation import Case, CaseSummary, MethodSummary
+from fairenum.document.research_documents import Case, CaseSummary, MethodSummary
+from fairenum.research.mitigation_study import CASES, run
 
 # At equal selection rates a table is shown; nothing is promised there but what holds everywhere.
 COMPAS = [case for case in CASES if case.data == "compas" and case.decide == "sign"]

@@ -4,8 +4,8 @@ import re
 import runpy
 
 import pytest
-from fenced import ROOT
-from hard_numbers import hard_numbers
+from support.documentation import ROOT
+from support.problems import hard_numbers
 
 PAGE = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
 

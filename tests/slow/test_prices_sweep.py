@@ -6,16 +6,16 @@ import time
 
 import numpy as np
 import pytest
-from convex_oracle import ConvexOracle
+from support.oracles.convex import ConvexOracle
 
-from fairenum.dataset import load_dataset
-from fairenum.document.machine import Machine
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration.division import divide, pose
 from fairenum.enumeration.model import model_of
-from fairenum.enumeration.prices import flip_prices
-from fairenum.experiment import divide, pose
-from fairenum.matrices import dense
-from fairenum.solvers.cases import conformance_cases
+from fairenum.flips.flip_prices import flip_prices
+from fairenum.solvers.conformance import conformance_cases
 from fairenum.solvers.registry import open_workspace
+from fairenum.svm.sparse_or_dense import dense
+from fairenum.tables import load_dataset
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ TABLES = [("german", (600, 200, 200)), ("compas", (2000, 500, 500)), ("adult", (
 @pytest.mark.parametrize(("name", "sizes"), TABLES)
 def test_a_price_takes_a_fraction_of_a_solve(name: str, sizes: tuple[int, ...]) -> None:
     division = divide(load_dataset(name), sizes)
-    problem = pose(division.train.X, division.train.y, Machine()).problem
+    problem = pose(division.train.X, division.train.y, SvmSettings()).problem
     workspace, roots = open_workspace("path", problem), []
     best = workspace.solve()
     flip_prices(problem, best, division.holdout.X[:2])  # compiled

@@ -4,15 +4,16 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import power_grid
 import pytest
-import simulated
 from scipy import stats
+from support.simulation import known_gaps, power
 
-from fairenum.scoring.comparison import Verdict, accuracy_changes, compare
-from fairenum.scoring.counts import Decisions, Groups
-from fairenum.scoring.inference import gap_intervals, signed_differences
-from fairenum.scoring.rates import GAP_RATES, score
+from fairenum.document.terms import Verdict
+from fairenum.metrics.comparison import accuracy_changes, compare
+from fairenum.metrics.counts import Decisions
+from fairenum.metrics.inference import gap_intervals, signed_differences
+from fairenum.metrics.rates import GAP_RATES, score
+from fairenum.tables.groups import Groups
 
 PARITY = "demographic_parity_difference"
 SHARES = {"even": (0.5, 0.5), "uneven": (0.7, 0.3), "very uneven": (0.9, 0.1)}
@@ -176,35 +177,35 @@ def test_a_gap_cut_by_a_third_is_seen_in_1000_rows_among_50_models():
 STATISTICS = (Path(__file__).parents[2] / "docs" / "statistics.md").read_text()
 
 
-@pytest.mark.parametrize(("change", "agreement"), power_grid.GRID)
+@pytest.mark.parametrize(("change", "agreement"), power.GRID)
 def test_a_change_is_seen_as_often_as_the_page_says_and_no_less_than_by_the_literal_rules(change, agreement):
-    assert power_grid.power_row(change, agreement) in STATISTICS
-    for centre in power_grid.CENTRES:
-        assert power_grid.weaker(change, centre, agreement, "together", "all models") > 0.001, centre
-        assert power_grid.weaker(change, centre, agreement, "alone", "claim") > 0.001, centre
-        wrong = power_grid.seen(change, centre, agreement)[1].sum(0)
+    assert power.power_row(change, agreement) in STATISTICS
+    for centre in power.CENTRES:
+        assert power.weaker(change, centre, agreement, "together", "all models") > 0.001, centre
+        assert power.weaker(change, centre, agreement, "alone", "claim") > 0.001, centre
+        wrong = power.seen(change, centre, agreement)[1].sum(0)
         for rule in ("all models", "claim"):
-            count = int(wrong[power_grid.RULES.index(rule)])
+            count = int(wrong[power.RULES.index(rule)])
             assert stats.binomtest(count, change.runs).proportion_ci(0.95, "exact").low <= 0.05, (rule, centre)
 
 
 @pytest.mark.parametrize("groups", [2, 5])
 def test_of_50_models_with_one_gap_few_runs_call_any_fairer_or_less_fair(groups):
-    row = simulated.together_row(groups)
+    row = known_gaps.together_row(groups)
     assert row in STATISTICS
     assert_few(row)
 
 
 @pytest.mark.parametrize("groups", [2, 5])
-@pytest.mark.parametrize("truth", simulated.STRIP_TRUTHS)
+@pytest.mark.parametrize("truth", known_gaps.STRIP_TRUTHS)
 def test_few_strips_say_anything_false_over_all_metrics_and_columns(truth, groups):
-    row = simulated.strip_row(truth, groups)
+    row = known_gaps.strip_row(truth, groups)
     assert row in STATISTICS
     assert_few(row)
 
 
 def test_the_strip_that_errs_most_errs_in_no_more_than_one_of_twenty_of_many_runs():
-    share = simulated.false_in_strip("reversed", 2, 1000, 2000) / 2000
+    share = known_gaps.false_in_strip("reversed", 2, 1000, 2000) / 2000
     assert f"{share:.3f} of 2000 runs" in STATISTICS
     assert share <= 0.05
 
@@ -212,22 +213,22 @@ def test_the_strip_that_errs_most_errs_in_no_more_than_one_of_twenty_of_many_run
 def assert_few(row):
     """No more than one in twenty, but for the chance of so few runs."""
     for share in row.split("|")[-4:-1]:
-        wrong = round(float(share) * simulated.RUNS)
-        assert stats.binomtest(wrong, simulated.RUNS).proportion_ci(0.95, "exact").low <= 0.05, row
+        wrong = round(float(share) * known_gaps.RUNS)
+        assert stats.binomtest(wrong, known_gaps.RUNS).proportion_ci(0.95, "exact").low <= 0.05, row
 
 
 @pytest.mark.parametrize("agreement", [0.5, 0.95])
 @pytest.mark.parametrize("rows", [200, 1000])
 @pytest.mark.parametrize("groups", [2, 5])
 def test_the_change_of_one_model_judged_alone_is_covered(groups, rows, agreement):
-    for share in simulated.change_coverage(groups, rows, agreement):
+    for share in known_gaps.change_coverage(groups, rows, agreement):
         assert stats.binomtest(round(share * 500), 500).proportion_ci(0.99, "exact").high >= 0.95, share
 
 
 @pytest.mark.parametrize("rows", [500, 2000])
 @pytest.mark.parametrize("groups", [2, 5, 8])
 def test_gaps_are_covered_as_often_as_the_page_says(groups, rows):
-    row = simulated.gap_row(groups, rows)
+    row = known_gaps.gap_row(groups, rows)
     assert row in STATISTICS
     assert all(float(cell) >= 0.93 for cell in row.split("|")[3:-1])
 
@@ -235,12 +236,12 @@ def test_gaps_are_covered_as_often_as_the_page_says(groups, rows):
 @pytest.mark.parametrize("chance", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("trials", [1, 2, 3, 4, 5])
 def test_groups_of_a_few_rows_show_no_gap_where_there_is_none(trials, chance):
-    assert simulated.parity_refuted(trials, chance) <= 0.02
+    assert known_gaps.parity_refuted(trials, chance) <= 0.02
 
 
 @pytest.mark.parametrize("better", [0.0, 0.05, 0.1])
 def test_optimism_is_what_choosing_flatters_by(better):
-    row = simulated.optimism_row(better)
+    row = known_gaps.optimism_row(better)
     assert row in STATISTICS
     real, expected = (float(cell) for cell in row.split("|")[2:4])
     assert expected >= 0.85 * real

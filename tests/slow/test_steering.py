@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from steered import KINDS, Reached, reached
+from support.guided_search import KINDS, Reached, reached
 
 SEEDS = range(20)
 

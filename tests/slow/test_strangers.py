@@ -3,10 +3,10 @@
 import time
 
 import pytest
-from strangers import PLAN, TABLES, tied, wide
+from support.tables import PLAN, TABLES, tied, wide
 
 from fairenum import audit
-from fairenum.qp.polish import warm_up
+from fairenum.svm.polish import warm_up
 
 MOST_SECONDS = 60.0  # of 50,000 rows
 MOST_OF_A_COMMON_SIZE = 30.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from populations import FAVOURABLE, MANY, PLAN, POPULATIONS
 from sklearn.svm import LinearSVC
+from support.simulation.populations import FAVOURABLE, MANY, PLAN, POPULATIONS
 
-from fairenum.dataset import Dataset, split
-from fairenum.scoring import Decisions, Groups, gap_intervals, score
+from fairenum.metrics import Decisions, Groups, gap_intervals, score
+from fairenum.tables import Dataset, split
 
 PARITY = "demographic_parity_difference"
 ROWS, RUNS, LEARNED = 4000, 600, 3000
@@ -40,9 +40,9 @@ def held(name: str) -> np.ndarray:
     """Try many planes on as many samples of a population, shape (runs, 2); no plane has seen the rows of its sample."""
     everybody = POPULATIONS[name](MANY, 10**6)
     features = [column for column in everybody if column not in KEPT]
-    machine = LinearSVC(dual=False).fit(everybody[features][:LEARNED], everybody["approved"][:LEARNED] == FAVOURABLE)
-    bias, noise = float(machine.intercept_[0]), np.random.default_rng(1).normal(size=(RUNS, len(features)))
-    planes = machine.coef_[0] * (1.0 + 0.3 * noise)
+    svm = LinearSVC(dual=False).fit(everybody[features][:LEARNED], everybody["approved"][:LEARNED] == FAVOURABLE)
+    bias, noise = float(svm.intercept_[0]), np.random.default_rng(1).normal(size=(RUNS, len(features)))
+    planes = svm.coef_[0] * (1.0 + 0.3 * noise)
     found = np.array([is_held(name, everybody, planes[seed], bias, seed) for seed in range(RUNS)])
     print(f"{name}: {found[:, 0].mean():.3f} as audits draw the holdout, {found[:, 1].mean():.3f} at random")
     return found

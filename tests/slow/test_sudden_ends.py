@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from loans import OPTIONS, write_loans
+from support.tables import OPTIONS, write_loans
 
-from fairenum.cli.exit import Exit
+from fairenum.cli.streams import Exit
 from fairenum.document.files import load
 
 PROGRAM = str(Path(sys.executable).with_name("fairenum"))

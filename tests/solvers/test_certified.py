@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from fairenum.errors import AnswerRefused, ProblemError, SolverBroken
-from fairenum.problem import Kernel, SvmProblem
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.solvers.conformance import check_case, conformance_cases
-from fairenum.solvers.protocol import Claim, Tolerance
+from fairenum.solvers.protocol import Tolerance
 from fairenum.solvers.registry import load_solver, open_workspace
+from fairenum.svm.problem import Claim, Kernel, SvmProblem
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3))

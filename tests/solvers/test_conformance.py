@@ -6,12 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairenum.matrices import dense
-from fairenum.problem import SvmProblem
-from fairenum.solvers.cases import KINDS, SETTINGS
-from fairenum.solvers.conformance import Case, check_case, conformance_cases
+from fairenum.solvers.conformance import KINDS, SETTINGS, Case, check_case, conformance_cases
 from fairenum.solvers.protocol import Tolerance
 from fairenum.solvers.registry import load_solver, open_workspace
+from fairenum.svm.problem import SvmProblem
+from fairenum.svm.sparse_or_dense import dense
 
 SOLVERS = ("libsvm", "osqp", "path", "piqp")
 DATASETS = Path(__file__).parents[2] / "datasets"

@@ -7,8 +7,8 @@ import pytest
 
 from fairenum.solvers import conformance
 from fairenum.solvers.conformance import check_case, check_solver, conformance_cases
-from fairenum.solvers.protocol import Claim
 from fairenum.solvers.registry import load_solver
+from fairenum.svm.problem import Claim
 
 SOURCE = Path(__file__).parents[1] / "plugins" / "fairenum-liar" / "fairenum_liar.py"
 

@@ -62,7 +62,7 @@ def test_the_suite_finds_the_liar_out(place):
 
 def test_a_workspace_refuses_the_liar_by_name(place):
     code = """
-from fairenum.problem import SvmProblem
+from fairenum.svm.problem import SvmProblem
 from fairenum.solvers.registry import open_workspace
 open_workspace("liar", SvmProblem([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])).solve()
 """

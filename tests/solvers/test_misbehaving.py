@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairenum.document.machine import Machine
+from fairenum.document.training import SvmSettings
 from fairenum.errors import AnswerRefused, ConfigError, SolverBroken
-from fairenum.problem import SvmProblem
-from fairenum.solvers.guarding import Watch, watching
+from fairenum.solvers.certified import ReplaceableWorkspace
+from fairenum.solvers.isolation import Watch, watching
 from fairenum.solvers.protocol import Tolerance
 from fairenum.solvers.registry import load_solver, open_workspace
-from fairenum.solvers.replacing import ReplaceableWorkspace
+from fairenum.svm.problem import SvmProblem
 
 sys.path.append(str(Path(__file__).parents[1] / "plugins" / "fairenum-rascals"))
 import fairenum_rascals as rascals
@@ -50,7 +50,7 @@ APART = {
 
 
 def patience(rascal):
-    """Wait long enough for a busy machine, and not longer for those that never answer."""
+    """Wait long enough for a busy svm, and not longer for those that never answer."""
     return 1.0 if rascal in (rascals.Hangs, rascals.Clings) else 60.0
 
 
@@ -82,9 +82,9 @@ def test_another_goes_on_and_gives_the_same_answers(rascal):
 
 def test_paths_go_on_where_the_solver_that_has_them_fails(monkeypatch):
     """The native solver begins, its paths break, and libsvm ends what they had begun."""
-    from fairenum.qp.workspace import PathRemoval
+    from fairenum.svm.workspace import PathRemoval
 
-    with watching(Machine(fallback="libsvm")) as watch:
+    with watching(SvmSettings(fallback="libsvm")) as watch:
         workspace = open_workspace("path", posed())
         best = workspace.solve()
         removals = [workspace.remove(best, int(example)) for example in best.support[:3]]
@@ -102,7 +102,7 @@ def test_paths_go_on_where_the_solver_that_has_them_fails(monkeypatch):
 
 @pytest.mark.parametrize("rascal", [rascals.Clings, rascals.Crashes, rascals.Changes])
 def test_in_a_process_of_its_own_it_can_be_ended(rascal):
-    with watching(Machine(solver_timeout=patience(rascal), fallback="path")) as watch:
+    with watching(SvmSettings(solver_timeout=patience(rascal), fallback="path")) as watch:
         workspace = open_workspace(rascal(), posed())
         began = time.monotonic()
         found = answers(workspace)
@@ -115,7 +115,7 @@ def test_in_a_process_of_its_own_it_can_be_ended(rascal):
 
 @pytest.mark.slow
 def test_an_honest_one_works_apart_as_it_does_here(capfd):
-    with watching(Machine(solver_timeout=60.0)) as watch:
+    with watching(SvmSettings(solver_timeout=60.0)) as watch:
         first, second = (open_workspace(rascals.Prints(), posed()) for _ in range(2))
         found = [*answers(first), *answers(second)]
         assert first.plugin is second.plugin  # one process for both
@@ -138,4 +138,4 @@ def test_a_fallback_that_fails_is_an_error_of_its_own_name():
 @pytest.mark.parametrize("options", [{"solver_timeout": 0.0}, {"solver_timeout": float("nan")}, {"fallback": 7}])
 def test_what_is_no_limit_or_name_is_refused(options):
     with pytest.raises(ConfigError, match=next(iter(options))):
-        Machine(**options)
+        SvmSettings(**options)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from fairenum.errors import ProblemError, SolverBroken, SolverUnavailable
-from fairenum.problem import Kernel, SvmProblem
-from fairenum.qp.sparse_form import sparse_form
 from fairenum.solvers.protocol import Tolerance
 from fairenum.solvers.registry import load_solver, open_workspace
+from fairenum.svm.problem import Kernel, SvmProblem
+from fairenum.svm.sparse_form import sparse_form
 
 SOLVERS = ("libsvm", "osqp", "path", "piqp")
 GENERAL = ("osqp", "path", "piqp")  # take any linear term

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from entries import Entry
+from support.stand_ins import Entry
 
 from fairenum.errors import ProblemError, SolverBroken, SolverConflict, SolverNotFound, SolverUnavailable
-from fairenum.problem import SvmProblem
 from fairenum.solvers.registry import SolverInfo, list_solvers, load_solver, open_workspace
+from fairenum.svm.problem import SvmProblem
 
 PROBLEM = SvmProblem([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import pytest
-from explored import open_applicants
-from served import Served, served
+from support.explorations import Served, open_applicants, served
 
 WIDE, NARROW = 1440, 390
 REFUSED = "Failed to load resource: the server responded with a status of 4"  # what Chromium itself says of a refusal

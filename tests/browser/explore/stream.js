@@ -11,7 +11,7 @@ async ([total, each, tab]) => {
   const made = (number) => {
     const model = structuredClone(models[number % models.length]);
     model.number = number;
-    model.cells[0] = String(number);
+    model.cells.number = String(number);
     model.performance.value = 0.8 - 0.0002 * ((number * 7919) % 997) * Math.min(1, number / 500);
     model.gaps[metric].value = 0.001 * ((number * 104729) % 211) * (0.2 + number / total);
     return model;

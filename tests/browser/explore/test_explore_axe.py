@@ -1,7 +1,7 @@
 """What axe-core finds on the live screen: nothing serious, light or dark, wide or narrow, in any panel or dialog."""
 
 import pytest
-from screens import act, press, settled, show
+from support.screens import act, press, settled, show
 
 GRAVE = ("serious", "critical")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from screens import act, settled, show, state
+from support.screens import act, settled, show, state
 
 from fairenum import Exploration
 

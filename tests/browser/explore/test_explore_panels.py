@@ -4,9 +4,9 @@ import re
 from functools import partial
 
 import pytest
-from explored import open_people
-from hiring import applicants
-from screens import act, current, models, press, settled, show, state, steps
+from support.audits import applicants
+from support.explorations import open_people
+from support.screens import act, current, models, press, settled, show, state, steps
 
 from fairenum import Exploration
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from screens import act, current, models, press, settled, state, steps
+from support.screens import act, current, models, press, settled, state, steps
 
 
 def test_a_click_focuses_a_model_and_hovering_names_it(looked):
@@ -19,7 +19,7 @@ def test_a_click_focuses_a_model_and_hovering_names_it(looked):
     assert str(current(page)) in re.findall(r"\d+", named)
     page.keyboard.press("1")
     settled(page)
-    assert rows[current(page)]["cells"][2] in page.locator(".facts").inner_text()
+    assert rows[current(page)]["cells"]["objective_ratio"] in page.locator(".facts").inner_text()
 
 
 def test_marks_stand_where_the_axes_say(looked):

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hiring import applicants
-from screens import current, models, press, settled, state, steps
+from support.audits import applicants
+from support.screens import current, models, press, settled, state, steps
 
 OPTIONS = ("--label", "hired", "--favourable", "y", "--sensitive", "sex", "--no-browser")
 TRIES, SOON = 15, 1.0  # seconds from the start of the command to the first words on the screen, on a warm machine

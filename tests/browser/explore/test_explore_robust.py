@@ -1,9 +1,9 @@
 """A server that goes away, ends, or cannot begin; steps that take long, or fail: the page says so, and goes on."""
 
-from screens import models, press, settled, state
+from support.screens import models, press, settled, state
 
 from fairenum.errors import AnswerRefused, EmptyTable
-from fairenum.exploration.bench import Bench
+from fairenum.explore.engine import Engine
 
 
 def test_a_server_that_is_gone_is_missed_until_it_is_back(visit):
@@ -71,7 +71,7 @@ def test_a_solver_that_fails_leaves_the_screen_usable(visit, monkeypatch):
         def fails(*_arguments):
             raise AnswerRefused("no answer could be proven")
 
-        patched.setattr(Bench, "_fairer", fails)
+        patched.setattr(Engine, "_fairer", fails)
         press(page, "f")
     page.get_by_role("alert").filter(has_text="no answer could be proven").wait_for()
     press(page, "n")

@@ -2,7 +2,7 @@
 
 import re
 
-from screens import act, current, models, press, settled, show, state, steps
+from support.screens import act, current, models, press, settled, show, state, steps
 
 from fairenum.api import AuditResult
 

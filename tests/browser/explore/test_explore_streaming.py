@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from screens import models, settled, show, state
+from support.screens import models, settled, show, state
 
 LONGEST, USUAL = 200, 100  # milliseconds between two frames: ever, and for 95 of 100; a tenth of a second is at once
 STREAM = Path(__file__).with_name("stream.js").read_text().split("\n", 2)[2]

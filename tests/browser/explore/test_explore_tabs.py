@@ -2,7 +2,7 @@
 
 import re
 
-from screens import current, models, press, settled, show, state, steps
+from support.screens import current, models, press, settled, show, state, steps
 
 
 def test_a_reload_and_a_second_tab_show_the_same(visit):

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from fairenum.problem import FloatArray, SvmProblem
-from fairenum.solvers.protocol import Claim, Solution, Tolerance
+from fairenum.solvers.protocol import Tolerance
+from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem
 
 
 class LiarSolver:

@@ -8,8 +8,8 @@ import time
 import numpy as np
 from sklearn.svm import SVC
 
-from fairenum.matrices import dense
-from fairenum.solvers.protocol import Claim
+from fairenum.svm.problem import Claim
+from fairenum.svm.sparse_or_dense import dense
 
 print("printed when it is imported")
 
@@ -35,8 +35,8 @@ class Rascal:
         X, y = dense(self.problem.X)[kept], self.problem.y[kept]
         if len(set(y)) < 2:
             return alpha
-        machine = SVC(C=1.0, kernel="linear", tol=1e-6).fit(X, y, sample_weight=upper[kept])
-        alpha[np.flatnonzero(kept)[machine.support_]] = np.abs(machine.dual_coef_[0])
+        svm = SVC(C=1.0, kernel="linear", tol=1e-6).fit(X, y, sample_weight=upper[kept])
+        alpha[np.flatnonzero(kept)[svm.support_]] = np.abs(svm.dual_coef_[0])
         return alpha
 
 

@@ -1,0 +1,131 @@
+"""Defences against flipped labels by a defender who does not know which labels were flipped.
+
+A defence turns a draw after an attack into decisions about its holdout. All defences train the same kind of SVM on the
+same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairenum.auditing.mitigations import MITIGATIONS, Mitigation, MitigationTask
+from fairenum.document.training import SvmSettings, Tolerances
+from fairenum.enumeration.division import EncodedRows, label_weights, pose
+from fairenum.enumeration.fairest import ROUNDING_DIGITS, fairest, search_fairest
+from fairenum.enumeration.model import Model
+from fairenum.errors import AttackError
+from fairenum.estimator import EnumSVC
+from fairenum.metrics.counts import BoolArray
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.sparse_or_dense import dense
+
+NEIGHBOURS = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aftermath:
+    """A draw after an attack, as a defender finds it.
+
+    Attributes
+    ----------
+    train
+        The training rows with the labels that the attack left.
+    selection
+        Rows with sound labels to choose by; None if the draw has none.
+    models
+        The best models of the training rows, best first.
+    flips
+        How many labels were flipped. A defender does not know it; `loss_removal` is given it all the same.
+    tolerances
+        The gap to make small, and what a fairer model may cost. Guardrails would be relative to a model 1 that the
+        attack has made, so an attack sets none.
+    """
+
+    train: EncodedRows
+    selection: EncodedRows | None
+    holdout: EncodedRows
+    models: tuple[Model, ...]
+    flips: int
+    svm: SvmSettings
+    tolerances: Tolerances
+    seed: int
+
+    @property
+    def chosen_by(self) -> EncodedRows:
+        """The rows to choose models by: the selection split or, without one, the attacked training rows."""
+        return self.train if self.selection is None else self.selection
+
+    def decide(self, model: Model) -> BoolArray:
+        """Decide the holdout by a model."""
+        return model.decision_function(self.holdout.X) >= 0.0
+
+    def refit(self, rows: IntArray, y: FloatArray) -> BoolArray:
+        """Train on some rows with the given labels, and decide the holdout."""
+        if len(np.unique(y[rows])) < 2:
+            raise AttackError("one label is left, and an SVM needs two")
+        return self.decide(EnumSVC.of(self.svm).fit(self.train.X[rows], y[rows]).models_[0])
+
+
+Defence = Callable[[Aftermath], BoolArray]
+
+
+def knn_relabelling(after: Aftermath) -> BoolArray:
+    """Give each row the majority label of its ten nearest neighbours (Paudice et al., 2018), and train."""
+    X, y = dense(after.train.X), after.train.y
+    votes = np.array([y[nearest_rows(X, row)].sum() for row in range(len(y))])
+    return after.refit(np.arange(len(y)), np.where(votes == 0.0, y, np.sign(votes)))
+
+
+def nearest_rows(X: FloatArray, row: int) -> IntArray:
+    """Find the nearest neighbours of a row; equal distances, up to rounding, are ordered by row number."""
+    squares = np.round(np.square(X - X[row]).sum(axis=1), ROUNDING_DIGITS)
+    squares[row] = np.inf
+    return np.argsort(squares, kind="stable")[: min(NEIGHBOURS, len(X) - 1)]
+
+
+def loss_removal(after: Aftermath) -> BoolArray:
+    """Leave out as many rows of largest loss as were flipped, and train."""
+    X, y = after.train.X, after.train.y
+    losses = label_weights(after.svm, y) * np.maximum(0.0, 1.0 - y * after.models[0].decision_function(X))
+    losses = np.round(losses, ROUNDING_DIGITS)  # ties are no matter of noise
+    kept = np.sort(np.argsort(-losses, kind="stable")[after.flips :])
+    return after.refit(kept, after.train.y)
+
+
+def fairest_listed(after: Aftermath) -> BoolArray:
+    """Decide by the fairest of the best models, chosen as an audit chooses."""
+    return after.decide(fairest(after.models, after.chosen_by, after.tolerances))
+
+
+def fairest_guided(after: Aftermath) -> BoolArray:
+    """Decide by the fairest model of a guided search, chosen as an audit chooses.
+
+    The search leaves out identical rows copy by copy, even where the listed models treat each as one example.
+    """
+    problem = pose(after.train.X, after.train.y, replace(after.svm, rows=False)).problem
+    chosen, _ = search_fairest(problem, after.chosen_by, after.tolerances, solver=after.svm.solver)
+    return after.decide(chosen.model)
+
+
+def _mitigating(mitigation: Mitigation) -> Defence:
+    """Make a defence of a mitigation; randomised decisions are drawn once."""
+
+    def decide(after: Aftermath) -> BoolArray:
+        rows = (after.train, after.chosen_by, after.holdout)
+        task = MitigationTask(after.svm, after.models[0], *rows, after.tolerances)
+        chances = mitigation.decided(task).chances
+        return np.asarray(np.random.default_rng([after.seed, 2]).random(len(chances)) < chances)
+
+    return decide
+
+
+DEFENCES: Mapping[str, Defence] = {
+    "knn_relabelling": knn_relabelling,
+    "loss_removal": loss_removal,
+    "fairest_listed": fairest_listed,
+    "fairest_guided": fairest_guided,
+    **{name: _mitigating(mitigation) for name, mitigation in MITIGATIONS.items()},
+}

@@ -1,0 +1,430 @@
+"""Ambiguity of the holdout's decisions, and bounds on the parity gap, over all near-optimal SVMs.
+
+Flip prices tell how much worse an SVM has to be to decide a row otherwise. From them follow the shares of rows that
+some near-optimal SVM flips, overall and by group, and bounds on the demographic parity difference of any such SVM.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.model_training import Training
+from fairenum.auditing.schedule import RANGE_WORK, rows_to_examine
+from fairenum.auditing.scorecard import stream
+from fairenum.document import flip_facts
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.feature_facts import EncodedFeature
+from fairenum.document.flip_facts import (
+    AmbiguityFacts,
+    CurvePoint,
+    Discrepancy,
+    Extent,
+    FlippedColumn,
+    FlippedShare,
+    FlippingModel,
+    GroupExtent,
+    GroupFlipped,
+    MovedExample,
+    ParityRange,
+    PersonFlipPrice,
+    PricedRows,
+    PriceEffort,
+    RangeLevel,
+    ValueRange,
+    WeightChange,
+)
+from fairenum.document.person import Person
+from fairenum.enumeration.division import PARTS, Division
+from fairenum.enumeration.model import model_of
+from fairenum.errors import SolverError
+from fairenum.flips import parity_bounds
+from fairenum.flips.flip_prices import FlippingPlane, FlipPrices, Listed, flip_prices, flipping_plane, value_ranges
+from fairenum.flips.flippable_rows import BoundedShare, flippable_shares, flipped, largest_share
+from fairenum.flips.near_optimal import Crowd
+from fairenum.flips.parity_bounds import Parity, nested, parity_range
+from fairenum.metrics import Decisions
+from fairenum.metrics.counts import BoolArray
+from fairenum.metrics.intervals import plain
+from fairenum.metrics.rates import score
+from fairenum.runtime.budget import OutOfTime
+from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem
+from fairenum.tables import Dataset, Groups
+
+MOST_WEIGHTS, MOST_EXAMPLES = 10, 20
+
+
+SAME = 1e-9  # weights that differ by less are equal
+
+
+def encoded(features: tuple[EncodedFeature, ...], person: Person) -> FloatArray:
+    """Encode a person like the rows of the table: a table of one row."""
+    cells = (one.encoded(person.values[one.name]) for one in features)
+    return np.array([[*chain.from_iterable(cells)]])
+
+
+def settled(document: AuditDocument, person: Person, division: Division, training: Training) -> Person:
+    """Add to a person the flip price of model 1's decision; without training rows if the document is redacted."""
+    row = encoded(division.encoding.described(), person)
+    found = flip_price(division, training, row, document.config.eps, document.first.cut)
+    if document.is_redacted:
+        found = found.but(model=found.model.redacted)
+    return person.but(flip_price=found)
+
+
+def flip_price(
+    division: Division, training: Training, row: FloatArray, eps: float, threshold: float
+) -> PersonFlipPrice:
+    """Find how much worse an SVM has to be to decide a person otherwise, and the decision values of SVMs within eps.
+
+    `row` is the encoded person, a table of one row; `eps` is the relative loss within which SVMs count as near-optimal,
+    and `threshold` is the cut of model 1, at which every other SVM is cut, too.
+    """
+    nearest = flipping_plane(training.problem, training.best, row, threshold=threshold)
+    model = _flipping(nearest, division, training)
+    return PersonFlipPrice(eps, nearest.low, nearest.high, model, _values(training, row, eps, threshold))
+
+
+def _values(training: Training, row: FloatArray, eps: float, threshold: float) -> ValueRange | None:
+    if not eps > 0.0:
+        return None
+    found = value_ranges(training.problem, training.best, row, eps)
+    ends = (found.low_bound, found.low_attained, found.high_attained, found.high_bound)
+    values = [float(end[0]) - threshold for end in ends]
+    return ValueRange(*values) if np.isfinite(values).all() else None
+
+
+def _flipping(found: FlippingPlane, division: Division, training: Training) -> FlippingModel:
+    return FlippingModel(
+        weights=() if found.weights is None else _weights(found.weights, division, training),
+        dropped=len(found.left),
+        added=len(found.joined),
+        examples=_examples(found.left[:MOST_EXAMPLES], division.dataset, training),
+    )
+
+
+def _weights(weights: FloatArray, division: Division, training: Training) -> tuple[WeightChange, ...]:
+    """Return the weights that differ most from those of model 1."""
+    first = model_of(training.problem, training.best, 1, training.best.certificate.objective).plane
+    features = division.encoding.described()
+    columns = [(one.name, level) for one in features for level in (one.columns or (None,))]
+    order = np.argsort(-np.abs(weights - first), kind="stable")[:MOST_WEIGHTS]
+    return tuple(
+        WeightChange(columns[place][0], columns[place][1], float(first[place]), float(weights[place]))
+        for place in order
+        if abs(weights[place] - first[place]) > SAME
+    )
+
+
+def _examples(examples: IntArray, dataset: Dataset, training: Training) -> tuple[MovedExample, ...]:
+    label = dataset.label
+    records = [training.records[example] for example in examples]
+    return tuple(
+        MovedExample(
+            int(dataset.numbered(rows).min()), label.favourable if label.y[rows[0]] == 1 else label.unfavourable
+        )
+        for rows in records
+    )
+
+
+HALVINGS = 50
+FARTHEST = 60  # doublings of the margin: no bias that matters lies beyond
+
+
+def bias_range(problem: SvmProblem, best: Solution, eps: float) -> tuple[float, float]:
+    """Return the lowest and the highest bias at which the weight vector of model 1 stays within the allowed loss.
+
+    The loss is convex in the bias, so all biases between the two are within it, too. `eps` is the relative loss above
+    the best that is allowed.
+    """
+    product, start = problem.product(best.alpha), best.certificate.bias
+    quadratic = 0.5 * float(best.alpha @ product)
+    most = (1.0 + eps) * best.certificate.objective
+
+    def is_within(bias: float) -> bool:
+        slack = np.maximum(problem.linear - product - problem.y * bias, 0.0)
+        return quadratic + float(problem.upper @ slack) <= most
+
+    low, high = (_last_within(is_within, start, direction * problem.unit) for direction in (-1.0, 1.0))
+    return low, high
+
+
+def _last_within(is_within: Callable[[float], bool], start: float, step: float) -> float:
+    """Find the last allowed bias in one direction: by growing steps until one goes too far, then by halving."""
+    inside, outside = start, start + step
+    for _ in range(FARTHEST):
+        if not is_within(outside):
+            break
+        inside, outside = outside, start + 2.0 * (outside - start)
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2.0
+        inside, outside = (middle, outside) if is_within(middle) else (inside, middle)
+    return inside
+
+
+PLACE = len(PARTS) + 4  # of its random numbers
+CURVE = (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1)
+BEYOND = 1.001  # prices are looked for a little beyond the last tolerance, so that what is not found is proven there
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examined:
+    """Rows of the holdout, in its order, with bounds on their flip prices.
+
+    Attributes
+    ----------
+    places
+        Positions of the rows in the holdout.
+    low, high
+        Proven bounds on their flip prices.
+    values
+        The decision values of the listed models, minus the cut of model 1: shape (models, rows).
+    is_within
+        The listed models whose loss is within eps.
+    """
+
+    places: IntArray
+    low: FloatArray
+    high: FloatArray
+    values: FloatArray
+    is_within: BoolArray
+    effort: PriceEffort
+
+    @property
+    def changed(self) -> BoolArray:
+        """Rows that each of the listed models within eps decides differently from model 1."""
+        decided = self.values >= 0.0
+        return np.asarray(decided[self.is_within] != decided[0])
+
+
+def examined(division: Division, training: Training, listing: Listing, config: AuditConfig) -> Examined | None:
+    """Find the flip prices of rows of the holdout; None where the solver failed.
+
+    All rows are examined or, where that takes too long, a random sample of them: the beginning of a permutation. All
+    SVMs are cut where model 1 is.
+    """
+    problem, threshold = training.problem, listing.cuts[0].value
+    everybody = len(division.holdout)
+    rows = rows_to_examine(config.price_rows, problem.size, problem.numbers, everybody)
+    order = stream(config, PLACE).permutation(everybody)[:rows]
+    values = listing.uncut("holdout")[:, order] - threshold
+    try:
+        prices = flip_prices(
+            problem,
+            training.best,
+            division.holdout.X[order],
+            threshold=threshold,
+            ceiling=BEYOND * max(config.eps, *CURVE),
+            listed=Listed(values + threshold, listing.loss_ratio),
+        )
+    except SolverError:
+        return None
+    kept = np.flatnonzero(prices.is_examined)
+    if not kept.size:
+        raise OutOfTime
+    kept = kept[np.argsort(order[kept])]
+    is_within = listing.loss_ratio <= max(config.eps, listing.loss_ratio[0])  # model 1 is, whatever rounding says
+    return Examined(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, _effort(prices))
+
+
+def ambiguity_facts(
+    division: Division, training: Training, listing: Listing, config: AuditConfig, found: Examined | None
+) -> AmbiguityFacts | None:
+    """Measure how many of the examined rows flip within the eps of the audit; None if none were examined."""
+    if found is None:
+        return None
+    checked = _Counting(division, found, config)
+    return AmbiguityFacts(
+        eps=config.eps,
+        threshold=listing.cuts[0].value,
+        holdout=len(division.holdout),
+        overall=checked.overall(),
+        by_column={groups.column: checked.column(groups) for groups in division.columns},
+        models=int(found.is_within.sum()),
+        curve=checked.curve(),
+        discrepancy=_discrepancy(training, listing, found, checked),
+        priced=priced(division, found),
+        effort=found.effort,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counting:
+    """Counts of flipped rows among those that were examined."""
+
+    division: Division
+    found: Examined
+    config: AuditConfig
+
+    def rows(self, groups: Groups | None = None) -> Decisions:
+        """Return the examined rows with the groups of a column, or all rows in one group."""
+        holdout, places = self.division.holdout, self.found.places
+        kept = holdout if len(places) == len(holdout) else holdout.take(places)
+        own = Groups.everyone(len(places)) if groups is None else groups.take(self.division.rows["holdout"][places])
+        return replace(kept.decisions(self.found.values[:1]), groups=own)
+
+    def overall(self) -> FlippedShare:
+        """Measure the ambiguity of all rows."""
+        rows = self.rows()
+        share_of = flippable_shares(
+            rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence
+        ).overall
+        return FlippedShare(*self._counts(rows)[0], _share(share_of, 0), plain(self._listed(rows)[0]))
+
+    def column(self, groups: Groups) -> FlippedColumn:
+        """Measure the ambiguity of each group of one column."""
+        rows = self.rows(groups)
+        measured = flippable_shares(rows, self.found.low, self.found.high, [self.config.eps], self.config.confidence)
+        counts, listed = self._counts(rows), self._listed(rows)
+        return FlippedColumn(
+            tuple(
+                GroupFlipped(
+                    *counts[code],
+                    _share(measured.by_group, (0, code)),
+                    plain(listed[code]),
+                    group=name,
+                    is_compared=bool(groups.compared[code]),
+                )
+                for code, name in enumerate(groups.names)
+            ),
+            _share(measured.gap, 0),
+        )
+
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """Measure ambiguity at many losses, overall and by group of the primary column."""
+        rows, confidence = self.rows(self.division.primary), self.config.confidence
+        measured = flippable_shares(rows, self.found.low, self.found.high, CURVE, confidence)
+        shown = np.flatnonzero((rows.groups.sizes > 0) & rows.groups.compared).tolist()
+        return tuple(
+            CurvePoint(
+                eps,
+                _share(measured.overall, place),
+                tuple(_share(measured.by_group, (place, code)) for code in shown if self.division.primary),
+            )
+            for place, eps in enumerate(CURVE)
+        )
+
+    def _counts(self, rows: Decisions) -> list[tuple[int, int, int]]:
+        """Count by group the rows, those that are proven to flip and those that are undecided."""
+        codes, names, eps = rows.groups.codes, rows.groups.names, [self.config.eps]
+        is_flipped, is_possible = (flipped(prices, eps)[0] for prices in (self.found.high, self.found.low))
+        marks = (np.ones(len(codes)), is_flipped, is_possible & ~is_flipped)
+        counts = [np.bincount(codes, one, len(names)).astype(int).tolist() for one in marks]
+        return list(zip(*counts, strict=True))
+
+    def _listed(self, rows: Decisions) -> FloatArray:
+        """Return the share of rows, by group, that listed models within eps flip."""
+        is_flipped = np.asarray(self.found.changed.any(0, keepdims=True), dtype=np.uint8)
+        return np.asarray(score(replace(rows, predictions=is_flipped)).by_group.selection_rate[0])
+
+
+def _share(found: BoundedShare, place: int | tuple[int, int]) -> flip_facts.BoundedShare:
+    parts = (found.least, found.most, found.lower, found.upper)
+    return flip_facts.BoundedShare(*(plain(part[place]) for part in parts))
+
+
+def _discrepancy(training: Training, listing: Listing, found: Examined, checked: _Counting) -> Discrepancy:
+    """Find the near-optimal model known to decide most rows otherwise: a listed model, or model 1 with another bias."""
+    eps, first = checked.config.eps, found.values[0]
+    biases = np.array(bias_range(training.problem, training.best, eps)) - listing.models[0].intercept
+    shifted = (first + biases[:, None] >= 0.0) != (first >= 0.0)
+    ranks = [*(np.flatnonzero(found.is_within) + 1).tolist(), None, None]
+    place, attained = largest_share(checked.rows(), np.concatenate([found.changed, shifted]))
+    bound = checked.overall().ambiguity.most
+    return Discrepancy(attained, ranks[place] if attained else None, 1.0 if bound is None else bound)
+
+
+def priced(division: Division, found: Examined) -> PricedRows:
+    """List the examined rows with their flip prices, decisions and groups."""
+    rows = division.rows["holdout"][found.places]
+    return PricedRows(
+        rows=tuple(division.dataset.numbered(rows).tolist()),
+        is_favourable=tuple((found.values[0] >= 0.0).tolist()),
+        low=tuple(found.low.tolist()),
+        high=tuple(price if math.isfinite(price) else None for price in found.high.tolist()),
+        groups={groups.column: tuple(groups.codes[rows].tolist()) for groups in division.dataset.sensitive},
+    )
+
+
+def _effort(prices: FlipPrices) -> PriceEffort:
+    effort = prices.effort
+    return PriceEffort(effort.distinct, effort.screened, effort.listed, effort.walked)
+
+
+LOSSES = (0.001, 0.01)  # beside what the audit allows
+
+
+def proven_range(
+    division: Division, training: Training, listing: Listing, config: AuditConfig, found: Examined
+) -> ParityRange | None:
+    """Bound the demographic parity difference on the holdout over all SVMs nearly as good as model 1.
+
+    Nearly as good means within the loss that the audit allows and, for comparison, within smaller ones. None without
+    two groups to compare, where every model has a cut of its own, and where the solver failed.
+    """
+    groups = division.holdout.groups
+    present = np.flatnonzero((groups.sizes > 0) & groups.compared)
+    if division.column is None or len(present) < 2 or listing.point.share is not None:
+        return None
+    codes = np.full(len(groups.names), -1)
+    codes[present] = np.arange(len(present))
+    codes = codes[groups.codes]
+    allowed = config.tolerances.allowed_loss
+    losses = sorted({*(eps for eps in LOSSES if eps < allowed), allowed})
+    crowd = Crowd.of(division.holdout.X, codes, division.holdout.weights)
+    prices = np.zeros(len(codes))
+    prices[found.places] = found.low
+    levels: list[Parity] = []
+    try:
+        for eps in losses:
+            left = (RANGE_WORK - sum(level.work for level in levels)) / (len(losses) - len(levels))
+            levels.append(_level(training, listing, crowd, prices, eps, left))
+    except SolverError:
+        return None
+    examined = np.zeros(len(codes), bool)
+    examined[found.places] = True
+    names = [(groups.names[code], int(groups.sizes[code])) for code in present]
+    return ParityRange(
+        column=division.column,
+        rows=int((codes >= 0).sum()),
+        unexamined=int(((codes >= 0) & ~examined).sum()),
+        levels=tuple(_stated(level, names) for level in nested(levels)),
+    )
+
+
+def _level(training: Training, listing: Listing, crowd: Crowd, prices: FloatArray, eps: float, work: float) -> Parity:
+    return parity_range(
+        training.problem,
+        training.best,
+        crowd,
+        prices,
+        eps,
+        threshold=listing.point.threshold,
+        listed=listing.values["holdout"][listing.loss_ratio <= eps] >= 0.0,
+        work=work,
+    )
+
+
+def _stated(found: Parity, groups: list[tuple[str, int]]) -> RangeLevel:
+    return RangeLevel(
+        eps=found.eps,
+        gap=_extent(found.gap),
+        groups=tuple(
+            GroupExtent(name, rows, _extent(rate)) for (name, rows), rate in zip(groups, found.rates, strict=True)
+        ),
+        doubtful=found.doubtful,
+        by_rows=found.by_rows,
+        by_envelope=found.by_envelope,
+        solves=found.solves,
+        branches=found.branches,
+    )
+
+
+def _extent(found: parity_bounds.Extent) -> Extent:
+    return Extent(found.low, found.least, found.most, found.high)

@@ -1,0 +1,265 @@
+"""The candidates of a choice, and the status of every guardrail for the selected model.
+
+Limits of a value hold one by one, or for all models together where the choice was made with the holdout in sight. Where
+a document does not tell how the decisions of two models overlap, a change has no limits, and its status goes by the
+measured value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.choice import GuardCheck, Selection, proposal_of
+from fairenum.document.guards import OVERALL, Guard
+from fairenum.document.models import AuditedModel, Incumbent
+from fairenum.document.scores import ColumnScores, SplitScores
+from fairenum.document.table_facts import GroupSizes, SensitiveColumn
+from fairenum.document.terms import GAPS, RATES, Gap, GuardStatus, Part
+from fairenum.document.value import Estimate
+from fairenum.enumeration.division import PARTS
+from fairenum.metrics.guardrails import WORST, Measured, Subject, beyond, trials_behind
+from fairenum.metrics.intervals import Overlap, estimate, normal_critical, paired_change, plain, rate_limits
+from fairenum.svm.problem import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The scored models, the model they are compared with, and the columns they are compared in.
+
+    Attributes
+    ----------
+    models
+        Model 1 first.
+    sensitive
+        Without them, nothing is guarded about single groups.
+    incumbent
+        The model in use, where models are to take its place; None where models are compared with model 1.
+    is_exploratory
+        Whether models are chosen and judged by the same rows, so that nothing confirms a choice.
+    """
+
+    models: tuple[AuditedModel, ...]
+    sensitive: tuple[SensitiveColumn, ...] = ()
+    incumbent: Incumbent | None = None
+    is_exploratory: bool = False
+
+    @property
+    def reference(self) -> AuditedModel | Incumbent:
+        """The model that others are compared with."""
+        return self.incumbent or self.models[0]
+
+    def model(self, rank: int) -> AuditedModel:
+        """Return a model by its rank."""
+        return self.models[rank - 1]
+
+
+def field_of(document: AuditDocument) -> Candidates:
+    """Take the candidates of a choice from a document."""
+    incumbent = document.incumbent if document.is_against_incumbent else None
+    return Candidates(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)
+
+
+ROUNDING_DIGITS = 12
+GRAVITY: tuple[GuardStatus, ...] = ("holds", "open", "broken")
+
+
+def measured(
+    models: Sequence[AuditedModel | Incumbent],
+    sensitive: Sequence[SensitiveColumn],
+    part: Part,
+    primary: str | None,
+    metric: Gap,
+) -> Measured:
+    """Collect every quantity that can be guarded, of all models on one split."""
+    scores = [model.scores.of(part) for model in models]
+    values = {Subject(name): _numbers([one.measure(name) for one in scores]) for name in OVERALL}
+    for column in scores[0].by_column:
+        own = [one.by_column[column] for one in scores]
+        values |= {Subject(gap, column): _numbers([one.gap(gap) for one in own]) for gap in GAPS}
+    for grouping in sensitive:
+        rates = {
+            Subject("selection_rate", grouping.column, group.name): np.array(
+                [_rate(one.by_column[grouping.column], code, group, part) for one in scores]
+            )
+            for code, group in enumerate(grouping.groups)
+            if group.is_compared
+        }
+        values |= {**rates, Subject(WORST, grouping.column): np.fmin.reduce([*rates.values()])}
+    is_constant = np.array([model.is_constant for model in models])
+    return Measured(values, primary, metric, is_constant, _trials(scores, sensitive, part))
+
+
+def _trials(
+    scores: Sequence[SplitScores], sensitive: Sequence[SensitiveColumn], part: Part
+) -> dict[Subject, FloatArray]:
+    """Return the fewest rows behind each gap, one number for each model."""
+    found: dict[Subject, FloatArray] = {}
+    for grouping in sensitive:
+        own = [one.by_column[grouping.column] for one in scores]
+        groups = [(code, group) for code, group in enumerate(grouping.groups) if group.is_compared and group.rows(part)]
+        counts = [[_counts(one, code, group, part) for one in own] for code, group in groups]
+        fewest = np.array(counts, dtype=np.float64).reshape(-1, len(own), len(RATES)).min(0, initial=np.inf)
+        found |= trials_behind(fewest.T, grouping.column)
+    return found
+
+
+def _counts(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> tuple[float, ...]:
+    """Return the trials of each rate of a group, in the order of `RATES`."""
+    weights, totals = scores.weights, group.weights(part)
+    if weights is None or totals is None:
+        return _tried(group.by_label(part), scores.selected_by_label(code))
+    selected = weights.false_positives[code], weights.true_positives[code]
+    return _tried((totals.unfavourable, totals.favourable), selected)
+
+
+def _tried(total: tuple[float, float], selected: tuple[float, float]) -> tuple[float, ...]:
+    return tuple(rate.trials.count(total, selected) for rate in RATES.values())
+
+
+def _numbers(estimates: Sequence[Estimate]) -> FloatArray:
+    return np.array([one.value for one in estimates], dtype=np.float64)
+
+
+def _rate(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> float:
+    """Return the selection rate of a group; NaN without rows."""
+    weights, totals = scores.weights, group.weights(part)
+    if weights is None:
+        return scores.selected[code] / rows if (rows := group.rows(part)) else np.nan
+    total = 0.0 if totals is None else totals.unfavourable + totals.favourable
+    return (weights.false_positives[code] + weights.true_positives[code]) / total if total else np.nan
+
+
+def guarded(selection: Selection, field: Candidates, confidence: float) -> Selection:
+    """Add to a judged choice the status of every guardrail, and whether the model is proposed."""
+    checked = selection.but(guards=guard_checks(field, selection, confidence))
+    return checked.but(proposal=proposal_of(checked, is_exploratory=field.is_exploratory))
+
+
+def guard_checks(field: Candidates, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:
+    """Check every guardrail; those on changes are left out for the model that changes are measured against."""
+    if selection.rank is None:
+        return ()
+    judge, is_other = _Judge(field, selection, confidence), selection.rank != field.reference.rank
+    guards = [guard for guard in selection.tolerances.guardrails if is_other or not guard.is_relative]
+    return tuple(check for guard in guards if (check := judge.check(guard)) is not None)
+
+
+class _Case(NamedTuple):
+    """One guarded quantity with its value on both splits."""
+
+    subject: Subject
+    selection: float
+    holdout: Estimate
+    status: GuardStatus
+    beyond: float
+
+
+class _Judge:
+    """Judges the selected model by the guardrails of its selection."""
+
+    def __init__(self, field: Candidates, selection: Selection, confidence: float) -> None:
+        shown = [field.reference, field.model(selection.rank or 1)]
+        self._first, self._chosen = (one.scores.holdout for one in shown)
+        self._sensitive = {column.column: column for column in field.sensitive}
+        self._strip = {(cell.metric, cell.column): cell.change for cell in selection.strip}
+        self._by_choice, self._by_holdout = (
+            measured(shown, field.sensitive, part, selection.column, selection.tolerances.metric) for part in PARTS
+        )
+        rivals = len(field.models) - (field.incumbent is None)
+        others = max(rivals, 1) if selection.is_in_sight else 1
+        self._critical = normal_critical(1.0 - (1.0 - confidence) / others)
+
+    def check(self, guard: Guard) -> GuardCheck | None:
+        """Check one guardrail by the gravest of its quantities; None if it guards nothing."""
+        cases = list(self._cases(guard))
+        if not cases:
+            return None
+        worst = max(cases, key=lambda case: (GRAVITY.index(case.status), np.nan_to_num(case.beyond, nan=-np.inf)))
+        return GuardCheck(
+            guard=str(guard),
+            subject=str(worst.subject),
+            low=guard.low,
+            high=guard.high,
+            selection=plain(worst.selection),
+            holdout=worst.holdout,
+            status=worst.status,
+        )
+
+    def _cases(self, guard: Guard) -> Iterator[_Case]:
+        guarded_by_choice = set(self._by_choice.subjects(guard))
+        for subject in (one for one in self._by_holdout.subjects(guard) if one in guarded_by_choice):
+            chosen_by, value = (
+                float(rows.value(guard, subject, rows.first)[-1]) for rows in (self._by_choice, self._by_holdout)
+            )
+            limits = self._change(subject) if guard.is_relative else self._own(subject)
+            found = estimate(value) if limits is None else Estimate(plain(value), limits.low, limits.high)
+            yield _Case(subject, chosen_by, found, status(guard, found), float(beyond(guard, np.array(value))))
+
+    def _own(self, subject: Subject) -> Estimate | None:
+        """Return limits of a quantity of the selected model; None where they are not known."""
+        if subject.column is None:
+            return self._chosen.measure(subject.measure)
+        scores = self._chosen.by_column[subject.column]
+        if subject.measure in GAPS:
+            return scores.gap(subject.measure)
+        if subject.group is None or scores.weights is not None:
+            return None
+        code, group = self._group(subject)
+        interval = rate_limits(np.array(float(scores.selected[code])), np.array(float(group.holdout)), self._critical)
+        return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
+
+    def _change(self, subject: Subject) -> Estimate | None:
+        """Return limits of a change against the reference; None where they are not known."""
+        if subject.measure in GAPS and subject.column is not None:
+            own = self._chosen.by_column[subject.column].gap(subject.measure)
+            return self._strip.get((subject.measure, subject.column), own.change)
+        if subject.measure == "selection_rate":
+            return self._rate_change(subject)
+        changes = {"accuracy": self._chosen.accuracy.change, "performance": self._chosen.performance.change}
+        return changes.get(subject.measure)
+
+    def _rate_change(self, subject: Subject) -> Estimate | None:
+        """Bound the change of a selection rate, of one group or of all rows, from the overlap of the decisions."""
+        column = subject.column or next(iter(self._sensitive), None)
+        if column is None:
+            return None
+        first, chosen = (scores.by_column[column] for scores in (self._first, self._chosen))
+        if not chosen.shared or chosen.weights is not None:
+            return None
+        if subject.group is None:
+            counts = (sum(chosen.selected), sum(first.selected), sum(chosen.shared), self._chosen.rows)
+        else:
+            code, group = self._group(subject)
+            counts = (chosen.selected[code], first.selected[code], chosen.shared[code], group.holdout)
+        now, before, both, rows = (np.array(float(count)) for count in counts)
+        interval = paired_change((now, rows), (before, rows), Overlap(both, rows, now, before), self._critical)
+        return estimate(float(interval.estimate), float(interval.lower), float(interval.upper))
+
+    def _group(self, subject: Subject) -> tuple[int, GroupSizes]:
+        groups = self._sensitive[str(subject.column)].groups
+        return next((code, group) for code, group in enumerate(groups) if group.name == subject.group)
+
+
+def status(guard: Guard, found: Estimate) -> GuardStatus:
+    """Judge an estimate: broken if all of its interval is beyond a limit, holds if all of it is within.
+
+    Without an interval, a measured value within the limits holds, and stays open otherwise.
+    """
+    if found.value is None:
+        return "open"
+    ends = [found.value] if found.low is None or found.high is None else [found.low, found.high]
+    distances = np.round(beyond(guard, np.array(ends)), ROUNDING_DIGITS)
+    if (distances <= 0.0).all():
+        return "holds"
+    return "broken" if len(ends) == 2 and _is_all_beyond(guard, ends) else "open"
+
+
+def _is_all_beyond(guard: Guard, ends: Sequence[float]) -> bool:
+    """Tell whether everything between two ends lies beyond the same limit."""
+    is_above = guard.high is not None and round(min(ends) - guard.high, ROUNDING_DIGITS) > 0.0
+    return is_above or (guard.low is not None and round(guard.low - max(ends), ROUNDING_DIGITS) > 0.0)

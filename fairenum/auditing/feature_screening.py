@@ -1,0 +1,205 @@
+"""What single features reveal of the label, of decisions and of groups.
+
+It is learned on training rows and measured on the selection split; the holdout stays untouched.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.scorecard import stream
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.feature_facts import SAME_DECISIONS, Alone, GroupTell, Lookalike, Screening, spans
+from fairenum.enumeration.division import PARTS, Division
+from fairenum.metrics.performance import auc
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.sparse_or_dense import dense
+from fairenum.tables import Column, Groups
+from fairenum.tables.columns import is_missing
+
+PLACE = len(PARTS) + 2  # of its random numbers
+MOST_ROWS = 4000  # to learn from, and to measure on: more would change no figure that is shown
+MOST_SHOWN = 8
+LEAVES = 8  # of the tree that learns from one number
+FEWEST_IN_LEAF = 5
+FEWEST = 10  # rows of a class; a curve of fewer says nothing
+
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Training rows to learn from and selection rows to measure on: positions in their split, and row numbers."""
+
+    train: IntArray
+    measured: IntArray
+    train_rows: IntArray
+    measured_rows: IntArray
+
+    @classmethod
+    def drawn(cls, division: Division, config: AuditConfig) -> _Rows:
+        """Draw at most `MOST_ROWS` of each split."""
+        random, train, measured = stream(config, PLACE), division.split.train, division.rows["selection"]
+        some, others = (np.sort(random.permutation(len(rows))[:MOST_ROWS]) for rows in (train, measured))
+        return cls(some, others, train[some], measured[others])
+
+
+def screen(division: Division, listing: Listing, config: AuditConfig) -> Screening:
+    """Measure how well each feature alone predicts the label, model 1's decisions, and the groups."""
+    rows, columns = _Rows.drawn(division, config), _learned_from(division)
+    several = columns if len(columns) > 1 else []  # nothing could be left out of a single one
+    decided = _decided(rows, division, listing)
+    labels = division.train.labels[rows.train].astype(np.intp), division.selection.labels[rows.measured].astype(np.intp)
+    values = listing.values["selection"][:1, rows.measured]
+    model_auc = float(auc(values, labels[1].astype(np.uint8))[0]) if _is_mixed(labels) else None
+    return Screening(
+        rows=len(rows.measured),
+        model_auc=model_auc,
+        features=tuple(_telling(several, rows, *labels)) if _is_mixed(labels) else (),
+        lookalikes=tuple(_lookalikes(several, rows, *decided)),
+        columns=tuple(
+            tell
+            for groups in division.columns[: len(division.dataset.sensitive)]
+            if (tell := _tell(groups, columns, rows, division, config))
+        ),
+    )
+
+
+def copies_of(incumbent: IncumbentDecisions, division: Division, config: AuditConfig) -> tuple[str, ...]:
+    """Name the features that alone reproduce the decisions of the model in use, by one threshold or by their texts."""
+    rows, bits = _Rows.drawn(division, config), incumbent.bits.astype(np.intp)
+    found = _lookalikes(_learned_from(division), rows, bits[rows.train_rows], bits[rows.measured_rows])
+    return tuple(one.feature for one in found)
+
+
+def _learned_from(division: Division) -> list[Column]:
+    return [column for column in division.dataset.features if column.name not in division.encoding.dropped]
+
+
+def _is_mixed(parts: tuple[Codes, ...]) -> bool:
+    """Tell whether all parts hold more than one class, and enough of each for an AUC to mean something."""
+    return all(np.ptp(codes) > 0 and np.bincount(codes)[np.unique(codes)].min() >= FEWEST for codes in parts)
+
+
+def area(classes: Codes, scores: FloatArray) -> float:
+    """Measure the AUC of class 1 among two, or the mean of one class against the rest among more.
+
+    All `classes`, from 0 on, are present; `scores` has shape (rows, classes).
+    """
+    wanted = (1,) if scores.shape[1] == 2 else range(scores.shape[1])
+    return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
+
+
+def _telling(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Alone]:
+    """Yield the features that alone predict the classes best."""
+    found = [
+        (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
+        for place, column in enumerate(columns)
+    ]
+    yield from (Alone(name, area) for area, _, name in sorted(found, reverse=True)[:MOST_SHOWN])
+
+
+def chances(
+    column: Column, train_rows: IntArray, classes: Codes, other_rows: IntArray, leaves: int = LEAVES
+) -> FloatArray:
+    """Estimate the chance of each class from one feature, shape (other rows, classes).
+
+    Numbers are judged by a small tree, texts by the shares of classes among rows of the same text. `classes`, from 0
+    on, are those of the training rows.
+    """
+    known, others = column.values[train_rows], column.values[other_rows]
+    if column.is_numeric:
+        return _by_number(known, classes, others, leaves)
+    return _by_text(known, classes, others)
+
+
+def _by_number(known: NDArray[np.generic], classes: Codes, others: NDArray[np.generic], leaves: int) -> FloatArray:
+    from sklearn.tree import DecisionTreeClassifier
+
+    # places in the order of numbers split as the numbers do, and no number is too large for a tree; missing comes first
+    order = np.unique(known[~is_missing(known)])
+    places = [np.where(is_missing(part), -1.0, np.searchsorted(order, part)) for part in (known, others)]
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, min_samples_leaf=FEWEST_IN_LEAF, random_state=0)
+    return np.asarray(tree.fit(places[0][:, None], classes).predict_proba(places[1][:, None]))
+
+
+def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.generic]) -> FloatArray:
+    """Return the shares of classes for each text, shrunk towards those of all rows by the weight of one row."""
+    import pandas as pd
+
+    seen, others = (np.where(is_missing(part), "", part) for part in (known, others))
+    codes, texts = pd.factorize(seen)
+    counts = np.zeros((len(texts) + 1, int(classes.max()) + 1))
+    np.add.at(counts, (codes, classes), 1.0)
+    overall = counts.sum(0) / len(classes)
+    shares = (counts + overall) / (counts.sum(1, keepdims=True) + 1.0)
+    return np.asarray(shares[pd.Index(texts).get_indexer(others)])  # -1, the last, is what was not seen
+
+
+def _decided(rows: _Rows, division: Division, listing: Listing) -> tuple[Codes, Codes]:
+    """Return the decisions of model 1 about the rows to learn from, and about the rows to measure on."""
+    values = listing.models[0].decision_function(division.train.X[rows.train])
+    learned = listing.cuts[0].centred(values) >= 0.0
+    return learned.astype(np.intp), (listing.values["selection"][0][rows.measured] >= 0.0).astype(np.intp)
+
+
+def _lookalikes(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Lookalike]:
+    """Yield the features that alone reproduce these decisions, by one threshold or by their texts."""
+    if not _is_mixed((learned, measured)):
+        return
+    for column in columns:
+        decided = chances(column, rows.train_rows, learned, rows.measured_rows, leaves=2)[:, 1] >= 0.5
+        agreement = float(np.mean([(decided[measured == one] == one).mean() for one in (0, 1)]))
+        if agreement >= SAME_DECISIONS:
+            yield Lookalike(column.name, agreement)
+
+
+def _tell(
+    groups: Groups, columns: list[Column], rows: _Rows, division: Division, config: AuditConfig
+) -> GroupTell | None:
+    """Measure how well features predict the compared groups of one column; None if fewer than two have enough rows."""
+    parts = groups.codes[rows.train_rows], groups.codes[rows.measured_rows]
+    sizes = np.array([np.bincount(codes, minlength=len(groups.names)) for codes in parts])
+    enough = (sizes >= max(config.min_group_size, 1)).all(0)  # a group that nobody is of cannot be told
+    compared = np.flatnonzero(enough & groups.compared)
+    if len(compared) < 2:
+        return None
+    inside = [np.isin(codes, compared) for codes in parts]
+    within = _Rows(
+        rows.train[inside[0]], rows.measured[inside[1]], rows.train_rows[inside[0]], rows.measured_rows[inside[1]]
+    )
+    classes = [np.searchsorted(compared, codes[one]) for codes, one in zip(parts, inside, strict=True)]
+    sensitive = {one.column for one in division.dataset.sensitive}  # where they are features, that is no discovery
+    others = [column for column in columns if column.name not in sensitive]
+    return GroupTell(
+        column=groups.column,
+        groups=tuple(groups.names[code] for code in compared),
+        together=_together([column.name for column in others], within, division, *classes),
+        features=tuple(_telling(others, within, *classes)),
+    )
+
+
+def _together(names: list[str], rows: _Rows, division: Division, learned: Codes, measured: Codes) -> float | None:
+    """Return the AUC with which a linear model of several features predicts the classes."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    places = spans(division.encoding.described())
+    if not names:
+        return None
+    wanted = np.concatenate([np.arange(places[name].start, places[name].stop) for name in names])
+    known, others = dense(division.train.X[rows.train]), dense(division.selection.X[rows.measured])
+    linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is near enough
+        return area(measured, np.asarray(linear.fit(known[:, wanted], learned).predict_proba(others[:, wanted])))

@@ -1,0 +1,85 @@
+"""The model in use: its decisions about the rows of an audit, and the options that depend on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.reading import Cutoff
+from fairenum.document.training import Decide
+from fairenum.enumeration.division import Division
+from fairenum.errors import ConfigError
+from fairenum.metrics.counts import BitArray
+from fairenum.metrics.operating_point import cut_score
+from fairenum.svm.problem import FloatArray
+from fairenum.tables import Dataset
+from fairenum.tables.incumbent import IncumbentAnswers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IncumbentDecisions:
+    """The model in use with its decisions about all rows of the table.
+
+    Attributes
+    ----------
+    bits
+        1 favourable, 0 unfavourable.
+    cutoff
+        Where its score was cut, in its owner's units; None where decisions were given.
+    """
+
+    answers: IncumbentAnswers
+    bits: BitArray = field(repr=False)
+    cutoff: float | None = None
+
+    @property
+    def values(self) -> FloatArray:
+        """Values that rank rows: its scores or, without any, its decisions as -1 and 1."""
+        return np.where(self.bits > 0, 1.0, -1.0) if self.answers.scores is None else self.answers.scores
+
+
+def decided_incumbent(dataset: Dataset, config: AuditConfig) -> IncumbentDecisions | None:
+    """Return the model in use with its decisions, its score cut if need be; None if there is none."""
+    answers = dataset.incumbent
+    if answers is None:
+        return None
+    if config.performance == "auc" and answers.scores is None:
+        raise ConfigError(
+            f"the model in use, {answers.name!r}, has decisions alone, and performance 'auc' (--performance) is about "
+            "scores; name its score with incumbent_score=... (--incumbent-score), choose another measure, or leave it "
+            "out with incumbent='none' (--incumbent none)"
+        )
+    if answers.bits is not None:
+        return IncumbentDecisions(answers, answers.bits)
+    cutoff = Cutoff.of(answers.cutoff)
+    weights = dataset.weights.values if dataset.weights else None
+    if cutoff.rule == "base-rate":
+        cutoff = Cutoff("rate", float(np.average(dataset.y, weights=weights)))
+    cut = cut_score(np.asarray(answers.scores), cutoff, -1.0 if answers.is_lower_better else 1.0, weights)
+    return IncumbentDecisions(answers, cut.bits, cut.value)
+
+
+def with_incumbent(config: AuditConfig, incumbent: IncumbentDecisions | None, division: Division) -> AuditConfig:
+    """Resolve options that depend on the model in use: the model to compare with, and where models are cut."""
+    if incumbent is None and config.against == "incumbent":
+        raise ConfigError(
+            "models cannot be compared with the model in use (against, --against incumbent): none was given; name its "
+            "decisions with incumbent=... (--incumbent COLUMN)"
+        )
+    against = config.against or ("best" if incumbent is None else "incumbent")
+    if Decide.of(config.decide).rule != "like-incumbent":
+        return config.but(against=against)
+    if incumbent is None:
+        raise ConfigError(
+            "models cannot be cut like the model in use (decide, --decide like-incumbent): none was given; name its "
+            "decisions with incumbent=... (--incumbent COLUMN), or give the share that it selects, such as rate=0.7"
+        )
+    share = float(np.average(incumbent.bits[division.rows["selection"]], weights=division.selection.weights))
+    if not 0.0 < share < 1.0:
+        raise ConfigError(
+            f"models cannot be cut like the model in use (decide, --decide like-incumbent): it selects {share:.0%} of "
+            "the selection split; choose base-rate or sign"
+        )
+    return config.but(against=against, decide=str(Decide("rate", share)))

@@ -1,0 +1,493 @@
+"""Measures given decisions and scores by group; nothing is trained."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fairenum.document.cautions import measure_cautions
+from fairenum.document.header import environment
+from fairenum.document.measure_document import (
+    ColumnMeasures,
+    GroupMeasures,
+    MeasureConfig,
+    MeasuredColumn,
+    MeasuredDecisions,
+    MeasureDocument,
+    MeasuredTable,
+)
+from fairenum.document.metric_registry import metric_of
+from fairenum.document.reading import Cutoff
+from fairenum.document.scores import (
+    CalibrationBin,
+    ColumnRanking,
+    ColumnScores,
+    CutoffPoint,
+    GapEstimate,
+    GroupRanking,
+    GroupTable,
+    MeasuredScore,
+)
+from fairenum.document.table_facts import Regrouped
+from fairenum.document.terms import GAPS, RATIOS, Gap, PerformanceMeasure, Ratio
+from fairenum.document.value import Estimate
+from fairenum.errors import ConfigError
+from fairenum.metrics import Comparison, Decisions, Scores, compare, gap_intervals, rate_intervals, score
+from fairenum.metrics.counts import BitArray, FloatArray
+from fairenum.metrics.impact_ratios import Headcount, impact_ratios, impact_table, ratio_intervals
+from fairenum.metrics.intervals import estimate, estimates, plain
+from fairenum.metrics.operating_point import cut_score
+from fairenum.metrics.performance import auc_intervals, decided_intervals
+from fairenum.metrics.score_curves import (
+    Graded,
+    auc_by_group,
+    calibration_by_group,
+    means,
+    roc_by_group,
+    scoring_rates,
+    standardised_differences,
+    sweep,
+)
+from fairenum.runtime.parallel import one_thread
+from fairenum.tables import Groups
+from fairenum.tables.decision_tables import DecidedTable, Roles, load_decided
+from fairenum.tables.groups import comparable, named_groups
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+
+MOST_DECISIONS = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Decisions to measure, from a column or from a score that is cut.
+
+    The attributes how, cutoff and tied are as in `fairenum.document.measure_document.MeasuredDecisions`.
+    """
+
+    name: str
+    bits: BitArray = field(repr=False)
+    how: Literal["column", "cutoff", "median"] = "column"
+    favourable: str | None = None
+    unfavourable: str | None = None
+    cutoff: float | None = None
+    tied: int = 0
+
+
+def oriented(table: DecidedTable, config: MeasureConfig) -> FloatArray | None:
+    """Return the scores of all rows, higher being favourable; None without a score."""
+    return None if table.score is None else np.asarray(sign(config) * table.score.values)
+
+
+def sign(config: MeasureConfig) -> float:
+    """Return the factor that makes higher scores favourable: -1 or 1."""
+    return -1.0 if config.lower_is_better else 1.0
+
+
+def resolved_cutoff(table: DecidedTable, config: MeasureConfig) -> Cutoff | None:
+    """Return where the score is cut; None if it is not."""
+    if table.score is None:
+        if config.cutoff is not None or config.lower_is_better:
+            given = "cutoff (--cutoff)" if config.cutoff is not None else "lower_is_better (--lower-is-better)"
+            raise ConfigError(f"{given} is about a score, and there is none; name its column with score=... (--score)")
+        return None
+    if config.cutoff is None:
+        return None if table.decisions else Cutoff("median")
+    cutoff = Cutoff.of(config.cutoff)
+    if cutoff.rule != "base-rate":
+        return cutoff
+    if table.label is None:
+        raise ConfigError(
+            "cutoff 'base-rate' (--cutoff) selects as many as have a favourable label, and there is no label; name it "
+            "with label=... (--label COLUMN), or give a share, such as rate=0.3"
+        )
+    return Cutoff("rate", float(table.label.y.mean()))
+
+
+def choices(table: DecidedTable, config: MeasureConfig) -> tuple[Choice, ...]:
+    """List the decisions of the table, those made by its score last."""
+    if len(table.decisions) > MOST_DECISIONS:
+        raise ConfigError(f"{len(table.decisions)} columns of decisions are too many; name at most {MOST_DECISIONS}")
+    found = [
+        Choice(one.column, one.bits, favourable=one.favourable, unfavourable=one.unfavourable)
+        for one in table.decisions
+    ]
+    values, cutoff = oriented(table, config), resolved_cutoff(table, config)
+    if table.score is not None and values is not None and cutoff is not None:
+        found.append(_cut(table.score.column, values, cutoff, sign(config)))
+    return tuple(found)
+
+
+def _cut(name: str, values: FloatArray, cutoff: Cutoff, direction: float) -> Choice:
+    cut = cut_score(values, cutoff, direction)
+    how: Literal["median", "cutoff"] = "median" if cutoff.rule == "median" else "cutoff"
+    return Choice(name, cut.bits, how, cutoff=cut.value, tied=cut.tied)
+
+
+Comparisons = Mapping[Gap, Comparison]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """One sensitive column, and how decisions are measured in it.
+
+    Attributes
+    ----------
+    place
+        Position of the column among all: its bootstrap has its own random numbers.
+    reference
+        The group that others are compared with.
+    has_label
+        Whether labels are known, and not all counted as unfavourable.
+    """
+
+    groups: Groups
+    place: int
+    reference: str
+    has_label: bool
+    config: MeasureConfig
+
+    def measures(self, name: Gap | Ratio) -> bool:
+        """Tell whether a gap or a ratio can be measured with the labels that are known."""
+        metric = metric_of(name)
+        return self.has_label or metric is None or not metric.needs_label
+
+
+def measured_column(decisions: Decisions, setting: Setting) -> list[ColumnMeasures]:
+    """Measure all decisions between the groups of one column, and compare them with the first."""
+    comparisons = _comparisons(decisions, setting) if len(decisions.predictions) > 1 else {}
+    found = []
+    for number, bits in enumerate(decisions.predictions):
+        scores = score(replace(decisions, predictions=bits[None]))
+        table = impact(number + 1, scores, setting, has_label=setting.has_label)
+        gaps = {gap: _gap(scores, gap, number, comparisons, setting) for gap in GAPS}
+        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), _scores(scores, gaps, setting)))
+    return found
+
+
+def impact(rank: int, scores: Scores, setting: Setting, *, has_label: bool) -> GroupTable:
+    """Return the adverse-impact table of one set of decisions."""
+    groups, config = setting.groups, setting.config
+    heads = Headcount(groups.sizes, scores.counts.selected[0].sum(-1), groups.small(config.min_group_size))
+    return impact_table(
+        rank,
+        scores,
+        heads,
+        column=groups.column,
+        reference=setting.reference,
+        confidence=config.confidence,
+        has_label=has_label,
+    )
+
+
+def ratios_to_best(scores: Scores, table: GroupTable, confidence: float) -> list[Estimate]:
+    """Bound the impact ratio of each group; empty estimates where no group can serve as the most selected."""
+    if table.most_selected is None:
+        return [Estimate()] * len(table.groups)
+    best = scores.groups.names.index(table.most_selected)
+    return estimates(impact_ratios(scores, best, confidence=confidence)[0])
+
+
+def _comparisons(decisions: Decisions, setting: Setting) -> Comparisons:
+    config = setting.config
+    return {
+        gap: compare(
+            decisions,
+            gap,
+            np.random.default_rng([config.seed, setting.place, number]),
+            confidence=config.confidence,
+            replications=config.replications,
+            minimum_size=config.min_group_size,
+            margin=config.same_within,
+        )
+        for number, gap in enumerate(GAPS)
+        if setting.measures(gap)
+    }
+
+
+def _gap(scores: Scores, gap: Gap, number: int, comparisons: Comparisons, setting: Setting) -> GapEstimate:
+    if not setting.measures(gap):
+        return GapEstimate()
+    (own,) = estimates(gap_intervals(scores, gap, setting.config.confidence))
+    if gap not in comparisons or number == 0:
+        return GapEstimate(own.value, own.low, own.high)
+    comparison = comparisons[gap]
+    change = comparison.gap_change[number]
+    limits = estimate(float(change.estimate), float(change.lower), float(change.upper))
+    if not comparison.is_comparable[number]:
+        limits = Estimate(limits.value)
+    return GapEstimate(own.value, own.low, own.high, limits, comparison.verdicts[number])
+
+
+def _scores(scores: Scores, gaps: Mapping[Gap, GapEstimate], setting: Setting) -> ColumnScores:
+    selected, confidence = scores.counts.selected[0].astype(int), setting.config.confidence
+    ratios = {
+        ratio: estimates(ratio_intervals(scores, ratio, confidence))[0] if setting.measures(ratio) else Estimate()
+        for ratio in RATIOS
+    }
+    own: dict[str, Any] = {**gaps, **ratios}
+    by_group, found = tuple(selected.sum(-1).tolist()), tuple(selected[:, 1].tolist())
+    return ColumnScores(**own, selected=by_group, true_positives=found)
+
+
+def _decided_groups(scores: Scores, table: GroupTable, setting: Setting) -> tuple[GroupMeasures, ...]:
+    names, confidence = scores.groups.names, setting.config.confidence
+    ratios = ratios_to_best(scores, table, confidence)
+    if not setting.has_label:
+        return tuple(map(GroupMeasures, names, ratios))
+    positives = scores.counts.total[0, :, 1].astype(int).tolist()
+    accuracy = estimates(rate_intervals(scores.counts, "accuracy", confidence)[0])
+    return tuple(map(GroupMeasures, names, ratios, positives, accuracy))
+
+
+def measured_score(
+    name: str, values: FloatArray, labels: BitArray | None, settings: Sequence[Setting]
+) -> MeasuredScore:
+    """Measure a score, of which higher is favourable, between the groups of every column."""
+    config = settings[0].config
+    order = np.argsort(values, kind="stable")  # every column sorts again, which costs little where that is done
+    values, labels = values[order], None if labels is None else labels[order]
+    places = np.unique(values, return_inverse=True)[1].astype(np.float64)  # no rounding of ours tells scores apart
+    auc = Estimate() if labels is None else estimates(auc_intervals(places[None], labels, config.confidence))[0]
+    least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
+    return MeasuredScore(
+        name=name,
+        least=least,
+        median=median,
+        most=most,
+        at_median=int(np.count_nonzero(values == np.median(values))),
+        columns=tuple(ranked_column(Graded(values, one.groups.take(order), labels), one) for one in settings),
+        auc=auc,
+        is_lower_better=config.lower_is_better,
+    )
+
+
+def ranked_column(graded: Graded, setting: Setting) -> ColumnRanking:
+    """Measure a score between the groups of one column."""
+    confidence = setting.config.confidence
+    _, above = scoring_rates(graded)
+    scoring = impact(0, above, setting, has_label=False)
+    ratios = ratios_to_best(above, scoring, confidence)
+    return ColumnRanking(
+        scoring=scoring,
+        lowest=estimates(ratio_intervals(above, "demographic_parity_ratio", confidence))[0],
+        groups=tuple(_groups(graded, ratios, setting)),
+        sweep=tuple(_sweep(graded, setting)),
+        calibration=tuple(_calibration(graded, setting)),
+    )
+
+
+def _groups(graded: Graded, ratios: list[Estimate], setting: Setting) -> Iterator[GroupRanking]:
+    names, config = setting.groups.names, setting.config
+    mean, deviation = means(graded)
+    differences = standardised_differences(graded, names.index(setting.reference), config.confidence)
+    aucs = estimates(auc_by_group(graded, config.confidence))
+    curves = roc_by_group(graded)
+    for code, (name, ratio, difference) in enumerate(zip(names, ratios, estimates(differences), strict=True)):
+        yield GroupRanking(
+            group=name,
+            mean=plain(sign(config) * mean[code]),
+            deviation=plain(deviation[code]),
+            scoring_ratio=ratio,
+            difference=difference,
+            auc=aucs[code],
+            false_positive_rates=tuple(curves[code].false_positive_rate.tolist()),
+            true_positive_rates=tuple(curves[code].true_positive_rate.tolist()),
+        )
+
+
+def _sweep(graded: Graded, setting: Setting) -> Iterator[CutoffPoint]:
+    """Measure the score cut at shares of the rows; each interval has the confidence by itself."""
+    found, config = sweep(graded), setting.config
+    scores, confidence = found.scores, config.confidence
+    overall = scores.counts.overall()
+    selected = estimates(rate_intervals(overall, "selection_rate", confidence))
+    right = estimates(rate_intervals(overall, "accuracy", confidence))
+    gaps = estimates(gap_intervals(scores, "demographic_parity_difference", confidence))
+    ratios = estimates(ratio_intervals(scores, "demographic_parity_ratio", confidence))
+    rates = rate_intervals(scores.counts, "selection_rate", confidence)
+    for place, cutoff in enumerate(found.cutoffs):
+        yield CutoffPoint(
+            cutoff=float(sign(config) * cutoff) + 0.0,
+            selection_rate=selected[place],
+            rates=tuple(estimates(rates[place])),
+            gap=gaps[place],
+            ratio=ratios[place],
+            accuracy=right[place] if setting.has_label else Estimate(),
+        )
+
+
+def _calibration(graded: Graded, setting: Setting) -> Iterator[CalibrationBin]:
+    found = calibration_by_group(graded, confidence=setting.config.confidence)
+    if found is None:
+        return
+    ends = sign(setting.config) * found.edges + 0.0
+    for place in range(len(ends) - 1):
+        low, high = np.sort(ends[place : place + 2])
+        rates = estimates(found.rate[:, place])
+        yield CalibrationBin(
+            low=float(low),
+            high=float(high),
+            rows=tuple(found.rows[:, place].tolist()),
+            rates=tuple(rate if rate.value is not None else Estimate() for rate in rates),
+        )
+
+
+BALANCED = PerformanceMeasure("balanced_accuracy")
+
+
+def run_measure(
+    source: str | Path | pd.DataFrame | Mapping[str, ArrayLike],
+    roles: Roles,
+    config: MeasureConfig,
+    *,
+    counts: bool = False,
+) -> MeasureDocument:
+    """Read decisions and scores, and measure them."""
+    started = time.perf_counter()
+    table = load_decided(source, roles, config.reading, counts=counts)
+    loaded = time.perf_counter()
+    with one_thread():
+        document = measured(table, config)
+    timings = {"load": loaded - started, "measure": time.perf_counter() - loaded}
+    return document.but(timings=timings)
+
+
+def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
+    """Measure a table of decisions."""
+    columns = _columns(table, config)
+    primary = named_groups(columns, config.primary)
+    settings = [_setting(groups, place, table, config, primary) for place, groups in enumerate(columns)]
+    made = choices(table, config)
+    cutoff, values = resolved_cutoff(table, config), oriented(table, config)
+    resolved = replace(
+        config,
+        cutoff=None if config.cutoff is None else str(cutoff),
+        primary=primary.column,
+        reference=next(one.reference for one in settings if one.groups is primary),
+    )
+    document = MeasureDocument(
+        environment=environment(),
+        config=resolved,
+        dataset=_table(table, settings, primary, made),
+        decisions=_decisions(table, made, settings, primary),
+        score=None if values is None else _score(table, values, settings),
+    )
+    return document.but(warnings=measure_cautions(document))
+
+
+def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
+    """Return the sensitive columns and their intersection, with small groups set aside."""
+    columns = table.columns
+    if config.fewest is not None:
+        columns = tuple(groups.setting_aside(config.fewest, (slice(None),)) for groups in columns)
+    asked_for = {*(groups.column for groups in table.sensitive), config.primary or ""}
+    return comparable(columns, asked_for, config.fewest)
+
+
+def _setting(groups: Groups, place: int, table: DecidedTable, config: MeasureConfig, primary: Groups) -> Setting:
+    wanted = config.reference if groups is primary else None
+    return Setting(groups, place, groups.names[groups.reference(wanted)], table.label is not None, config)
+
+
+def _labels(table: DecidedTable) -> BitArray:
+    """Return the labels; all unfavourable where none are known, which leaves selection rates as they are."""
+    return np.zeros(len(table), np.uint8) if table.label is None else table.label.y.astype(np.uint8)
+
+
+def _decisions(
+    table: DecidedTable, made: Sequence[Choice], settings: Sequence[Setting], primary: Groups
+) -> tuple[MeasuredDecisions, ...]:
+    bits, labels = np.stack([choice.bits for choice in made]), _labels(table)
+    by_column = [measured_column(Decisions(bits, labels, one.groups), one) for one in settings]
+    columns = list(zip(*by_column, strict=True))
+    together = Decisions(bits, labels, primary)
+    counts, confidence = score(together).counts.overall(), settings[0].config.confidence
+    rates = estimates(rate_intervals(counts, "selection_rate", confidence))
+    unknown = [Estimate()] * len(made)
+    accuracy = unknown if table.label is None else estimates(rate_intervals(counts, "accuracy", confidence))
+    balanced = unknown if table.label is None else estimates(decided_intervals(counts, BALANCED, confidence))
+    is_constant = together.is_constant
+    return tuple(
+        _decided(choice, columns[place], rates[place]).but(
+            accuracy=accuracy[place],
+            balanced_accuracy=balanced[place],
+            is_constant=bool(is_constant[place]),
+            follows_label=table.label is not None and bool((choice.bits == labels).all()),
+        )
+        for place, choice in enumerate(made)
+    )
+
+
+def _decided(choice: Choice, columns: tuple[ColumnMeasures, ...], rate: Estimate) -> MeasuredDecisions:
+    return MeasuredDecisions(
+        name=choice.name,
+        how=choice.how,
+        favourable=choice.favourable,
+        unfavourable=choice.unfavourable,
+        selected=int(choice.bits.sum()),
+        selection_rate=rate,
+        is_constant=False,
+        columns=columns,
+        cutoff=choice.cutoff,
+        tied=choice.tied,
+    )
+
+
+def _score(table: DecidedTable, values: FloatArray, settings: Sequence[Setting]) -> MeasuredScore | None:
+    if table.score is None:
+        return None
+    return measured_score(table.score.column, values, None if table.label is None else _labels(table), settings)
+
+
+def _table(table: DecidedTable, settings: Sequence[Setting], primary: Groups, made: Sequence[Choice]) -> MeasuredTable:
+    label, asked = table.label, len(table.sensitive)
+    return MeasuredTable(
+        name=table.name,
+        fingerprint=_fingerprint(table, made),
+        form=table.form,
+        rows=len(table),
+        undecided=table.undecided,
+        left_out=dict(table.left_out),
+        label=label.column if label else None,
+        favourable=(label.favourable or None) if label else None,
+        unfavourable=(label.unfavourable or None) if label else None,
+        positives=None if label is None else int(label.y.sum()),
+        sensitive=tuple(
+            MeasuredColumn(
+                column=one.groups.column,
+                is_primary=one.groups is primary,
+                is_intersection=one.place >= asked,
+                reference=one.reference,
+                unknown=int(one.groups.sizes[list(one.groups.unknown)].sum()),
+                regrouped=table.regrouped.get(one.groups.column, Regrouped()),
+            )
+            for one in settings
+        ),
+        remarks=table.remarks,
+    )
+
+
+def _fingerprint(table: DecidedTable, made: Sequence[Choice]) -> str:
+    """Hash groups, decisions, labels and scores, whatever the order of the rows."""
+    names = [(groups.column, groups.names) for groups in table.sensitive]
+    digest = sha256(repr((names, [choice.name for choice in made], table.label is not None)).encode())
+    kinds = np.zeros(len(table), dtype=np.int64)
+    for groups in table.sensitive:
+        kinds = kinds * len(groups.names) + groups.codes
+    for bits in (_labels(table), *(choice.bits for choice in made)):
+        kinds = 2 * kinds + bits
+    for part in np.unique(kinds, return_counts=True):
+        digest.update(part.astype(np.int64).tobytes())
+    if table.score is not None:
+        digest.update(table.score.values[np.lexsort((table.score.values, kinds))].tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,360 @@
+"""Facts about a run beside its scores: resolved options, the table, the models and the examples that they leave out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+
+from fairenum.auditing.feature_screening import copies_of
+from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.listing import Listing
+from fairenum.auditing.model_training import Training
+from fairenum.auditing.scored_set import ScoredSet
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.audit_document import Requested
+from fairenum.document.guards import kept_guards
+from fairenum.document.models import AuditedModel, Cell, ChangedRows, EnumerationRun, Example, Incumbent, LeftOut, Tilt
+from fairenum.document.scores import SplitScores
+from fairenum.document.table_facts import (
+    ClassCounts,
+    Feature,
+    GroupSizes,
+    LabelWeights,
+    Regrouped,
+    SensitiveColumn,
+    SplitOrigin,
+    SplitRows,
+    SplitSizes,
+    TableFacts,
+    WeightFacts,
+)
+from fairenum.document.terms import Part
+from fairenum.document.training import Decide
+from fairenum.document.value import Parts
+from fairenum.enumeration.division import PARTS, Division, operating_point
+from fairenum.enumeration.model import Model
+from fairenum.metrics.intervals import plain
+from fairenum.svm.problem import IntArray
+from fairenum.tables import Groups, merge_identical
+from fairenum.tables.splitting import straddling
+from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Partition
+
+
+def audited_models(
+    division: Division, training: Training, listing: Listing, scores: dict[Part, list[SplitScores]]
+) -> tuple[AuditedModel, ...]:
+    """Return for each model its certificate, the examples it leaves out, the rows it changes, and its scores."""
+    ratios = listing.objective_ratio
+    undetermined = {part: _undetermined(division, listing, part) for part in PARTS}
+    bits = {part: listing.values[part] >= 0.0 for part in PARTS}
+    changed = {part: (bits[part] != bits[part][0]).sum(1) for part in PARTS}
+    is_constant = listing.decisions(division, "selection", division.column).is_constant
+    known: dict[int, LeftOut] = {}
+    return tuple(
+        AuditedModel(
+            rank=place + 1,
+            origin=listing.origins[place],
+            support_rank=model.rank if listing.origins[place] == "exact" else None,
+            objective=None if model.tilt else model.objective,
+            objective_bound=None if model.tilt else model.certificate.bound,
+            objective_ratio=plain(ratios[place]),
+            relative_gap=None if model.tilt else model.certificate.relative_gap,
+            is_order_certified=model.is_order_certified,
+            loss_ratio=model.loss_ratio,
+            support_size=len(model.support),
+            supports=listing.sizes[place],
+            left_out=left_out(model, division, training, known),
+            bias=model.intercept,
+            bias_interval=(plain(model.bias_interval[0]), plain(model.bias_interval[1])),
+            cut=listing.cuts[place].value,
+            tied=listing.cuts[place].tied,
+            undetermined=Parts(*(undetermined[part][place] for part in PARTS)),
+            predictions_changed=Parts(*(_changed(int(changed[part][place]), bits[part].shape[1]) for part in PARTS)),
+            is_constant=bool(is_constant[place]),
+            scores=Parts(*(scores[part][place] for part in PARTS)),
+            tilt=_tilt(model, division),
+        )
+        for place, model in enumerate(listing.models)
+    )
+
+
+def incumbent(
+    found: IncumbentDecisions, scored_set: ScoredSet, scores: Parts[SplitScores], config: AuditConfig
+) -> Incumbent:
+    """Return the source of the decisions of the model in use, and its scores."""
+    answers, bits, rows = found.answers, found.bits, scored_set.division.rows
+    decisions = scored_set.decisions("selection", scored_set.division.column)
+    first = {part: scored_set.listing.values[part][0] >= 0.0 for part in PARTS}
+    changed = (int(np.count_nonzero(bits[rows[part]] != first[part])) for part in PARTS)
+    return Incumbent(
+        name=answers.name,
+        source=answers.source,
+        scores=scores,
+        agreement=float(np.mean(bits == scored_set.division.dataset.y)),
+        predictions_changed=Parts(*(_changed(one, len(rows[part])) for one, part in zip(changed, PARTS, strict=True))),
+        is_constant=bool(decisions.is_constant[scored_set.ranks.index(0)]),
+        has_score=answers.scores is not None,
+        favourable=answers.favourable,
+        unfavourable=answers.unfavourable,
+        cutoff=found.cutoff,
+        is_lower_better=answers.is_lower_better,
+        undecided=answers.undecided,
+        copies=copies_of(found, scored_set.division, config),
+    )
+
+
+def _tilt(model: Model, division: Division) -> Tilt | None:
+    """Return the price, groups and rate by which a tilted model was trained; None for other models."""
+    tilt = model.tilt
+    return None if tilt is None else Tilt(tilt.price, str(division.column), tilt.axis.groups, tilt.axis.rate)
+
+
+def _undetermined(division: Division, listing: Listing, part: Part) -> list[int]:
+    """Count the rows of a split that lie on the cut, or between the cuts of two optimal biases.
+
+    A model that selects a share of the selection split does so with any bias: its cut makes up for it.
+    """
+    if listing.point.share is not None:
+        return [int(rows) for rows in np.count_nonzero(listing.values[part] == 0.0, axis=1)]
+    rows, threshold = division.part(part).X, listing.point.threshold
+    return [int(model.undetermined(rows, threshold).sum()) for model in listing.models]
+
+
+def _changed(rows: int, of: int) -> ChangedRows:
+    return ChangedRows(rows, rows / of)
+
+
+def left_out(
+    model: Model, division: Division, training: Training, known: dict[int, LeftOut] | None = None
+) -> tuple[LeftOut, ...]:
+    """Return the training examples of which a model was not shown all copies.
+
+    Models of one search leave out similar examples: `known` carries their descriptions from one model to the next.
+    """
+    known = {} if known is None else known
+    return tuple(
+        _left_out(example, copies, division, training, known) for example, copies in sorted(model.left_out.items())
+    )
+
+
+def _left_out(example: int, copies: int, division: Division, training: Training, known: dict[int, LeftOut]) -> LeftOut:
+    if example not in known:
+        records = training.records[example]
+        known[example] = LeftOut(
+            copies=copies,
+            of=len(records),
+            row=int(division.dataset.numbered(records).min()),
+            label=_label(division, records),
+            groups=_groups(division, records),
+        )
+    found = known[example]
+    return found if found.copies == copies else found.but(copies=copies)
+
+
+def examples(division: Division, training: Training, listing: Listing) -> tuple[Example, ...]:
+    """Return the training examples that some model leaves out, with their row numbers, values and groups."""
+    wanted = sorted({example for model in listing.models for example in model.left_out})
+    return tuple(
+        Example(
+            row=int(division.dataset.numbered(records).min()),
+            rows=tuple(division.dataset.numbered(records).tolist()),
+            label=_label(division, records),
+            groups=_groups(division, records),
+            values={column.name: cell(column.values[records[0]]) for column in division.dataset.features},
+        )
+        for records in (training.records[example] for example in wanted)
+    )
+
+
+def _label(division: Division, records: IntArray) -> str:
+    label = division.dataset.label
+    return label.favourable if label.y[records[0]] == 1 else label.unfavourable
+
+
+def _groups(division: Division, records: IntArray) -> dict[str, dict[str, int]]:
+    """Count the groups of identical records: features and label are equal, sensitive columns need not be."""
+    return {
+        groups.column: dict(sorted(Counter(groups.names[code] for code in groups.codes[records]).items()))
+        for groups in division.dataset.sensitive
+    }
+
+
+def cell(value: float | str) -> Cell:
+    """Return a cell of the table as documents hold it; None if it is missing."""
+    if isinstance(value, str):
+        return value
+    return None if math.isnan(value) else float(value)
+
+
+def resolved(config: AuditConfig, division: Division, training: Training) -> AuditConfig:
+    """Return the options as resolved: given again, they ask for the same audit."""
+    primary, point = division.primary, operating_point(Decide.of(config.decide), division.train)
+    return replace(
+        config,
+        svm=training.svm,
+        max_nodes=training.max_nodes,
+        patience=training.patience,
+        primary=division.column,
+        reference=_reference(primary, config, primary) if primary else None,
+        performance=replace(config, svm=training.svm).tolerances.performance,
+        decide=config.decide if point.share is None else str(Decide("rate", point.share)),
+        guards=kept_guards(config.guards),
+    )
+
+
+def requested(asked: AuditConfig) -> Requested:
+    """Return the options as given where they had to be resolved."""
+    svm = asked.svm
+    return Requested(
+        C=svm.C,
+        gamma=svm.gamma,
+        max_nodes=asked.max_nodes,
+        patience=asked.patience,
+        performance=asked.performance,
+        decide=asked.decide,
+        class_weight=svm.class_weight,
+    )
+
+
+def _reference(groups: Groups, config: AuditConfig, primary: Groups | None) -> str:
+    """Name the group that others are compared with: as asked for in the primary column, else the largest."""
+    return groups.names[groups.reference(config.reference if groups is primary else None)]
+
+
+def table_facts(config: AuditConfig, division: Division, training: Training) -> TableFacts:
+    """Describe the table and its splits."""
+    dataset, split = division.dataset, division.split
+    favourable = int(dataset.y.sum())
+    audited = np.concatenate([division.rows[part] for part in PARTS])
+    return TableFacts(
+        name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        rows=len(dataset),
+        columns=len({column.name for column in dataset.features} | {g.column for g in dataset.sensitive}) + 1,
+        features=tuple(
+            Feature(column.name, "numeric" if column.is_numeric else "categorical", column.missing)
+            for column in dataset.features
+        ),
+        encoded=tuple(division.encoding.names),
+        label=dataset.label.column,
+        favourable=dataset.label.favourable,
+        unfavourable=dataset.label.unfavourable,
+        class_counts=ClassCounts(favourable, len(dataset) - favourable),
+        splits=SplitSizes(len(split.train), *(len(division.rows[part]) for part in PARTS)),
+        sensitive=sensitive_columns(config, division),
+        missing=dataset.missing,
+        dropped=tuple(division.encoding.dropped),
+        unseen=division.encoding.unseen(dataset, audited),
+        identical_rows=len(split.train) - _distinct_rows(division, training),
+        examples=training.problem.size,
+        pooled=division.encoding.pooled,
+        remarks=dataset.remarks,
+        origin=_origin(division),
+        weights=_weight_facts(division),
+        drawn=division.holdout.drawn,
+        split_rows=_split_rows(division),
+    )
+
+
+def _distinct_rows(division: Division, training: Training) -> int:
+    """Count the training rows that differ in features or label."""
+    if training.svm.rows or division.train.weights is not None:
+        return len(merge_identical(division.train.X, division.train.y))
+    return training.problem.size
+
+
+def _origin(division: Division) -> SplitOrigin:
+    """Describe how rows came to their splits."""
+    split, partition = division.split, division.dataset.partition or Partition()
+    parts, times, members = partition.parts, partition.times, partition.members
+    held = () if times is None else (times[rows].min() for rows in (split.selection, split.holdout) if rows.size)
+    return SplitOrigin(
+        how="column" if parts is not None else "random" if times is None else "time",
+        column=partition.column,
+        is_selection_drawn=parts is not None and SELECTION not in parts,
+        starts=tuple(partition.moments[time] for time in held),
+        group_column=partition.group_column,
+        members=0 if members is None else len(np.unique(members)),
+        straddling=straddling(division.dataset, split),
+    )
+
+
+def _weight_facts(division: Division) -> WeightFacts | None:
+    """Describe the weights, with Kish's effective number of rows in each split; None without weights."""
+    dataset = division.dataset
+    if dataset.weights is None:
+        return None
+    train, selection, holdout = (
+        float(rows.counting.sum() ** 2 / (rows.counting**2).sum())
+        for rows in (division.train, division.selection, division.holdout)
+    )
+    left_out = len(dataset) - len(dataset.weights.positive)
+    return WeightFacts(dataset.weights.column, left_out, train, selection, holdout)
+
+
+def _label_weights(groups: Groups, division: Division, part: Part) -> list[LabelWeights | None]:
+    """Sum weights and squared weights of each group in one split, by label."""
+    rows, weights = division.rows[part], division.part(part).weights
+    if weights is None:
+        return [None] * len(groups.names)
+    cells = groups.codes[rows] * 2 + division.dataset.y[rows]
+    sums, squares = (np.bincount(cells, one, 2 * len(groups.names)).reshape(-1, 2) for one in (weights, weights**2))
+    return [LabelWeights(*map(float, (*by_label, *squared))) for by_label, squared in zip(sums, squares, strict=True)]
+
+
+def _split_rows(division: Division) -> SplitRows:
+    split, numbered = division.split, division.dataset.numbered
+    owners = np.full(int(numbered(np.arange(len(division.dataset))).max()) + 1, LEFT_OUT, dtype=np.uint8)
+    for part, rows in ((TRAIN, split.train), (SELECTION, split.selection), (HOLDOUT, split.holdout)):
+        owners[numbered(rows)] = part
+    return SplitRows.of(owners.tobytes())
+
+
+def sensitive_columns(config: AuditConfig, division: Division) -> tuple[SensitiveColumn, ...]:
+    """Describe every sensitive column, and their intersection."""
+    return tuple(_sensitive(groups, config, division) for groups in division.columns)
+
+
+def _sensitive(groups: Groups, config: AuditConfig, division: Division) -> SensitiveColumn:
+    labels, rows = division.dataset.y, division.rows
+    train = _sizes(groups, division.split.train)
+    sizes = {part: _sizes(groups, rows[part]) for part in PARTS}
+    positives = {part: _sizes(groups, rows[part][labels[rows[part]] == 1]) for part in PARTS}
+    regrouped = division.dataset.regrouped.get(groups.column, Regrouped())
+    weights = {part: _label_weights(groups, division, part) for part in PARTS}
+    return SensitiveColumn(
+        column=groups.column,
+        is_primary=groups.column == division.column,
+        is_intersection=division.columns.index(groups) >= len(division.dataset.sensitive),
+        reference=_reference(groups, config, division.primary),
+        groups=tuple(
+            GroupSizes(
+                name=name,
+                train=train[code],
+                selection=sizes["selection"][code],
+                holdout=sizes["holdout"][code],
+                selection_positives=positives["selection"][code],
+                holdout_positives=positives["holdout"][code],
+                is_small=min(sizes[part][code] for part in PARTS) < config.min_group_size,
+                is_compared=bool(groups.compared[code]),
+                holdout_weights=weights["holdout"][code],
+                selection_weights=weights["selection"][code],
+            )
+            for code, name in enumerate(groups.names)
+        ),
+        regrouped=regrouped,
+    )
+
+
+def _sizes(groups: Groups, rows: IntArray) -> list[int]:
+    sizes: list[int] = np.bincount(groups.codes[rows], minlength=len(groups.names)).tolist()
+    return sizes
+
+
+def enumeration(listing: Listing) -> EnumerationRun:
+    """Return how the models were found, and why the enumeration ended."""
+    sizes = [size for size, origin in zip(listing.sizes, listing.origins, strict=True) if origin == "exact"]
+    return EnumerationRun(listing.stopped, listing.nodes, sum(sizes), len(sizes), listing.audited_rows, listing.ties)

@@ -1,0 +1,235 @@
+"""Loading and training: the table as asked for, C by cross-validation, and the SVM of the training rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.reading import Reading, spelled
+from fairenum.document.training import ClassWeights, SvmSettings, TriedCost, Tuning
+from fairenum.enumeration.distinct import records_to_move
+from fairenum.enumeration.division import (
+    FOLDS,
+    GRID,
+    PARTS,
+    Division,
+    EncodedRows,
+    best_cost,
+    class_weights,
+    kernel_for,
+    pose,
+)
+from fairenum.enumeration.model import model_of
+from fairenum.errors import ConfigError, ProblemError
+from fairenum.runtime.budget import Progress
+from fairenum.runtime.hints import quoted
+from fairenum.solvers.certified import CertifiedWorkspace
+from fairenum.solvers.isolation import watching
+from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import IntArray, Kernel, Solution, SvmProblem
+from fairenum.svm.sparse_or_dense import squares
+from fairenum.tables import Dataset, load_dataset
+from fairenum.tables.naming import Names, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.svm import SVC
+
+
+Fold = tuple[IntArray, IntArray]
+
+
+# Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
+MOST_ITERATIONS = 20_000
+FARTHEST = 1e200  # of a row's kernel with itself: decision values are squared, and so are sums of them
+
+
+# The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
+WORK = 2.5e8
+
+
+FEWEST_NODES, NODES_OF_MODEL, ENOUGH_NODES = 100, 15, 1000  # at least, for each model that is asked for, and for many
+
+
+# Models in a row that may be nothing new where the limit is "auto": few where each takes long, or none will be new.
+HANDFUL, MOST_PATIENCE, PATIENCE_WORK = 20, 1000, 5e7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Training:
+    """The SVM to enumerate.
+
+    Attributes
+    ----------
+    records
+        For each example the rows of the table that it stands for.
+    svm
+        With C and gamma as numbers, and its class weight chosen.
+    class_weights
+        Cost of a violated margin by label.
+    max_nodes, patience
+        The limits of solved boxes and of consecutive models that are nothing new, as resolved.
+    workspace
+        The problem, opened in the solver.
+    best
+        Its solution: model 1.
+    """
+
+    problem: SvmProblem
+    records: tuple[IntArray, ...]
+    svm: SvmSettings
+    class_weights: ClassWeights
+    max_nodes: int | None
+    patience: int
+    workspace: CertifiedWorkspace
+    best: Solution
+
+
+def load(
+    data: str | Path | pd.DataFrame | Dataset,
+    label: str | None,
+    favourable: object,
+    sensitive: Names | None,
+    config: AuditConfig,
+    incumbent_object: object = None,
+) -> Dataset:
+    """Load the table to audit: a bundled name, a file, a frame, or a dataset that is ready."""
+    if isinstance(data, Dataset):
+        _refuse_reading_options(config, label, favourable, sensitive, incumbent_object)
+        dataset = data
+    elif isinstance(data, str | Path):
+        dataset = load_dataset(
+            data, label, favourable, sensitive, reading=config.reading, incumbent_object=incumbent_object
+        )
+    else:
+        names = listed(sensitive or ())
+        dataset = Dataset.from_frame(
+            data, label, favourable, names, reading=config.reading, incumbent_object=incumbent_object
+        )
+    if config.baselines and dataset.weights:
+        raise ConfigError(
+            f"baselines=True (--baselines) takes rows that count alike; leave it out, or {spelled('weight')}"
+        )
+    return dataset
+
+
+def _refuse_reading_options(config: AuditConfig, *parts: object) -> None:
+    plain, asked = Reading(), config.reading
+    changed = [option.name for option in fields(plain) if getattr(asked, option.name) != getattr(plain, option.name)]
+    names = ("label", "favourable", "sensitive", "incumbent")
+    changed += [name for name, part in zip(names, parts, strict=True) if part is not None]
+    if changed:
+        raise ConfigError(f"a Dataset is read already; give {quoted(changed)} when it is built")
+
+
+def tune(
+    train: EncodedRows, config: AuditConfig, progress: Progress, members: IntArray | None = None
+) -> tuple[SvmSettings, Tuning | None]:
+    """Resolve gamma and C; where C is to be chosen, return the accuracy of each cost on folds of the training rows.
+
+    Where classes are weighted, balanced accuracy counts: accuracy would undo the weights. Rows of one member (person,
+    firm) are in one fold: a model that knows some of them by heart would know the others.
+    """
+    svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
+    if svm.C != "auto":
+        return svm, None
+    folds = _folds(train, config.seed, members)
+    if len(folds) < 2:
+        rows = "training rows" if members is None else f"training rows, of different {spelled('group_column')},"
+        raise ConfigError(f"C='auto' needs at least two {rows} of each label; give C as a number")
+    accuracy = _accuracy_by_cost(train, svm, folds, progress)
+    tuning = Tuning(len(folds), tuple(TriedCost(cost, share) for cost, share in accuracy.items()))
+    return replace(svm, C=best_cost(accuracy)), tuning
+
+
+def _folds(train: EncodedRows, seed: int, members: IntArray | None) -> list[Fold]:
+    """Divide training rows into folds with equal shares of labels: rows to learn from, and rows to test on."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    owners = np.arange(len(train)) if members is None else members
+    most = min(FOLDS, *(len(np.unique(owners[train.y == sign])) for sign in (1.0, -1.0)))
+    if most < 2:
+        return []
+    kind = StratifiedKFold if members is None else StratifiedGroupKFold
+    folds = kind(most, shuffle=True, random_state=seed).split(train.X, train.y, members)
+    # large members may leave a fold without rows, or without a label to learn
+    return [(learnt, tried) for learnt, tried in folds if tried.size and np.ptp(train.y[learnt]) > 0.0]
+
+
+def _accuracy_by_cost(
+    train: EncodedRows, svm: SvmSettings, folds: list[Fold], progress: Progress
+) -> dict[float, float]:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.metrics import accuracy_score, balanced_accuracy_score
+    from sklearn.svm import SVC
+
+    from fairenum.estimator import by_label
+
+    weights = by_label(svm.class_weight)
+    measure = accuracy_score if weights is None else balanced_accuracy_score
+    kernel = {"kernel": svm.kernel, "gamma": svm.gamma, "degree": svm.degree, "coef0": svm.coef0}
+    accuracy: dict[float, float] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for done, cost in enumerate(GRID):
+            progress("tune", done, len(GRID))
+            svc = SVC(C=cost, class_weight=weights, max_iter=MOST_ITERATIONS, **kernel)
+            shares = [_fold_share(svc, train, measure, *fold) for fold in folds]
+            accuracy[cost] = float(np.mean(shares))
+    progress("tune", len(GRID), len(GRID))
+    return accuracy
+
+
+def _fold_share(
+    svc: SVC, train: EncodedRows, measure: Callable[..., float], learnt: IntArray, tried: IntArray
+) -> float:
+    """Train on some rows, and measure accuracy on others; rows have their weights in the audit."""
+    ours, others = train.take(learnt), train.take(tried)
+    decided = svc.fit(ours.X, ours.y, sample_weight=ours.weights).predict(others.X)
+    return float(measure(others.y, decided, sample_weight=others.weights))
+
+
+def trained(division: Division, svm: SvmSettings, config: AuditConfig) -> Training:
+    """Train the SVM on the training rows, and resolve how many boxes may be solved."""
+    found = pose(division.train.X, division.train.y, svm, weights=division.train.weights)
+    _refuse_far_rows(found.problem.kernel, division)
+    records = tuple(division.split.train[rows] for rows in found.rows_of)
+    # one box costs as much as the numbers that each of its steps goes through
+    fewest = min(max(FEWEST_NODES, NODES_OF_MODEL * config.k), ENOUGH_NODES)
+    nodes = found.problem.affordable(WORK, fewest) if config.max_nodes == "auto" else config.max_nodes
+    weights = ClassWeights(*class_weights(svm, division.train.y, division.train.weights))
+    with watching(svm):
+        workspace = open_workspace(svm.solver, found.problem)
+    best = workspace.solve()
+    patience = _patience(found.problem, best) if config.patience == "auto" else config.patience
+    return Training(found.problem, records, svm, weights, nodes, patience, workspace, best)
+
+
+def _refuse_far_rows(kernel: Kernel, division: Division) -> None:
+    """Refuse rows so far from the training rows that squares of their decision values would overflow."""
+    for part in PARTS:
+        with np.errstate(over="ignore"):
+            square = float(squares(division.part(part).X).max(initial=0.0))
+            own = (kernel.gamma * np.float64(square) + kernel.coef0) ** kernel.degree if kernel.name == "poly" else 0.0
+        if not max(square, own) <= FARTHEST:
+            raise ProblemError(
+                f"a row of the {part} split is so far from the training rows that no {kernel.name} kernel of it can be "
+                "computed; correct its cells, or leave the row or the column out"
+            )
+
+
+def _patience(problem: SvmProblem, best: Solution) -> int:
+    """Return how many consecutive models may be nothing new before the enumeration ends.
+
+    A handful where it is proven that leaving out any one record changes no decision, so that the next models in the
+    order repeat it as well. Otherwise as many as do not take long.
+    """
+    if records_to_move(model_of(problem, best, 1, best.certificate.objective)) > 1:
+        return HANDFUL
+    return problem.affordable(PATIENCE_WORK, HANDFUL, MOST_PATIENCE)

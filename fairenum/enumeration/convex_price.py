@@ -1,0 +1,96 @@
+"""Prices on a convex measure of unfairness: a first price, and the next one to try, until the loss is what is allowed.
+
+The plane for a price v minimises ``P(w, b) + v z(w, b)``, with P the loss and z convex. As v rises, P rises and z
+falls. One such z stands in for parity: the difference of mean decision values between two groups, ``w'd`` with d the
+difference of their mean features, in which the bias cancels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from fairenum.enumeration.model import Direction
+from fairenum.svm.problem import FloatArray, Kernel
+from fairenum.svm.sparse_or_dense import Matrix, average, stacked
+
+CLOSE = 5e-4  # of the least loss: what is allowed to rise by less is as good as nothing
+
+
+LEAST_STEP, STEP = 1.5, 50.0  # by which the price grows until the loss is too large
+
+
+FAR = 10.0  # times the allowed rise of the loss: a tangent there says little
+APART = 1e-4  # the least share by which a new price differs from those before
+
+
+class Priced(Protocol):
+    """A plane found for a price, with its loss and its measure z."""
+
+    @property
+    def price(self) -> float:
+        """The price v of z."""
+
+    @property
+    def loss(self) -> float:
+        """The loss P."""
+
+    @property
+    def difference(self) -> float:
+        """The measure z."""
+
+
+def first_price(least: float, eps: float, square: float) -> float:
+    """Return a first price: the one that would use up the allowed loss if the plane only moved along d."""
+    return math.sqrt(2.0 * max(eps, CLOSE) * least / square)
+
+
+def next_price(inside: Priced, outside: Priced | None, least: float, most: float) -> float:
+    """Return the price at which the loss is expected to be `most`, between the nearest planes on either side.
+
+    The least ``P + v z`` is concave in v and every plane gives a tangent. Two tangents meet in between, at the exact
+    price if the planes jump there. Far away, the loss is taken to rise by a power of the price, at first its square.
+    """
+    last, allowed = outside or inside, max(most - least, math.ulp(least))
+    rise = last.loss - least
+    if outside is None or inside.price == 0.0:
+        factor = math.sqrt(allowed / rise) if rise > 0.0 else STEP
+        least_factor = LEAST_STEP if outside is None else 1.0 / STEP
+        return last.price * min(max(factor, least_factor), STEP)
+    if rise > FAR * allowed:
+        before = max(inside.loss - least, math.ulp(least))
+        share = math.log(allowed / before) / math.log(rise / before)
+        price = inside.price * math.pow(outside.price / inside.price, share)
+    else:
+        price = (outside.loss - inside.loss) / max(inside.difference - outside.difference, math.ulp(0.0))
+    return min(max(price, inside.price * (1.0 + APART)), outside.price * (1.0 - APART))
+
+
+def between_means(
+    kernel: Kernel,
+    first: Matrix,
+    second: Matrix,
+    first_weights: FloatArray | None = None,
+    second_weights: FloatArray | None = None,
+) -> Direction:
+    """Return the direction from the weighted mean of the second rows to that of the first.
+
+    For a linear kernel it is a single row, the difference of the means.
+    """
+    if kernel.name == "linear":
+        difference = average(first, first_weights) - average(second, second_weights)
+        return Direction(difference[None], np.ones(1))
+    shares = [_shares(first.shape[0], first_weights), -_shares(second.shape[0], second_weights)]
+    return Direction(stacked([first, second]), np.concatenate(shares))
+
+
+def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
+    counting = np.ones(rows) if weights is None else weights
+    return np.asarray(counting / counting.sum())
+
+
+def is_nothing(along: FloatArray, square: float) -> bool:
+    """Tell whether a direction is mere rounding: the two means are equal, so every plane has the difference 0."""
+    return square <= float(np.finfo(float).eps) * (1.0 + float(np.abs(along).max()))

@@ -1,0 +1,259 @@
+"""From a table to an SVM problem: split and encode the rows without leakage, and pose the SVM on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.audit_config import SHARES
+from fairenum.document.terms import Gap, Part
+from fairenum.document.training import Decide, SvmSettings
+from fairenum.metrics import Decisions, score
+from fairenum.metrics.operating_point import SIGN, OperatingPoint
+from fairenum.svm.problem import FloatArray, IntArray, Kernel, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, variance
+from fairenum.tables import Dataset, Encoding, Groups, Split, merge_identical, split
+from fairenum.tables.groups import named_groups
+from fairenum.tables.splitting import drawn_share
+
+PARTS: tuple[Part, Part] = ("selection", "holdout")
+
+
+# The costs that cross-validation chooses among, and its folds.
+GRID = tuple(10.0**power for power in range(-2, 4))
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedRows:
+    """Encoded rows with their labels (+1 favourable, -1 unfavourable), groups and optional weights.
+
+    Attributes
+    ----------
+    groups
+        Of the column that models are selected by.
+    others
+        The groups of other sensitive columns, and of their intersection, for guardrails.
+    drawn
+        The share of the table that the rows are, if drawn with labels and groups in its proportions; else 1.
+    """
+
+    X: Matrix = field(repr=False)
+    y: FloatArray = field(repr=False)
+    groups: Groups = field(repr=False)
+    weights: FloatArray | None = field(default=None, repr=False)
+    others: tuple[Groups, ...] = field(default=(), repr=False)
+    drawn: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def labels(self) -> NDArray[np.uint8]:
+        """The labels as 0 and 1."""
+        return (self.y > 0.0).astype(np.uint8)
+
+    def take(self, rows: IntArray | slice) -> EncodedRows:
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        others = tuple(groups.take(rows) for groups in self.others)
+        return EncodedRows(self.X[rows], self.y[rows], self.groups.take(rows), weights, others)
+
+    @property
+    def counting(self) -> FloatArray:
+        """The weight of each row."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def decisions(self, values: FloatArray) -> Decisions:
+        """Turn decision values, or signs, of shape (models, rows) into decisions about these rows."""
+        return Decisions((values >= 0.0).astype(np.uint8), self.labels, self.groups, self.weights, self.drawn)
+
+    def gaps(self, values: FloatArray, metric: Gap) -> FloatArray:
+        """Return the gap of each model, given its decision values on these rows."""
+        return np.asarray(getattr(score(self.decisions(values)).gaps, metric))
+
+
+def encode(
+    dataset: Dataset,
+    parts: Sequence[IntArray],
+    primary: Groups | None,
+    *,
+    others: Sequence[Groups] = (),
+    standardise: bool = True,
+) -> tuple[Encoding, list[EncodedRows]]:
+    """Encode parts of a table, given by row numbers; the encoding is fitted to the first part alone.
+
+    Everyone is in one group if no `primary` groups are given.
+    """
+    encoding = Encoding.fit(dataset, parts[0], standardise=standardise)
+    groups = primary or Groups.everyone(len(dataset))
+    encoded = [
+        EncodedRows(
+            encoding.transform(dataset, rows),
+            dataset.signs[rows],
+            groups.take(rows),
+            dataset.relative(rows),
+            tuple(one.take(rows) for one in others),
+        )
+        for rows in parts
+    ]
+    return encoding, encoded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Division:
+    """A table split into training, selection and holdout rows, and encoded.
+
+    ``columns`` has the groups of every sensitive column and, if there are several, of their intersection; ``primary``
+    is the one whose groups the encoded rows have. ``rows`` holds the row numbers of selection and holdout. A division
+    is exploratory if these two are not separate from each other or from the training rows.
+    """
+
+    dataset: Dataset
+    split: Split
+    encoding: Encoding
+    columns: tuple[Groups, ...]
+    primary: Groups | None
+    train: EncodedRows
+    selection: EncodedRows
+    holdout: EncodedRows
+    rows: dict[Part, IntArray]
+    is_exploratory: bool
+
+    def part(self, part: Part) -> EncodedRows:
+        """Return the encoded rows of one split."""
+        return self.selection if part == "selection" else self.holdout
+
+    @property
+    def column(self) -> str | None:
+        """The name of the primary column."""
+        return self.primary.column if self.primary else None
+
+
+def divide(
+    dataset: Dataset,
+    sizes: Sequence[float] = SHARES,
+    seed: int = 0,
+    *,
+    primary: str | None = None,
+    standardise: bool = True,
+    fewest: int | None = None,
+) -> Division:
+    """Split and encode a table; the encoding is fitted to the training rows alone.
+
+    Parameters
+    ----------
+    dataset
+        The table.
+    sizes, seed
+        Of the split, as in `fairenum.tables.split`.
+    primary
+        The sensitive column, or intersection, to group rows by; the first if not given.
+    standardise
+        Scale numbers to mean 0 and variance 1.
+    fewest
+        Rows of the selection split and of the holdout below which a group is set aside, as are those without a value;
+        all groups are compared if not given.
+    """
+    parts = split(dataset, sizes, seed)
+    # A run without one of the three parts still answers, from rows that are not separate, and says so.
+    chosen = next(rows for rows in (parts.selection, parts.holdout, parts.train) if rows.size)
+    reported = parts.holdout if parts.holdout.size else chosen
+    columns = dataset.columns
+    if fewest is not None:
+        columns = tuple(groups.setting_aside(fewest, (chosen, reported)) for groups in columns)
+    groups = named_groups(columns, primary) if columns or primary else None
+    others = [one for one in columns if one is not groups]
+    encoding, encoded = encode(dataset, (parts.train, chosen, reported), groups, others=others, standardise=standardise)
+    train, selection, holdout = encoded
+    return Division(
+        dataset=dataset,
+        split=parts,
+        encoding=encoding,
+        columns=columns,
+        primary=groups,
+        train=train,
+        selection=replace(selection, drawn=drawn_share(dataset, chosen)),
+        holdout=replace(holdout, drawn=drawn_share(dataset, reported)),
+        rows={"selection": chosen, "holdout": reported},
+        is_exploratory=not (parts.selection.size and parts.holdout.size),
+    )
+
+
+def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
+    """Return the operating point of a decision rule; the base rate is that of the training rows."""
+    match decide.rule, decide.number:
+        case "base-rate", _:
+            return OperatingPoint(float(np.average(train.labels, weights=train.weights)))
+        case "rate", share:
+            return OperatingPoint(share)
+        case "threshold", float(threshold):
+            return OperatingPoint(threshold=threshold)
+        case _:
+            return SIGN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posed:
+    """An SVM problem posed on training rows, with the rows that each example stands for."""
+
+    problem: SvmProblem
+    rows_of: tuple[IntArray, ...]
+
+
+def pose(X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | None = None, ridge: float = 0.0) -> Posed:
+    """Return the SVM problem of a `SvmSettings` on rows, with its gamma resolved and identical rows merged into copies.
+
+    A row costs C times the weight of its label times its own weight. Rows with different weights are not merged, so
+    copies of an example share one cost and can be left out one by one. Nothing is merged if the settings takes rows as
+    examples. Its C must be a number, and its class weights chosen.
+    """
+    kernel, price = kernel_for(svm, X, weights), svm.cost * label_weights(svm, y, weights)
+    cost = price if weights is None else price * weights
+    if svm.rows:
+        return Posed(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
+    merged = merge_identical(X, y, weights)
+    first = merged.first
+    problem = SvmProblem(X[first], y[first], cost[first], merged.copies, kernel, ridge=ridge)
+    rows_of = np.split(np.argsort(merged.inverse, kind="stable"), np.cumsum(merged.copies)[:-1])
+    return Posed(problem, tuple(rows_of))
+
+
+def label_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return the weight of each row's label."""
+    favourable, unfavourable = class_weights(svm, y, weights)
+    return np.where(y > 0.0, favourable, unfavourable)
+
+
+def class_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> tuple[float, float]:
+    """Return the cost of a violated margin for favourable and unfavourable labels, as multiples of C.
+
+    Balanced weights give both labels the same total, as in scikit-learn; a row of weight 2 counts as two rows.
+    """
+    svm.require_class_weight()
+    if svm.class_weight == "none":
+        return 1.0, 1.0
+    if svm.class_weight != "balanced":
+        return float(svm.class_weight[0]), float(svm.class_weight[1])
+    counted = np.ones(len(y)) if weights is None else weights
+    counts = [float(counted[y == sign].sum()) for sign in (1.0, -1.0)]
+    favourable, unfavourable = (sum(counts) / (2.0 * count) if count else np.inf for count in counts)
+    return favourable, unfavourable
+
+
+def kernel_for(svm: SvmSettings, X: Matrix, weights: FloatArray | None = None) -> Kernel:
+    """Return the kernel with gamma as a number, resolved as in scikit-learn for weighted rows."""
+    if svm.gamma == "scale":
+        spread = variance(X, weights)
+        gamma = 1.0 / (X.shape[1] * spread) if spread else 1.0
+    else:
+        gamma = 1.0 / X.shape[1] if svm.gamma == "auto" else float(svm.gamma)
+    return Kernel(svm.kernel, gamma, svm.degree, svm.coef0)
+
+
+def best_cost(accuracy: dict[float, float]) -> float:
+    """Return the C of highest accuracy; ties go to the smallest, which gives the simplest model."""
+    return min(accuracy, key=lambda cost: (-round(accuracy[cost], 12), cost))

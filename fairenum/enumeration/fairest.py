@@ -1,0 +1,234 @@
+"""The rule that chooses the fairest near-optimal model, and a search that applies it.
+
+The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
+performance, does not decide all rows alike, has a defined gap, and is within every guardrail; the candidate of least
+gap is chosen. Model 1 is kept unless another looks fairer, and no guardrail rules it out; ties between others go to the
+better performance, then to the better objective.
+
+Where there is a model in use to replace, performance, guardrails and the gap to beat are its own: model 1 is a
+candidate like any other, and none is chosen unless it looks fairer than the model in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fairenum.document.guards import DEFAULT_GUARDS
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.division import EncodedRows
+from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.model import Model
+from fairenum.enumeration.unfairness import Watched
+from fairenum.metrics import Decisions, score
+from fairenum.metrics.counts import BoolArray, FloatArray, IntArray
+from fairenum.metrics.guardrails import Tally
+from fairenum.metrics.operating_point import SIGN, Operating, OperatingPoint
+from fairenum.metrics.pareto import pareto_front
+from fairenum.metrics.performance import performance
+from fairenum.solvers.protocol import SolverPlugin
+from fairenum.solvers.registry import open_workspace
+from fairenum.svm.problem import SvmProblem
+
+# Rates are ratios of whole numbers: what differs by less than this is equal.
+ROUNDING_DIGITS = 12
+
+
+class Mark(NamedTuple):
+    """The performance to reach and the gap to undercut on the selection split to replace the model in use."""
+
+    performance: float
+    gap: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateScores:
+    """Each model's objective, performance, gap and guardrail excess, best objective first on the last axis.
+
+    Earlier axes may hold replications.
+
+    Attributes
+    ----------
+    objective_ratio
+        Objective as a share of that of model 1; NaN for a model without one, which is judged by its loss.
+    performance, gap
+        On the selection split; NaN where undefined. An undefined performance rules out no model.
+    is_constant
+        Whether a model decides all rows alike.
+    loss_ratio
+        Loss on all training examples against that of model 1, minus 1; None where unknown.
+    excess
+        How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
+    mark
+        The mark set by the model in use; None where models are compared with model 1.
+    """
+
+    objective_ratio: FloatArray
+    performance: FloatArray
+    gap: FloatArray
+    is_constant: BoolArray
+    loss_ratio: FloatArray | None = None
+    excess: FloatArray | None = None
+    mark: Mark | None = None
+
+    def candidates(self, tolerances: Tolerances) -> BoolArray:
+        """Mark the models within the tolerances."""
+        near_optimal = _at_least(self.objective_ratio, 1.0 - tolerances.eps)
+        if self.loss_ratio is not None:
+            close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
+            near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
+        reached = self._known[..., :1] if self.mark is None else np.nan_to_num(self.mark.performance)
+        performing = _at_least(self._known, reached - tolerances.max_performance_drop)
+        within = self._is_within(tolerances.max_loss)
+        return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
+
+    def _is_within(self, max_loss: float | None) -> BoolArray:
+        """Mark the models within the largest loss and all guardrails.
+
+        Model 1 always is, if the others are measured against it.
+        """
+        is_within = np.ones(self.gap.shape[-1], dtype=np.bool_)
+        if max_loss is not None and self.loss_ratio is not None:
+            is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
+        if self.excess is not None:
+            is_within = is_within & _at_least(-self.excess, 0.0)
+        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.mark is None)
+        return np.asarray(is_within | is_measure)
+
+    def fairest(self, tolerances: Tolerances) -> IntArray:
+        """Return the candidate of least gap, preferring model 1, then performance, among ties; -1 if there is none."""
+        candidates = self.candidates(tolerances)
+        if self.mark is not None:  # what is in use stays unless another looks fairer
+            candidates = candidates & (np.round(self.gap - self.mark.gap, ROUNDING_DIGITS) < 0.0)
+        price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
+        is_least = candidates & (price == price.min(-1, keepdims=True))
+        place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)
+        return np.where(candidates.any(-1), np.where(is_least[..., 0], 0, place), -1)
+
+    def pareto_front(self) -> IntArray:
+        """Return the models that no other beats in performance and gap together, without constant ones.
+
+        Among models equal in both, the first stands for all.
+        """
+        places = np.flatnonzero(~self.is_constant & ~np.isnan(self.gap))
+        costs: FloatArray = np.column_stack([-self._known, self.gap])[places]
+        return places[np.sort(pareto_front(costs))]
+
+    @property
+    def _known(self) -> FloatArray:
+        return np.nan_to_num(self.performance)
+
+
+def candidate_scores(
+    decisions: Decisions,
+    values: FloatArray,
+    objective_ratio: FloatArray,
+    tolerances: Tolerances,
+    *,
+    loss_ratio: FloatArray | None = None,
+    excess: FloatArray | None = None,
+) -> CandidateScores:
+    """Return the standing of models on the selection split, given their decisions and decision values."""
+    scores = score(decisions)
+    performances = performance(decisions, values, tolerances.measure, scores.counts)
+    gaps = getattr(scores.gaps, tolerances.metric)
+    return CandidateScores(objective_ratio, performances, gaps, scores.is_constant, loss_ratio, excess)
+
+
+def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) -> FloatArray | None:
+    """Return how far models, model 1 first, are beyond the guardrails on some rows; None without guardrails.
+
+    `values` are decision values of shape (models, rows); the rows need the groups of every guarded column.
+    """
+    if not tolerances.guards:
+        return None
+    tally, decided = Tally(rows.labels, (rows.groups, *rows.others), rows.weights), values >= 0.0
+    performances = performance(rows.decisions(values), values, tolerances.measure)
+    found = tally.measured(decided, performances, tolerances.metric, tally.count(decided))
+    return np.asarray(found.excess(tolerances.guardrails).max(axis=0))
+
+
+def fairest(models: Sequence[Model], rows: EncodedRows, tolerances: Tolerances, point: OperatingPoint = SIGN) -> Model:
+    """Choose among models, best first, by the rule; the first if none is within the tolerances.
+
+    Every model decides at the operating point, which is set on these rows.
+    """
+    operating = Operating(replace(point, weights=rows.weights), rows.X)
+    values = np.array([operating.values(model, rows.X) for model in models])
+    objectives = np.array([model.objective for model in models])
+    stands = candidate_scores(
+        rows.decisions(values),
+        values,
+        objectives / objectives[0],
+        tolerances,
+        loss_ratio=np.array([model.loss_ratio for model in models]),
+        excess=guard_excess(rows, values, tolerances),
+    )
+    return models[max(int(stands.fairest(tolerances)), 0)]
+
+
+def search_fairest(
+    problem: SvmProblem,
+    rows: EncodedRows,
+    tolerances: Tolerances | None = None,
+    *,
+    max_left_out: float = 0.2,
+    solves: int | None = None,
+    solver: str | SolverPlugin = "path",
+    point: OperatingPoint = SIGN,
+) -> tuple[Found, list[Found]]:
+    """Search for the fairest near-optimal model of a problem, guided by rows to choose by.
+
+    Parameters
+    ----------
+    problem
+        The SVM problem on the training rows.
+    rows
+        Rows to choose by, with labels and groups.
+    tolerances
+        What a fairer model may cost, the gap to reduce, and the guardrails; the default guardrails of an audit apply
+        only if no tolerances are given.
+    max_left_out
+        Largest share of the training records left out.
+    solves
+        Boxes to solve at most; None for fewer the larger the problem is.
+    solver
+        Name of a solver plugin, or a plugin.
+    point
+        Where every model is cut, by these rows.
+
+    Returns
+    -------
+    tuple
+        The model chosen by the rule, and all models that none beats in objective, gap and performance together, best
+        first. The search has looked at the rows to choose by, so gap and performance there flatter: only other rows can
+        say how fair the model is.
+    """
+    tolerances = tolerances or Tolerances(guards=DEFAULT_GUARDS)
+    bounds = Bounds(
+        tolerances.eps, tolerances.max_performance_drop, max_left_out, solves, training_loss=tolerances.max_loss
+    )
+    cut = replace(point, weights=rows.weights)
+    watched = Watched(rows, tolerances.metric, tolerances.measure, cut, tolerances.guardrails)
+    search = GuidedSearch(open_workspace(solver, problem), watched, bounds)
+    found = [*search][:1] + [one for one in search.front if one.model.left_out]
+    return found[max(int(_scores_of(found).fairest(tolerances)), 0)], found
+
+
+def _scores_of(found: Sequence[Found]) -> CandidateScores:
+    objectives = np.array([one.model.objective for one in found])
+    return CandidateScores(
+        objective_ratio=objectives / objectives[0],
+        performance=np.array([one.performance for one in found]),
+        gap=np.array([one.gap for one in found]),
+        is_constant=np.array([one.is_constant for one in found]),
+        loss_ratio=np.array([one.model.loss_ratio for one in found]),
+        excess=np.array([one.excess for one in found]),
+    )
+
+
+def _at_least(value: FloatArray, limit: FloatArray | float) -> BoolArray:
+    return np.asarray(np.round(value - limit, ROUNDING_DIGITS) >= 0.0)

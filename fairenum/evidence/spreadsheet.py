@@ -1,0 +1,131 @@
+"""Frames as files for spreadsheets, in which no text is a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping
+from numbers import Number
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from fairenum.errors import ResultError
+from fairenum.render.text import plain
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+
+# What a cell begins with that a spreadsheet would compute (OWASP, CSV injection), full-width signs among them.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+# The same behind what parts cells in spreadsheets of other countries, which quotes do not keep them from.
+PARTED = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
+BLANKS = " \u00a0\u200b\u2060\ufeff"  # which some spreadsheets pass over
+
+
+LONGEST_TITLE, LONGEST_CELL, MOST_ROWS = 31, 32_767, 1_048_576  # of a sheet, by Excel's specification
+
+
+FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", "_"))
+ADVICE = "pip install 'fairenum[excel]'"
+
+
+def to_csv(frame: pd.DataFrame) -> str:
+    """Write a frame as CSV in which no text is a formula to a spreadsheet.
+
+    Every text stands in quotes, so that none goes on in another cell or row, whatever is in it; numbers stand alone.
+    """
+    inert = frame.rename(columns=_inert).apply(_inert_column)
+    return str(inert.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
+
+
+def is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet might compute a text."""
+    return text.lstrip(BLANKS).startswith(FORMULA)
+
+
+def _inert_column(column: pd.Series) -> pd.Series:
+    """Mark formulas in a column; whole numbers of which some are missing would be fractions once mapped."""
+    return column if pd.api.types.is_numeric_dtype(column) else column.map(_inert)
+
+
+def _inert(cell: object) -> object:
+    """Mark a formula as text, also one that is a cell of its own where semicolons or bars part cells."""
+    if not isinstance(cell, str):
+        return cell
+    return PARTED.sub(r"\1'", f"'{cell}" if is_formula(cell) else cell)
+
+
+def require_xlsx() -> None:
+    """Refuse to go on without the package that writes spreadsheets."""
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise ResultError(f"spreadsheets need openpyxl; install it with: {ADVICE}") from error
+
+
+def to_xlsx(frames: Mapping[str, pd.DataFrame]) -> bytes:
+    """Write frames as the sheets of a workbook; every text is a text to it, whatever it begins with.
+
+    A frame of more rows than a sheet has is cut there, and its last row says so.
+    """
+    require_xlsx()
+    from openpyxl import Workbook
+
+    book = Workbook(write_only=True)
+    for title, frame in zip(sheet_titles(frames), frames.values(), strict=True):
+        _add(book, title, frame)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+def sheet_titles(names: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Name sheets as Excel allows: short, without its signs, and different whatever the case of letters."""
+    titles: dict[str, str] = {}
+    for name in names:
+        base = plain(name).translate(FORBIDDEN) or "_"
+        title, number = base[:LONGEST_TITLE], 1
+        while title.casefold() in titles:
+            number += 1
+            title = base[: LONGEST_TITLE - len(f"_{number}")] + f"_{number}"
+        titles[title.casefold()] = title
+    return list(titles.values())
+
+
+def _add(book: Workbook, title: str, frame: pd.DataFrame) -> None:
+    from openpyxl.cell import WriteOnlyCell
+
+    sheet = book.create_sheet(title)
+    sheet.freeze_panes = "A2"
+    for row in _rows(frame):
+        sheet.append([_cell(WriteOnlyCell(sheet), value) for value in row])
+
+
+def _rows(frame: pd.DataFrame) -> Iterator[list[object]]:
+    yield list(frame.columns)
+    kept = frame if len(frame) < MOST_ROWS else frame.iloc[: MOST_ROWS - 2]
+    yield from (list(row) for row in kept.itertuples(index=False, name=None))
+    if len(kept) < len(frame):
+        yield [f"{len(frame) - len(kept)} more rows, which a sheet cannot hold; write CSV instead (--tables)"]
+
+
+def _cell(cell: WriteOnlyCell, value: object) -> WriteOnlyCell:
+    """Fill a cell: numbers as numbers, missing values as empty, and all else as text."""
+    if isinstance(value, bool | np.bool_):
+        cell.value = bool(value)
+    elif isinstance(value, Number):
+        number = value.item() if isinstance(value, np.generic) else value
+        cell.value = number if math.isfinite(number) else None  # type: ignore[arg-type]  # none is complex
+    elif value is not None and value is not pd.NA:
+        text = plain(value)[:LONGEST_CELL]
+        cell.value, cell.data_type = text, "s"  # else "=1" would be a formula, "#N/A" an error
+        cell.quotePrefix = is_formula(str(value))  # so that it stays a text when somebody edits the cell
+    return cell

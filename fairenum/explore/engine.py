@@ -1,0 +1,541 @@
+"""Steps of an exploration: each takes a state to the next state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+
+import numpy as np
+
+from fairenum.auditing.ambiguity_stage import flip_price
+from fairenum.auditing.explanation import clusters, few_valued
+from fairenum.auditing.listing import NEEDS
+from fairenum.auditing.model_training import Training
+from fairenum.auditing.preparing import Prepared
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.choice import Cluster
+from fairenum.document.decision_record import (
+    Commit,
+    Fairer,
+    LeaveOut,
+    Next,
+    Pin,
+    Step,
+    StepEnd,
+    StepOutcome,
+    Tolerate,
+    Undo,
+)
+from fairenum.document.exploration_view import IncumbentScores, Standpoint
+from fairenum.document.flip_facts import PersonFlipPrice
+from fairenum.document.terms import Distinctness, Origin
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.distinct import first_alike
+from fairenum.enumeration.division import Division
+from fairenum.enumeration.guided import Bounds, Found, GuidedSearch, front
+from fairenum.enumeration.model import Model
+from fairenum.enumeration.search import WHOLE_COPY, Enumeration, Limits
+from fairenum.enumeration.unfairness import Watched
+from fairenum.errors import ExplorationError, SolverError
+from fairenum.explore.state import Listed, Scorer, Shown, State, standpoint
+from fairenum.metrics.counts import BitArray
+from fairenum.metrics.guardrails import Measured
+from fairenum.runtime.budget import Progress
+from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
+from fairenum.tables import Dataset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Looks up the listed model that a model repeats."""
+
+    by_support: dict[bytes, int] = field(default_factory=dict)
+    by_decisions: dict[bytes, int] = field(default_factory=dict)
+    decided: BitArray | None = None
+    among: Sequence[int] = ()
+    least: float = 1.0
+
+    def find(self, mark: bytes, decided: bytes) -> int | None:
+        """The place of the listed model with this support or these decisions; None for a new model."""
+        known = self.by_support.get(mark, self.by_decisions.get(decided))
+        if known is not None or self.decided is None:
+            return known
+        near = first_alike(self.decided, np.frombuffer(decided, dtype=np.uint8), self.least)
+        return None if near is None else self.among[near]
+
+
+class Alike:
+    """The audit's notion of distinct (``support``, ``predictions`` or ``diverse``), on the selection split."""
+
+    def __init__(self, config: AuditConfig, rows: int) -> None:
+        self._notion, self._least = config.distinct, config.min_difference * rows
+
+    def places(self, listed: Sequence[Listed], box: Box) -> Places:
+        """Index the listed models that belong to a box; a listed model outside the box cannot be shown in it."""
+        places = [place for place, one in enumerate(listed) if box.holds(one.shown.model)]
+        if self._notion == "support":
+            return Places({mark: place for place in places for mark in listed[place].supports})
+        by_decisions: dict[bytes, int] = {}
+        for place in places:
+            by_decisions.setdefault(listed[place].shown.decided, place)
+        if self._notion == "predictions" or not places:
+            return Places(by_decisions=by_decisions)
+        rows = np.array([np.frombuffer(listed[place].shown.decided, dtype=np.uint8) for place in places])
+        return Places(by_decisions=by_decisions, decided=rows, among=places, least=self._least)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """Copies of each example that models may use, and the copies that they must keep."""
+
+    allowed: IntArray
+    floor: IntArray
+
+    @property
+    def key(self) -> bytes:
+        """Bytes that identify the box."""
+        return self.allowed.tobytes() + self.floor.tobytes()
+
+    def holds(self, model: Model) -> bool:
+        """Whether a model belongs to the box: it uses only allowed copies and leaves out no pinned ones.
+
+        Rows that a model leaves out but would not use do not count: without them it is the same model.
+        """
+        problem = model.problem
+        kept = problem.copies.copy()
+        for example, copies in model.left_out.items():
+            kept[example] -= copies
+        return bool((used_copies(model) <= self.allowed).all() and (kept >= self.floor).all())
+
+    def upper(self, problem: SvmProblem) -> FloatArray:
+        """Upper bounds of the dual variables, for solvers."""
+        return read_only(self.allowed * problem.cost)
+
+
+class TrainingRows:
+    """Maps row numbers of the input table to training examples."""
+
+    def __init__(self, division: Division, training: Training) -> None:
+        self._dataset, self._problem = division.dataset, training.problem
+        self._example = {
+            number: example
+            for example, records in enumerate(training.records)
+            for number in division.dataset.numbered(records).tolist()
+        }
+
+    def checked(self, rows: Iterable[int]) -> tuple[int, ...]:
+        """Sorted row numbers without repeats; refuse rows that are not training rows."""
+        found = sorted({int(row) for row in rows})
+        if not found:
+            raise ExplorationError("no row was named; give the numbers of training rows, counted from 0")
+        for row in found:
+            if row not in self._example:
+                raise ExplorationError(f"row {row} {self._why_not(self._dataset, row)}; only those can stay or go")
+        return tuple(found)
+
+    @staticmethod
+    def _why_not(dataset: Dataset, row: int) -> str:
+        return "is no row of the table" if dataset.placed(row) is None else "is no training row"
+
+    def box(self, left_out: frozenset[int], pinned: frozenset[int]) -> Box:
+        """The box that leaves out some rows and keeps others; refuse a box with rows of one label only."""
+        copies = self._problem.copies
+        allowed, floor = copies - self._counted(left_out), self._counted(pinned)
+        if len(np.unique(self._problem.y[allowed > 0])) < 2:
+            raise ExplorationError("no training row of one label would be left; leave out fewer rows")
+        return Box(allowed, floor)
+
+    def _counted(self, rows: frozenset[int]) -> IntArray:
+        examples = np.array([self._example[row] for row in sorted(rows)], dtype=np.intp)
+        return np.bincount(examples, minlength=self._problem.size).astype(np.intp)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passed:
+    """A support that the enumeration has passed.
+
+    `mark` identifies the support, `decided` packs its decisions on the selection split into bits, and `nodes` counts
+    the boxes solved so far. `model` is None if a model with the same decisions came before, as there can be thousands.
+    """
+
+    mark: bytes
+    decided: bytes
+    nodes: int
+    model: Model | None
+
+
+class Lane:
+    """The models of a box, best first.
+
+    `opened` starts the same enumeration every time; `decide` packs a model's decisions on the selection split into
+    bits.
+    """
+
+    def __init__(
+        self, opened: Callable[[], Enumeration], decide: Callable[[Model], bytes], notion: Distinctness
+    ) -> None:
+        self._opened, self._decide, self._notion = opened, decide, notion
+        self._enumeration: Enumeration | None = None
+        self._passed: list[Passed] = []
+        self._known: set[bytes] = set()
+        self.end: StepEnd | None = None
+
+    def nodes(self, place: int) -> int:
+        """Number of boxes solved up to a place."""
+        return self._passed[place - 1].nodes if place else 0
+
+    def at(self, place: int) -> Passed | None:
+        """The support at a place, computed on demand; None if the lane ends before it."""
+        while len(self._passed) <= place and self.end is None:
+            self._advance()
+        return self._passed[place] if place < len(self._passed) else None
+
+    def _advance(self) -> None:
+        enumeration = self._enumeration or self._caught_up()
+        try:
+            model = next(enumeration, None)
+        except SolverError:
+            self.end = "solver"  # what was passed stays; beyond it nothing can be proven
+            raise
+        except BaseException:
+            self._enumeration = None  # an interrupted generator does not go on; a new one takes the same way
+            raise
+        self._enumeration = enumeration
+        if model is None:
+            self.end = "exhausted"
+            return
+        self._passed.append(self._noted(model, enumeration.nodes))
+
+    def _caught_up(self) -> Enumeration:
+        enumeration = self._opened()
+        for _ in self._passed:
+            next(enumeration)
+        return enumeration
+
+    def _noted(self, model: Model, nodes: int) -> Passed:
+        decided = self._decide(model)
+        is_repeated = self._notion == "predictions" and decided in self._known
+        self._known.add(decided)
+        return Passed(support_mark(model), decided, nodes, None if is_repeated else model)
+
+
+class GuidedLane:
+    """The models of a guided search within a box and under fixed tolerances."""
+
+    def __init__(self, search: GuidedSearch) -> None:
+        self._search = search
+        self._found: list[Found] = []
+
+    def advance(self, solves: int) -> None:
+        """Continue the search to a total of `solves` boxes, unless it is there already or has ended."""
+        self._found += self._search.advance(solves)
+
+    def front(self, solves: int) -> tuple[list[Found], StepEnd | None]:
+        """The undominated models after `solves` boxes, and whether the search has ended by then."""
+        search = self._search
+        known = [one for one in self._found if one.model.rank <= solves]
+        return front(known), "exhausted" if search.stopped and search.solves <= solves else None
+
+
+def support_mark(model: Model) -> bytes:
+    """Digest of a model's support and the copies it uses."""
+    return blake2b(used_copies(model).tobytes(), digest_size=16).digest()
+
+
+def used_copies(model: Model) -> IntArray:
+    """Number of copies of each example that a model uses."""
+    return np.ceil(model.alpha / model.problem.cost - WHOLE_COPY).astype(np.intp)
+
+
+NO_LIMIT = Limits(models=None)
+MOST_SOLVES = 10**9  # of a guided search: its caller decides when to stop
+
+
+GuidedKey = tuple[bytes, Tolerances]
+
+
+class Streams:
+    """The lanes of an exploration, each a function of its box (and tolerances) alone."""
+
+    def __init__(self, prepared: Prepared, scorer: Scorer) -> None:
+        self._prepared, self._scorer, training = prepared, scorer, prepared.training
+        self._best = training.best.certificate.objective
+        self._roots = {training.problem.copies.tobytes(): training.best}
+        self._lanes: dict[bytes, Lane] = {}
+        self._guided: dict[GuidedKey, GuidedLane] = {}
+
+    def lane(self, box: Box) -> Lane:
+        """The models of a box, best first."""
+        if box.key not in self._lanes:
+            workspace, root = self._prepared.training.workspace, self._root(box)
+            opened = partial(Enumeration, workspace, NO_LIMIT, root=root, floor=box.floor, best=self._best)
+            self._lanes[box.key] = Lane(opened, self._scorer.decided, self._prepared.config.distinct)
+        return self._lanes[box.key]
+
+    def guided(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedLane:
+        """The models of a guided search within a box, under tolerances and guardrails."""
+        key = (box.key, tolerances)
+        if key not in self._guided:
+            self._refuse_guiding()
+            self._guided[key] = GuidedLane(self._search(box, tolerances, first))
+        return self._guided[key]
+
+    def nodes(self, places: Mapping[bytes, int]) -> int:
+        """Number of boxes solved up to the given places of the lanes."""
+        return sum(self._lanes[key].nodes(place) for key, place in places.items())
+
+    def _root(self, box: Box) -> Solution:
+        """The solution of a box, always started from that of the whole problem so that it is reproducible."""
+        key = box.allowed.tobytes()
+        if key not in self._roots:
+            training = self._prepared.training
+            self._roots[key] = training.workspace.solve(box.upper(training.problem), training.best)
+        return self._roots[key]
+
+    def _search(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedSearch:
+        bounds = Bounds(
+            tolerances.eps,
+            tolerances.max_performance_drop,
+            self._prepared.config.max_left_out,
+            MOST_SOLVES,
+            training_loss=tolerances.max_loss,
+        )
+        workspace, watched = self._prepared.training.workspace, self._watched(tolerances, first)
+        return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)
+
+    def _watched(self, tolerances: Tolerances, first: Shown) -> Watched:
+        """Watch the selection split, compared with model 1 or the model in use."""
+        division, found = self._prepared.division, self._prepared.incumbent
+        watched = Watched(
+            division.selection, tolerances.metric, tolerances.measure, self._scorer.point, tolerances.guardrails
+        )
+        if found is None or self._prepared.config.against != "incumbent":
+            return watched.compared_with((first.values >= 0.0).astype(np.uint8), first.values)
+        rows = division.rows["selection"]
+        return watched.compared_with(found.bits[rows], found.values[rows])
+
+    def _refuse_guiding(self) -> None:
+        division = self._prepared.division
+        if division.primary is None:
+            raise ExplorationError(f"there is nothing to search for: {NEEDS['no_sensitive_column']}")
+        if division.is_exploratory:
+            raise ExplorationError(f"a guided search is not possible: {NEEDS['no_holdout']}")
+
+
+# Boxes after which `next` comes back without a new model: about a tenth of a second.
+BOXES, WORK = (20, 150), 4.5e6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredIncumbent:
+    """The model in use on the selection split."""
+
+    measured: Measured
+    document: IncumbentScores
+
+
+class Engine:
+    """Takes the steps of an exploration; a step that fails leaves the state unchanged."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared, self.division, self.training = prepared, prepared.division, prepared.training
+        self.scorer = Scorer(prepared)
+        self.rows = TrainingRows(self.division, self.training)
+        self.table = prepared.table
+        self.features = self.division.encoding.described()
+        self.incumbent = self._incumbent()
+        self._streams = Streams(prepared, self.scorer)
+        self._alike = Alike(prepared.config, len(self.division.selection))
+        self._telling = few_valued(self.division.dataset.features)
+        self._clusters: dict[str, tuple[Cluster, ...]] = {}
+        self._last: tuple[State, Standpoint] | None = None
+        self._asked: dict[tuple[bytes, float, float], PersonFlipPrice] = {}
+
+    @property
+    def boxes(self) -> int:
+        """Default number of solved boxes after which `next` returns without a new model."""
+        return self.training.problem.affordable(WORK, *BOXES)
+
+    @property
+    def is_against_incumbent(self) -> bool:
+        """Whether models are compared with the model in use."""
+        return self.incumbent is not None and self.prepared.config.against == "incumbent"
+
+    def start(self, *, opened: int) -> State:
+        """The first state, which shows model 1."""
+        return self._entered(State(frozenset(), frozenset(), self.prepared.config.tolerances, opened=opened))
+
+    def take(self, state: State, step: Step, progress: Progress) -> State:
+        """The state after a step."""
+        match step:
+            case Next():
+                after = self._next(state, step, progress)
+            case Fairer():
+                after = self._fairer(state, step, progress)
+            case LeaveOut():
+                after = self._left_out(state, step.rows)
+            case Pin():
+                after = self._pinned(state, step.rows)
+            case Tolerate():
+                after = state.stepped(tolerances=step.tolerances)
+            case Undo():
+                after = state.undone()
+            case Commit():
+                after = _committed(state, step)
+        return after
+
+    def reference(self, state: State) -> Measured:
+        """The measurements that models are compared with: those of the model in use or of model 1."""
+        return (
+            self.incumbent.measured if self.incumbent and self.is_against_incumbent else state.listed[0].shown.measured
+        )
+
+    def standpoint(self, state: State) -> Standpoint:
+        """The candidates and the chosen model under the tolerances of a state."""
+        last = self._last
+        if last is None or last[0] is not state:
+            column, reference = self.division.column, self.reference(state)
+            found = standpoint(state.shown, reference, state.tolerances, column, is_in_use=self.is_against_incumbent)
+            self._last = last = state, found
+        return last[1]
+
+    def outcome(self, before: State | None, after: State) -> StepOutcome:
+        """The outcome of a step, for the record."""
+        known = set() if before is None else {one.number for one in before.listed}
+        return StepOutcome(
+            shown=tuple(one.shown.mark for one in after.listed if one.number not in known),
+            current=after.current,
+            chosen=self.standpoint(after).chosen,
+            looked_at=len(after.looked),
+            end=after.end,
+        )
+
+    def clusters(self, shown: Shown) -> tuple[Cluster, ...]:
+        """Clusters of the training rows that a model leaves out."""
+        mark = shown.mark.alpha
+        if mark not in self._clusters:
+            self._clusters[mark] = tuple(clusters(shown.model, self.division, self.training, self._telling))
+        return self._clusters[mark]
+
+    def flip_price(self, row: FloatArray, eps: float, threshold: float) -> PersonFlipPrice:
+        """Flip price of the decision about an encoded row; cached."""
+        key = (row.tobytes(), eps, threshold)
+        if key not in self._asked:
+            self._asked[key] = flip_price(self.division, self.training, row, eps, threshold)
+        return self._asked[key]
+
+    def solved(self, state: State) -> int:
+        """Number of boxes that the best-first search solved on the way to a state."""
+        return self._streams.nodes(state.cursors)
+
+    def _next(self, state: State, step: Next, progress: Progress) -> State:
+        """Walk the lane of the box to the next new model, its end, or the limit of solved boxes."""
+        box = self._box(state)
+        places, lane = self._alike.places(state.listed, box), self._streams.lane(box)
+        passed_by: dict[int, set[bytes]] = {}
+        place = start = state.cursors.get(box.key, 0)
+        model: Model | None = None
+        end: StepEnd | None = None
+        while model is None and end is None:
+            done = lane.nodes(place) - lane.nodes(start)
+            progress("next", done, step.boxes)
+            if done >= step.boxes:
+                end = "alike"
+            elif (passed := lane.at(place)) is None:
+                end = lane.end
+            else:
+                place += 1
+                if (known := places.find(passed.mark, passed.decided)) is None:
+                    model = passed.model
+                else:
+                    passed_by.setdefault(known, set()).add(passed.mark)
+        listed = tuple(one.with_supports(passed_by.get(number, set())) for number, one in enumerate(state.listed))
+        after = state.stepped(cursors={**state.cursors, box.key: place}, listed=listed, end=end)
+        return after if model is None else self._shown(after, box, [(model, _origin(state))])
+
+    def _fairer(self, state: State, step: Fairer, progress: Progress) -> State:
+        """Continue the guided search, and show its new models that no other model of it beats."""
+        box = self._box(state)
+        key = (box.key, state.tolerances)
+        lane = self._streams.guided(box, state.tolerances, state.listed[0].shown)
+        start = state.solves.get(key, 0)
+        for done in range(step.solves):
+            progress("fairer", done, step.solves)
+            lane.advance(start + done + 1)
+        found, end = lane.front(start + step.solves)
+        moved = state.stepped(solves={**state.solves, key: start + step.solves})
+        after = self._shown(moved, box, [(one.model, "guided") for one in found])
+        fresh = {one.number for one in after.listed} - {one.number for one in state.listed}
+        if not fresh:
+            return replace(after, current=state.current, end=end or "alike")
+        chosen = self.standpoint(after).chosen
+        return replace(after, current=chosen if chosen in fresh else max(fresh))
+
+    def _left_out(self, state: State, rows: tuple[int, ...]) -> State:
+        if held := state.pinned.intersection(rows):
+            raise ExplorationError(f"row {min(held)} is pinned, so that no model leaves it out; undo that first")
+        return self._entered(state.stepped(left_out=state.left_out.union(rows)))
+
+    def _pinned(self, state: State, rows: tuple[int, ...]) -> State:
+        kept = state.left_out.difference(rows)
+        return self._entered(state.stepped(left_out=kept, pinned=state.pinned.union(rows)))
+
+    def _entered(self, state: State) -> State:
+        """Enter the box of a state and show its best model."""
+        box = self._box(state)
+        best = self._streams.lane(box).at(0)
+        if best is None or best.model is None:
+            raise ExplorationError("the rows that would be left have no model; leave out fewer rows")
+        cursors = {**state.cursors, box.key: max(1, state.cursors.get(box.key, 0))}
+        after = self._shown(replace(state, cursors=cursors), box, [(best.model, _origin(state))])
+        return after if len(after.listed) > len(state.listed) else replace(after, end="alike")
+
+    def _shown(self, state: State, box: Box, found: Sequence[tuple[Model, Origin]]) -> State:
+        """Add new models of a box to the list, and put the last model into focus."""
+        listed, looked, current = [*state.listed], dict(state.looked), state.current
+        for model, origin in found:
+            mark, decided = support_mark(model), self.scorer.decided(model)
+            known = self._alike.places(listed, box).find(mark, decided)
+            if known is None:
+                shown = self._scored(model, origin, looked)
+                looked[shown.mark.alpha] = shown
+                known, listed = len(listed), [*listed, Listed(shown, frozenset())]
+            listed[known] = listed[known].with_supports({mark})
+            current = listed[known].number
+        return replace(state, listed=tuple(listed), looked=looked, current=current)
+
+    def _scored(self, model: Model, origin: Origin, looked: dict[str, Shown]) -> Shown:
+        """Score a model; a model that was looked at before keeps its scores and its number."""
+        first = next(iter(looked.values()), None)
+        return looked.get(self.scorer.digest(model)) or self.scorer.shown(model, len(looked) + 1, origin, first)
+
+    def _box(self, state: State) -> Box:
+        return self.rows.box(state.left_out, state.pinned)
+
+    def _incumbent(self) -> ScoredIncumbent | None:
+        found = self.prepared.incumbent
+        if found is None:
+            return None
+        rows = self.division.rows["selection"]
+        decided, values = found.bits[rows] > 0, found.values[rows]
+        measured = self.scorer.measured(decided, values)
+        scores = self.scorer.scores(decided, values, None)
+        return ScoredIncumbent(measured, IncumbentScores(found.answers.name, bool(measured.is_constant[0]), scores))
+
+
+def _origin(state: State) -> Origin:
+    """Origin of the models in a state's box: "steered" if rows are left out or pinned, else "exact"."""
+    return "steered" if state.left_out or state.pinned else "exact"
+
+
+def _committed(state: State, step: Commit) -> State:
+    """Commit to a model, which opens the holdout for good."""
+    chosen = state.model(step.model)
+    for name, text in (("reason", step.reason), ("author", step.author)):
+        if not text.strip():
+            raise ExplorationError(f"a decision needs its {name}: commit(model, reason, author)")
+    seen = {one.number: one for one in (*state.judged, *state.shown)}
+    judged = tuple(seen[number] for number in sorted(seen))
+    return state.stepped(committed=chosen.number, current=chosen.number, opened=state.opened + 1, judged=judged)

@@ -1,0 +1,649 @@
+"""The public class for exploring near-optimal models, for scripts and notebooks."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self, Unpack
+
+import numpy as np
+
+from fairenum.api import AuditResult
+from fairenum.auditing.listing import Listing, cut_values
+from fairenum.auditing.pipeline import conclude
+from fairenum.auditing.preparing import Prepared, config_of, prepare
+from fairenum.auditing.run_state import RunState
+from fairenum.auditing.schedule import Schedule
+from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.choice import Cluster
+from fairenum.document.decision_record import (
+    Commit,
+    Entry,
+    Fairer,
+    Judged,
+    LeaveOut,
+    Next,
+    Pin,
+    RecordHeader,
+    Step,
+    StepOutcome,
+    Tolerate,
+    Undo,
+)
+from fairenum.document.exploration_view import ExplorationView, Explored, ExploredModel, ModelComparison, Standpoint
+from fairenum.document.feature_facts import EncodedFeature
+from fairenum.document.files import to_json, write_atomically
+from fairenum.document.guards import kept_guards, refuse_unknown_columns, resolved_guards
+from fairenum.document.header import environment
+from fairenum.document.models import GuidedRun
+from fairenum.document.person import Person
+from fairenum.document.terms import Gap
+from fairenum.document.training import Tolerances
+from fairenum.enumeration.model import Model
+from fairenum.errors import ConfigError, ExplorationError, RecordRefused, ResultError
+from fairenum.explore.engine import Engine
+from fairenum.explore.looks import asked, compared, explored, view_of
+from fairenum.explore.record_file import Record
+from fairenum.explore.state import Shown, State
+from fairenum.metrics.pareto import tied_ranks
+from fairenum.report.exploration_words import TORN
+from fairenum.runtime.budget import Budget, Progress, silent
+from fairenum.runtime.parallel import Loaded, one_thread
+from fairenum.solvers.registry import solver_version
+from fairenum.tables import Dataset
+
+if TYPE_CHECKING:
+    from fairenum.tables.naming import Names
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Table = str | Path | pd.DataFrame | Dataset
+
+
+DISPLAYS = "fairenum.displays"  # entry points for live displays
+
+SOLVES = 25  # default for a guided search
+
+
+class Exploration:
+    """Step through near-optimal models on the selection split, with every step recorded, and commit to one.
+
+    The holdout stays sealed until `commit` opens it to judge the chosen model. A step that fails leaves the exploration
+    as it was.
+
+    Parameters
+    ----------
+    data, label, favourable, sensitive, config, **options
+        As in `fairenum.audit`. The result of an audit run in this process also serves as data.
+    run
+        A saved run of the same table, or its result, whose options are taken over. As that run has seen the holdout, a
+        commit is exploratory.
+    record
+        Path of the decision record, a new file; without it nothing is kept on disk.
+    progress
+        Called with the name of a step, the amount done and the total. An exception from it ends the step.
+    now
+        Returns the time that the record notes.
+    """
+
+    def __init__(
+        self,
+        data: Table | AuditResult,
+        label: str | None = None,
+        favourable: object = None,
+        sensitive: Names | None = None,
+        *,
+        config: AuditConfig | None = None,
+        run: AuditResult | str | Path | None = None,
+        record: str | Path | None = None,
+        progress: Progress = silent,
+        now: Callable[[], str] | None = None,
+        **options: Unpack[AuditOptions],
+    ) -> None:
+        is_opened = run is not None or isinstance(data, AuditResult)
+        if isinstance(data, AuditResult):
+            prepared = of_result(data, config, run, options)
+        elif run is not None:
+            prepared = of_run(data, run, config, options, progress)
+        else:
+            prepared = of_table(data, label, favourable, sensitive, config, options, progress)
+        kept = Record.begin(None if record is None else Path(record), now)
+        try:
+            self._open(prepared, kept, progress, is_opened=is_opened)
+            outcome = self._engine.outcome(None, self.state)
+            kept.head(lambda at: self._header(at, outcome, is_opened=is_opened))
+        except BaseException:
+            kept.close()
+            raise
+
+    @classmethod
+    def resume(
+        cls,
+        record: str | Path,
+        data: Table,
+        *,
+        incumbent: object = None,
+        progress: Progress = silent,
+        now: Callable[[], str] | None = None,
+        agrees: Callable[[RecordHeader], None] = lambda _: None,
+    ) -> Self:
+        """Resume a recorded exploration by replaying its steps, which gives the same models bit for bit.
+
+        A last line cut short by a killed process is dropped with a warning. An unfinished commit is completed.
+        `incumbent` is the model in use if it was given in Python. `agrees` is called with the first line of the record;
+        an exception from it ends this before anything is loaded.
+        """
+        kept = Record.reopen(Path(record), now)
+        try:
+            agrees(kept.told)
+            return cls._resumed(kept, data, incumbent, progress)
+        except BaseException:
+            kept.close()
+            raise
+
+    @classmethod
+    def _resumed(cls, kept: Record, data: Table, incumbent: object, progress: Progress) -> Self:
+        header = kept.told
+        prepared = reopened(
+            data, header.label, header.favourable, header.sensitive, header.config, progress, incumbent_object=incumbent
+        )
+        if prepared.division.dataset.fingerprint != header.fingerprint:
+            raise RecordRefused(f"these are not the data of the record ({header.data}): the content differs")
+        self = cls.__new__(cls)
+        self._open(prepared, kept, progress, is_opened=header.is_opened)
+        self._replay(header)
+        if kept.was_torn:
+            warnings.warn(TORN, stacklevel=3)
+        return self
+
+    def _open(self, prepared: Prepared, record: Record, progress: Progress, *, is_opened: bool) -> None:
+        """Start from the best model. `is_opened` says whether the holdout was looked at before."""
+        self.progress, self._record, self._turn = progress, record, threading.RLock()
+        self._result: AuditResult | None = None
+        self._listeners: list[Callable[[], None]] = []
+        with one_thread():
+            self._engine = Engine(prepared)
+            self._adopt(self._engine.start(opened=int(is_opened)))
+        self._loaded = Loaded()
+
+    def _adopt(self, state: State) -> None:
+        """Set the state and the number of record lines in one assignment, for concurrent readers."""
+        self._at = state, len(self._record.entries)
+        for told in self._listeners:
+            told()
+
+    def next(self, boxes: int | None = None) -> ExploredModel | None:
+        """Show the next best model of the box that decides differently from all listed models; exact.
+
+        Returns None if no new model was found within `boxes` solved boxes (by default about a tenth of a second).
+        `view.end` is then "alike", and another call continues; or it is "exhausted", and no further model exists.
+        """
+        before = self.state
+        after = self._take(Next(_positive(self._engine.boxes if boxes is None else boxes, "boxes")))
+        return self._current if len(after.listed) > len(before.listed) else None
+
+    def fairer(self, steps: int = SOLVES) -> tuple[ExploredModel, ...]:
+        """Continue the guided search for fairer models by solving `steps` boxes.
+
+        Returns the new models that no other model found beats in objective, gap and performance together.
+        """
+        known = {one.number for one in self.state.listed}
+        self._take(Fairer(_positive(steps, "steps")))
+        return tuple(explored(one) for one in self.state.listed if one.number not in known)
+
+    def leave_out(self, examples: Iterable[int] | Cluster) -> ExploredModel:
+        """Leave training rows out of all models from now on, and show the best model without them.
+
+        `examples` are row numbers of the input table, counted from 0, or a cluster of the view.
+        """
+        self._take(LeaveOut(self._rows(examples)))
+        return self._current
+
+    def pin(self, examples: Iterable[int] | Cluster) -> ExploredModel:
+        """Keep training rows in all models from now on, and show the best model with them.
+
+        No model leaves them out, but they need not be support vectors. Rows that were left out are put back. `examples`
+        are row numbers of the input table, counted from 0, or a cluster of the view.
+        """
+        self._take(Pin(self._rows(examples)))
+        return self._current
+
+    def undo(self) -> None:
+        """Undo the last step. Models looked at and an opened holdout stay on the record."""
+        self._take(Undo())
+
+    def tolerate(
+        self,
+        *,
+        metric: Gap | None = None,
+        eps: float | None = None,
+        max_performance_drop: float | None = None,
+        max_accuracy_drop: float | None = None,
+        max_loss: float | Literal["any"] | None = None,
+        guards: Sequence[str] | str = (),
+    ) -> int | None:
+        """Set other tolerances and guardrails, and return the number of the model chosen under them, if any.
+
+        See `fairenum.select` for the parameters. Omitted ones stay as they are; `max_loss="any"` removes the bound on
+        the loss.
+        """
+        drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
+        self._take(Tolerate(self._tolerances(guards, metric=metric, eps=eps, max_loss=max_loss, **drops)))
+        return self._engine.standpoint(self.state).chosen
+
+    def commit(self, model: int, reason: str, author: str) -> AuditResult:
+        """Commit to a model: open the holdout, judge the model on it, and write run and page beside the record.
+
+        The decision is recorded before the holdout is opened. Any later commit of this exploration is exploratory: its
+        verdicts hold for all models jointly and propose nothing. Repeat an interrupted commit to complete it.
+        """
+        step = Commit(model, reason, author)
+        with self._turn:
+            last = self._record.entries[-1] if self._record.entries else None
+            if not (isinstance(last, Entry) and last.taken == step):
+                self._take(step)
+            return self._judge()
+
+    def close(self) -> None:
+        """Release the lock on the record."""
+        self._record.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    @property
+    def state(self) -> State:
+        """The current state, a frozen value."""
+        return self._at[0]
+
+    @property
+    def was_torn(self) -> bool:
+        """Whether the last line of the resumed record had been cut short."""
+        return self._record.was_torn
+
+    @property
+    def view(self) -> ExplorationView:
+        """Everything an exploration shows, as a typed value, also while a step is running."""
+        return self._viewed(None)
+
+    def focused(self, model: int) -> ExplorationView:
+        """The view with another model in focus, without taking a step."""
+        return self._viewed(model)
+
+    def _viewed(self, focus: int | None) -> ExplorationView:
+        state, lines = self._at
+        return view_of(self._engine, state, self._record.entries[:lines], focus)
+
+    @property
+    def lines(self) -> int:
+        """Number of record lines that led to the current state."""
+        return self._at[1]
+
+    @property
+    def features(self) -> tuple[EncodedFeature, ...]:
+        """The features that models learn from, with their known values."""
+        return self._engine.features
+
+    @property
+    def record(self) -> Path | None:
+        """The record's file, or None."""
+        return self._record.path
+
+    def listen(self, told: Callable[[], None]) -> None:
+        """Register a callback, called after every step in the thread that took it."""
+        self._listeners.append(told)
+
+    def report(self) -> str | None:
+        """The HTML page of the last decision, or None."""
+        return self._judged.to_html() if self._judged else None
+
+    @property
+    def decision(self) -> AuditDocument | None:
+        """The run of the last decision, or None."""
+        return self._judged.document if self._judged else None
+
+    @property
+    def _judged(self) -> AuditResult | None:
+        """The result of the last decision, from this process or from the run file beside the record."""
+        run = self.outputs[0]
+        if self._result is None and run is not None and any(isinstance(one, Judged) for one in self._record.entries):
+            with suppress(ResultError):  # the file was changed
+                self._result = AuditResult.load(run)
+        return self._result
+
+    @property
+    def outputs(self) -> tuple[Path | None, Path | None]:
+        """Paths of the last decision's run and page; None for a missing file."""
+        path = self._record.path
+        if path is None or not self._commits:
+            return None, None
+        run, page = (self._place(path, ending) for ending in ("run.json", "html"))
+        return run if run.is_file() else None, page if page.is_file() else None
+
+    def compare(self, first: int, second: int) -> ModelComparison:
+        """Compare two listed models on the selection split."""
+        state = self.state
+        return compared(self._engine, state, state.model(first), state.model(second))
+
+    def person(self, who: int | Mapping[str, object]) -> Person:
+        """The decision of each listed model about one person.
+
+        `who` is a row of the table, counted from 0, or values by feature; omitted features count as missing.
+        """
+        return asked(self._engine, self.state, who)
+
+    def preview(
+        self,
+        *,
+        metric: Gap | None = None,
+        eps: float | None = None,
+        max_performance_drop: float | None = None,
+        max_loss: float | Literal["any"] | None = None,
+        guards: Sequence[str] | str = (),
+    ) -> Standpoint:
+        """The model chosen under other tolerances, without taking a step; see `Exploration.tolerate`."""
+        named = {"metric": metric, "eps": eps, "max_loss": max_loss, "max_performance_drop": max_performance_drop}
+        return self._engine.standpoint(replace(self.state, tolerances=self._tolerances(guards, **named)))
+
+    def __repr__(self) -> str:
+        name, models, looked_at = self._engine.table.name, len(self.state.listed), len(self.state.looked)
+        return f"Exploration({name!r}, models={models}, looked_at={looked_at})"
+
+    def _repr_mimebundle_(self, **_wanted: object) -> dict[str, object]:
+        """Show the live widget if anywidget is installed; else nothing."""
+        shown = [entry for entry in entry_points(group=DISPLAYS) if entry.name == "notebook"]
+        if not shown or find_spec("anywidget") is None:
+            return {}
+        return {**shown[0].load()(self), "text/html": self._repr_html_()}
+
+    def _repr_html_(self) -> str:
+        from fairenum.render.html import to_notebook
+        from fairenum.report.exploration_page import exploration_page
+
+        return to_notebook(exploration_page(self.view))
+
+    def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
+        """Apply the given changes to the tolerances; refuse guardrails on unknown columns."""
+        last = self.state.tolerances
+        given = with_present_names({name: value for name, value in options.items() if value is not None})
+        if given.get("max_loss") == "any":
+            given["max_loss"] = None
+        held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
+        refuse_unknown_columns(held, [column.column for column in self._engine.table.sensitive])
+        return replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
+
+    @property
+    def _current(self) -> ExploredModel:
+        """The model in focus."""
+        state = self.state
+        return explored(next(one for one in state.listed if one.number == state.current))
+
+    def _take(self, step: Step) -> State:
+        """Take a step, which counts once it is on the record."""
+        with self._turn, self._loaded.one_thread():
+            before = self.state
+            after = self._engine.take(before, step, self.progress)
+            outcome = self._engine.outcome(before, after)
+            self._record.add(lambda number, at, previous: Entry(number, at, previous, step, outcome))
+            self._adopt(after)
+            return after
+
+    def _replay(self, header: RecordHeader) -> None:
+        """Repeat the steps of the record, refuse differing outcomes, and complete an unfinished commit."""
+        with self._turn, self._loaded.one_thread():
+            _refuse_other("the first line", header.outcome, self._engine.outcome(None, self.state), header)
+            is_judged = True
+            for done, entry in enumerate([*self._record.entries]):
+                self.progress("replay", done, len(self._record.entries))
+                if isinstance(entry, Judged):
+                    is_judged = True
+                else:
+                    self._take_again(entry, header)
+                    is_judged = is_judged and not isinstance(entry.taken, Commit)
+            self._record.drop_torn()
+            if not is_judged:
+                self._judge()
+
+    def _take_again(self, entry: Entry, header: RecordHeader) -> None:
+        before = self.state
+        self._adopt(self._engine.take(before, entry.taken, silent))
+        what = f"step {entry.number} ({type(entry.taken).__name__})"
+        _refuse_other(what, entry.outcome, self._engine.outcome(before, self.state), header)
+
+    def _judge(self) -> AuditResult:
+        """Open the holdout for the last commit, and write run and page beside the record."""
+        with self._turn, self._loaded.one_thread():
+            document, live = judged_run(self._engine, self.state, self._explored(), self.progress)
+            self._result = result = AuditResult(document, live)
+            self._write(result)
+            digest = sha256(to_json(document.but(timings={})).encode()).hexdigest()
+            rank = document.selection.rank or 1
+            self._record.add(lambda number, at, previous: Judged(number, at, previous, rank, digest))
+            self._adopt(self.state)
+            return result
+
+    def _write(self, result: AuditResult) -> None:
+        if (path := self._record.path) is None:
+            return
+        result.save(self._place(path, "run.json"))
+        write_atomically(self._place(path, "html"), result.to_html().encode())
+
+    @property
+    def _commits(self) -> int:
+        return sum(isinstance(one, Entry) and isinstance(one.taken, Commit) for one in self._record.entries)
+
+    def _place(self, record: Path, ending: str) -> Path:
+        """Path beside the record for a file of the last commit."""
+        name = record.stem if self._commits == 1 else f"{record.stem}-{self._commits}"
+        return record.with_name(f"{name}.{ending}")
+
+    def _header(self, at: str, outcome: StepOutcome, *, is_opened: bool) -> RecordHeader:
+        table, prepared = self._engine.table, self._engine.prepared
+        return RecordHeader(
+            at=at,
+            environment=environment(solver=solver_version(prepared.training.svm.solver)),
+            data=table.name,
+            fingerprint=table.fingerprint,
+            label=table.label,
+            favourable=table.favourable,
+            sensitive=tuple(table.sensitive_columns),
+            config=prepared.asked,
+            is_opened=is_opened,
+            outcome=outcome,
+        )
+
+    def _explored(self) -> Explored:
+        """Facts about the last commit, for its document."""
+        steps, state = [entry for entry in self._record.entries if isinstance(entry, Entry)], self.state
+        commit = steps[-1].taken if steps else None
+        if not isinstance(commit, Commit):
+            raise ExplorationError("there is no decision to judge; commit(model, reason, author) makes one")
+        return Explored(
+            number=commit.model,
+            author=commit.author,
+            reason=commit.reason,
+            looked_at=len(state.looked),
+            steps=len(steps),
+            left_out=len(state.left_out),
+            pinned=len(state.pinned),
+            look=state.opened,
+            record=self._record.tip,
+        )
+
+    def _rows(self, examples: Iterable[int] | Cluster) -> tuple[int, ...]:
+        return self._engine.rows.checked(examples.rows if isinstance(examples, Cluster) else examples)
+
+
+def _positive(number: int, name: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ExplorationError(f"{name} is a whole number of at least 1, not {number!r}")
+    return number
+
+
+def of_table(
+    data: Table,
+    label: str | None,
+    favourable: object,
+    sensitive: Names | None,
+    config: AuditConfig | None,
+    options: AuditOptions,
+    progress: Progress,
+) -> Prepared:
+    """Load, split and train as an audit does."""
+    is_model = not isinstance(options.get("incumbent"), str | None)
+    incumbent_object = options.pop("incumbent") if is_model else None
+    asked_for = (config or AuditConfig()).but(**options)
+    with one_thread():
+        return prepare(data, label, favourable, sensitive, asked_for, _course(asked_for, progress), incumbent_object)
+
+
+def of_run(
+    data: Table, run: AuditResult | str | Path, config: AuditConfig | None, options: AuditOptions, progress: Progress
+) -> Prepared:
+    """Prepare with the options of a saved run; refuse data with another fingerprint."""
+    _refuse_options(config, options)
+    document = (run if isinstance(run, AuditResult) else AuditResult.load(run)).document
+    table, config = document.dataset, config_of(document)
+    prepared = reopened(data, table.label, table.favourable, table.sensitive_columns, config, progress)
+    if prepared.division.dataset.fingerprint != table.fingerprint:
+        raise ResultError("these are not the data of the run: the content differs")
+    return prepared
+
+
+def reopened(
+    data: Table,
+    label: str,
+    favourable: str,
+    sensitive: Sequence[str],
+    config: AuditConfig,
+    progress: Progress,
+    *,
+    incumbent_object: object = None,
+) -> Prepared:
+    """Prepare a table that was explored or audited before; a `Dataset` needs no reading."""
+    schedule = _course(config, progress)
+    with one_thread():
+        if isinstance(data, Dataset):
+            return prepare(data, None, None, None, config, schedule, incumbent_object)
+        return prepare(data, label, favourable, [*sensitive], config, schedule, incumbent_object)
+
+
+def of_result(
+    result: AuditResult, config: AuditConfig | None, run: AuditResult | str | Path | None, options: AuditOptions
+) -> Prepared:
+    """Reuse the rows and the SVM of an audit run in this process."""
+    _refuse_options(config, options)
+    live = result.live
+    if live is None or run is not None:
+        raise ExplorationError("a saved result holds no rows; name its data, too: Exploration(data, run=result)")
+    document = result.document
+    return Prepared(
+        live.asked, live.config, live.division, live.training, document.tuning, live.incumbent, document.dataset
+    )
+
+
+def _refuse_options(config: AuditConfig | None, options: AuditOptions) -> None:
+    if config is not None or options:
+        raise ConfigError("a run has its options; leave out config and others, or explore the table anew")
+
+
+def _course(config: AuditConfig, progress: Progress) -> Schedule:
+    """A schedule without a time limit, so that results do not depend on speed."""
+    return Schedule.of(config, Budget(None), progress)
+
+
+def judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
+    """Judge the committed model on the holdout: alone at the first opening, later jointly with all models.
+
+    Models that an earlier commit showed on the holdout stay in the listing, even if they were undone since.
+    """
+    ordered = _ordered(state.judged)
+    rank = 1 + [one.number for one in ordered].index(explored.number)
+    prepared = _under(engine.prepared, state.tolerances, ordered)
+    if explored.look > 1:  # rows already looked at cannot confirm a choice
+        prepared = replace(prepared, division=replace(prepared.division, is_exploratory=True))
+    listing = _listing(engine, state, ordered)
+    schedule = Schedule.of(prepared.config, Budget(None), progress)
+    document, live = conclude(prepared, listing, schedule, guided=_guided(state, ordered), rank=rank)
+    return document.but(exploration=explored), live
+
+
+def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
+    """Models by objective, best first; ties in the order in which they were looked at."""
+    ranks = tied_ranks(np.array([-one.model.objective for one in shown]))
+    return [shown[place] for place in np.argsort(ranks, kind="stable")]
+
+
+def _under(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
+    """The prepared audit with the tolerances of the decision and the number of models looked at."""
+    config: AuditConfig = prepared.config.but(
+        metric=tolerances.metric,
+        eps=tolerances.eps,
+        max_performance_drop=tolerances.max_performance_drop,
+        max_loss=tolerances.max_loss,
+        guards=kept_guards(tolerances.guards or ("none",)),
+        k=len(ordered),
+        search="both" if any(one.origin == "guided" for one in ordered) else "exact",
+    )
+    return replace(prepared, config=config)
+
+
+def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
+    models, supports = (
+        _certified([one.model for one in ordered]),
+        {one.number: len(one.supports) for one in state.listed},
+    )
+    cuts, values = cut_values(models, engine.division, engine.scorer.point)
+    return Listing(
+        models=tuple(models),
+        origins=tuple(one.origin for one in ordered),
+        sizes=tuple(max(1, supports.get(one.number, 1)) for one in ordered),
+        point=engine.scorer.point,
+        cuts=cuts,
+        values=values,
+        stopped="caller",
+        nodes=engine.solved(state),
+        ties=None,
+        audited_rows=len(engine.division.selection),
+    )
+
+
+def _certified(models: list[Model]) -> list[Model]:
+    """Mark the models whose objective intervals prove that they follow their predecessor."""
+    later = (
+        replace(model, is_order_certified=model.certificate.bound < before.objective)
+        for before, model in pairwise(models)
+    )
+    return [models[0], *later]
+
+
+def _guided(state: State, ordered: list[Shown]) -> GuidedRun | None:
+    """Facts about the guided search, if there was one."""
+    solves, found = sum(state.solves.values()), sum(one.origin == "guided" for one in ordered)
+    return GuidedRun("caller", solves, found + 1, found) if solves or found else None
+
+
+def _refuse_other(what: str, recorded: StepOutcome, found: StepOutcome, header: RecordHeader) -> None:
+    """Refuse a record whose replayed step has another outcome."""
+    if found == recorded:
+        return
+    names = [name for name in StepOutcome.__struct_fields__ if getattr(found, name) != getattr(recorded, name)]
+    versions = ", ".join(f"{name} {version}" for name, version in header.environment.packages.items())
+    raise RecordRefused(
+        f"{what} of the record comes out otherwise ({', '.join(names)}); it was made with {versions}: go on where "
+        "these are installed"
+    )

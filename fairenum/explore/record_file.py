@@ -1,0 +1,224 @@
+"""The decision record file: one line per step, synced to disk, with a single writer."""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from fairenum.document.decision_record import Entry, Judged, RecordHeader, RecordLine
+from fairenum.document.received import refuse_unwritable, shortened
+from fairenum.errors import FairenumError, RecordRefused
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+L = TypeVar("L", Entry, Judged)
+DECODER = msgspec.json.Decoder(RecordLine)
+
+
+class Lines(Protocol):
+    """Storage of record lines."""
+
+    def append(self, line: bytes) -> None:
+        """Store a line, which ends with a line feed."""
+
+    @property
+    def close(self) -> Callable[[], object]:
+        """Releases the storage for other writers."""
+
+
+class InMemory:
+    """Storage for a record without a file."""
+
+    def append(self, line: bytes) -> None:
+        """Do nothing: the record holds its lines."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class LockedFile:
+    """A file locked by the process that writes it; the system releases the lock when the process ends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise RecordRefused(f"cannot open the record {str(path)!r}: {error.strerror}") from error
+        self.close = weakref.finalize(self, os.close, self._handle)  # a file that is forgotten is free again
+        try:
+            _lock(self._handle)
+        except OSError as error:
+            self.close()
+            raise RecordRefused(
+                f"the record {str(path)!r} is in use by another exploration; close that one, or name another record"
+            ) from error
+
+    def read(self) -> bytes:
+        """The content of the file."""
+        with os.fdopen(os.dup(self._handle), "rb") as file:
+            file.seek(0)
+            return file.read()
+
+    def append(self, line: bytes) -> None:
+        """Write a line and sync it to disk; remove a line that could not be written completely."""
+        size = os.fstat(self._handle).st_size
+        try:
+            written = os.write(self._handle, line)
+            if written < len(line):
+                raise OSError(0, "the disk is full")
+            os.fsync(self._handle)
+        except OSError as error:
+            os.ftruncate(self._handle, size)
+            raise RecordRefused(
+                f"cannot write to the record {str(self.path)!r}: {error.strerror}; the step was not taken"
+            ) from error
+
+    def cut(self, size: int) -> None:
+        """Truncate the file to a size in bytes."""
+        os.ftruncate(self._handle, size)
+        os.fsync(self._handle)
+
+
+class Record:
+    """A decision record: header, entries and their storage.
+
+    `was_torn` says whether the last line was cut short when its process ended, and dropped.
+    """
+
+    def __init__(self, lines: Lines, now: Callable[[], str]) -> None:
+        self._lines, self._now = lines, now
+        self._last = b""
+        self.header: RecordHeader | None = None
+        self.entries: list[Entry | Judged] = []
+        self.was_torn = False
+        self._torn: Callable[[], None] | None = None
+
+    @classmethod
+    def begin(cls, path: Path | None, now: Callable[[], str] | None = None) -> Record:
+        """Open a new record; refuse a file that is not empty."""
+        if path is None:
+            return cls(InMemory(), now or _now)
+        file = LockedFile(path)
+        if file.read():
+            file.close()
+            raise RecordRefused(
+                f"{str(path)!r} holds something already; go on with it by Exploration.resume(record, data), or name "
+                "another record"
+            )
+        return cls(file, now or _now)
+
+    @classmethod
+    def reopen(cls, path: Path, now: Callable[[], str] | None = None) -> Record:
+        """Open an existing record; a last line cut short is ignored, see `drop_torn`."""
+        if not path.is_file():
+            raise RecordRefused(f"there is no record {str(path)!r}; begin one by Exploration(data, record=...)")
+        file = LockedFile(path)
+        record = cls(file, now or _now)
+        try:
+            record._read(file)
+        except BaseException:
+            file.close()
+            raise
+        return record
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or None."""
+        return self._lines.path if isinstance(self._lines, LockedFile) else None
+
+    @property
+    def told(self) -> RecordHeader:
+        """The header of a record that was reopened."""
+        if self.header is None:
+            raise RecordRefused(
+                f"{str(self.path)!r} holds no step; remove it, and begin by Exploration(data, record=...)"
+            )
+        return self.header
+
+    @property
+    def tip(self) -> str:
+        """The sha256 of the last line, which chains all lines before it."""
+        return sha256(self._last).hexdigest()
+
+    def head(self, header: Callable[[str], RecordHeader]) -> None:
+        """Write the first line."""
+        self.header = header(self._now())
+        self._write(self.header)
+
+    def add(self, made: Callable[[int, str, str], L]) -> L:
+        """Write a line built from its number, the time and the hash of the line before."""
+        line = made(len(self.entries) + 1, self._now(), self.tip)
+        self._write(line)
+        self.entries.append(line)
+        return line
+
+    def close(self) -> None:
+        """Release the file for other writers."""
+        self._lines.close()
+
+    def drop_torn(self) -> None:
+        """Remove a last line cut short, once it is certain that this record is the one to resume."""
+        if self._torn is not None:
+            self._torn()
+            self._torn = None
+
+    def _write(self, line: RecordLine) -> None:
+        text = msgspec.json.encode(line)
+        self.drop_torn()
+        self._lines.append(text + b"\n")
+        self._last = text
+
+    def _read(self, file: LockedFile) -> None:
+        content = file.read()
+        whole, feed, torn = content.rpartition(b"\n")
+        for number, text in enumerate(whole.split(b"\n") if whole else ()):
+            self._take(_decoded(text, number, file.path), text, number, file.path)
+        if torn and self.header is not None:  # nothing is cut off what may be no record at all
+            self.was_torn = True
+            self._torn = partial(file.cut, len(whole) + len(feed))
+
+    def _take(self, line: RecordLine, text: bytes, number: int, path: Path) -> None:
+        if isinstance(line, RecordHeader):
+            is_right, self.header = number == 0, line
+        else:
+            is_right = line.number == number and line.previous == self.tip
+            self.entries.append(line)
+        if not is_right:
+            raise RecordRefused(f"line {number + 1} of {str(path)!r} does not follow the one before it: it was changed")
+        self._last = text
+
+
+def _decoded(text: bytes, number: int, path: Path) -> RecordLine:
+    try:
+        line: RecordLine = DECODER.decode(text)
+        refuse_unwritable(line)
+    except (msgspec.MsgspecError, FairenumError, ValueError, RecursionError) as error:
+        raise RecordRefused(
+            f"line {number + 1} of {str(path)!r} is none of a decision record: {shortened(error)}"
+        ) from error
+    return line
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,248 @@
+"""JSON values for the page, in parts that a client fetches as needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from fairenum.document.exploration_view import (
+    ExplorationView,
+    GroupPair,
+    GuardStanding,
+    ModelComparison,
+    ShownGap,
+    Standpoint,
+    WeightPair,
+)
+from fairenum.document.feature_facts import EncodedFeature, FlippedRow
+from fairenum.document.models import Cell
+from fairenum.document.person import Person
+from fairenum.document.terms import Gap
+from fairenum.document.value import Value
+from fairenum.explore.worker import Busy, Desk
+from fairenum.report.person_page import PersonWords, person_words
+from fairenum.report.screen_words import (
+    MOST_FLIPPED,
+    MOST_WEIGHTS,
+    ComparisonWords,
+    FocusWords,
+    ModelRow,
+    ScreenWords,
+    StandWords,
+    StepWords,
+    comparison_words,
+    focus_words,
+    model_row,
+    screen_words,
+    stand_words,
+    step_words,
+)
+from fairenum.report.words import GAP_NAMES
+
+if TYPE_CHECKING:
+    from fairenum.explore.exploration import Exploration
+
+
+LAST_STEPS, MOST_STEPS, MOST_ROWS, FIRST_ROWS = 50, 200, 500, 20
+
+
+MOST_LEVELS = 200  # values of a feature that a form offers
+
+
+class Field(Value, frozen=True):
+    """A feature in a form: a number, or a choice of values."""
+
+    name: str
+    kind: Literal["number", "category"]
+    values: tuple[str | None, ...]
+
+
+class Metric(Value, frozen=True):
+    """A gap to select by."""
+
+    name: Gap
+    text: str
+
+
+class Saved(Value, frozen=True):
+    """Names of the saved files; null for missing files."""
+
+    record: str | None
+    run: str | None
+    page: str | None
+
+
+class ShownCluster(Value, frozen=True):
+    """A cluster of left-out rows: index, size and first rows."""
+
+    index: int
+    records: float
+    rows: int
+    first_rows: tuple[int, ...]
+
+
+class Focus(Value, frozen=True):
+    """The details of one model."""
+
+    model: int
+    strip: tuple[ShownGap, ...]
+    guards: tuple[GuardStanding, ...]
+    clusters: tuple[ShownCluster, ...]
+    words: FocusWords
+
+
+class Screen(Value, frozen=True, kw_only=True):
+    """The current screen; models and earlier steps are fetched separately."""
+
+    revision: int
+    view: ExplorationView | None = None
+    numbers: tuple[int, ...] = ()
+    words: ScreenWords | None = None
+    focus: Focus | None = None
+    steps: int = 0
+    busy: Busy | None
+    trouble: str | None
+    features: tuple[Field, ...] = ()
+    metrics: tuple[Metric, ...] = tuple(Metric(*one) for one in GAP_NAMES.items())
+    saved: Saved = Saved(None, None, None)
+    can_undo: bool = False
+    has_report: bool = False
+
+
+class Rows(Value, frozen=True):
+    """Models of the list."""
+
+    revision: int
+    models: tuple[ModelRow, ...]
+
+
+class Steps(Value, frozen=True):
+    """Lines of the record."""
+
+    steps: tuple[StepWords, ...]
+
+
+class Preview(Value, frozen=True):
+    """The models that may be chosen under other tolerances."""
+
+    standpoint: Standpoint
+    words: StandWords
+
+
+class Compared(Value, frozen=True):
+    """Two models side by side."""
+
+    first: int
+    second: int
+    weights: tuple[WeightPair, ...]
+    groups: tuple[GroupPair, ...]
+    strip: tuple[ShownGap, ...]
+    flipped: tuple[FlippedRow, ...]
+    words: ComparisonWords
+
+
+class ModelDecision(Value, frozen=True):
+    """The decision of a model about a person."""
+
+    model: int
+    is_favourable: bool
+    value: float
+    text: str
+
+
+class Decided(Value, frozen=True):
+    """Decisions about a person; `reach` bounds the decision value over all near-optimal models."""
+
+    row: int | None
+    values: dict[str, Cell]
+    decisions: tuple[ModelDecision, ...]
+    reach: tuple[float, float] | None
+    words: PersonWords
+
+
+def screen(desk: Desk) -> Screen:
+    """The current screen."""
+    revision, busy, trouble = desk.revision, desk.busy, desk.trouble  # before the view: it is this new, or newer
+    if not desk.is_open:
+        return Screen(revision=revision, busy=busy, trouble=trouble)
+    exploration = desk.exploration
+    view, decision = exploration.view, exploration.decision
+    last = view.timeline[-LAST_STEPS:]
+    return Screen(
+        revision=revision,
+        view=view.but(models=(), timeline=last, clusters=()),
+        numbers=tuple(model.number for model in view.models),
+        words=screen_words(view, last, decision, was_torn=exploration.was_torn),
+        focus=_focus(view),
+        steps=len(view.timeline),
+        busy=busy,
+        trouble=trouble,
+        features=tuple(map(_field, exploration.features)),
+        saved=_saved(exploration),
+        can_undo=exploration.state.before is not None,
+        has_report=decision is not None,
+    )
+
+
+def rows(desk: Desk, first: int, last: int | None) -> Rows:
+    """The listed models with numbers in a range."""
+    revision, view = desk.revision, desk.exploration.view
+    wanted = [one for one in view.models if first <= one.number and (last is None or one.number <= last)]
+    return Rows(revision, tuple(model_row(view, one) for one in wanted[:MOST_ROWS]))
+
+
+def steps(exploration: Exploration, before: int) -> Steps:
+    """The record's steps before a given step."""
+    earlier = [entry for entry in exploration.view.timeline if entry.number < before]
+    return Steps(tuple(map(step_words, earlier[-MOST_STEPS:])))
+
+
+def focus(exploration: Exploration, model: int) -> Focus:
+    """The details of one model."""
+    return _focus(exploration.focused(model))
+
+
+def _focus(view: ExplorationView) -> Focus:
+    clusters = tuple(
+        ShownCluster(index, one.records, len(one.rows), one.rows[:FIRST_ROWS])
+        for index, one in enumerate(view.clusters)
+    )
+    return Focus(view.current, view.strip, view.guards, clusters, focus_words(view))
+
+
+def preview(exploration: Exploration, standpoint: Standpoint) -> Preview:
+    """The models that may be chosen from another standpoint."""
+    return Preview(standpoint, stand_words(exploration.view, standpoint))
+
+
+def compared(pair: ModelComparison) -> Compared:
+    """Show two models side by side."""
+    return Compared(
+        pair.first,
+        pair.second,
+        pair.weights[:MOST_WEIGHTS],
+        pair.groups,
+        pair.strip,
+        pair.flipped[:MOST_FLIPPED],
+        comparison_words(pair),
+    )
+
+
+def decided(person: Person, model: int | None) -> Decided:
+    """Decisions of the models about a person."""
+    decisions = tuple(
+        ModelDecision(one.rank, one.is_favourable, one.value, person.decision(one)) for one in person.decisions
+    )
+    reach = person.flip_price and person.flip_price.values
+    ends = (reach.low_bound, reach.high_bound) if reach else None
+    return Decided(person.row, person.values, decisions, ends, person_words(person, model))
+
+
+def _field(feature: EncodedFeature) -> Field:
+    if feature.kind == "numeric":
+        return Field(feature.name, "number", ())
+    return Field(feature.name, "category", feature.levels[:MOST_LEVELS])
+
+
+def _saved(exploration: Exploration) -> Saved:
+    names = [None if path is None else path.name for path in (exploration.record, *exploration.outputs)]
+    return Saved(*names)

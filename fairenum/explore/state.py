@@ -1,0 +1,312 @@
+"""The selection rule of an audit, applied to the models of an exploration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from fairenum.auditing.model_facts import left_out
+from fairenum.auditing.preparing import Prepared
+from fairenum.auditing.scorecard import BALANCED
+from fairenum.document.decision_record import ModelMark, StepEnd
+from fairenum.document.exploration_view import ExploredModel, GuardStanding, Standpoint
+from fairenum.document.guards import Guard
+from fairenum.document.models import ChangedRows
+from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, GapEstimate, SplitScores
+from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Gap, Origin
+from fairenum.document.training import Decide, Tolerances
+from fairenum.document.value import Estimate
+from fairenum.enumeration.division import operating_point
+from fairenum.enumeration.fairest import ROUNDING_DIGITS, CandidateScores, Mark
+from fairenum.enumeration.model import Model
+from fairenum.errors import ExplorationError
+from fairenum.metrics import Decisions, gap_intervals, rate_intervals, score
+from fairenum.metrics.counts import BoolArray, confusion
+from fairenum.metrics.guardrails import Measured, Subject, Tally, beyond
+from fairenum.metrics.impact_ratios import ratio_intervals
+from fairenum.metrics.intervals import estimate, estimates, plain
+from fairenum.metrics.operating_point import Cut
+from fairenum.metrics.performance import auc_intervals, decided_intervals, performance, performance_intervals
+from fairenum.svm.problem import FloatArray
+from fairenum.tables import Groups
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A model that was looked at, with its scores on the selection split.
+
+    `number` counts models in the order of looking, from 1. `values` are decision values minus the cut; `decided` packs
+    the decisions into bits. `mark` identifies the model in the record. `document` lacks the count of equivalent
+    supports.
+    """
+
+    number: int
+    origin: Origin
+    model: Model
+    cut: Cut
+    values: FloatArray = field(repr=False)
+    decided: bytes = field(repr=False)
+    mark: ModelMark
+    measured: Measured = field(repr=False)
+    document: ExploredModel = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """A listed model, with the supports passed so far that decide alike."""
+
+    shown: Shown
+    supports: frozenset[bytes]
+
+    @property
+    def number(self) -> int:
+        """The number of the model."""
+        return self.shown.number
+
+    def with_supports(self, marks: set[bytes]) -> Listed:
+        """Add supports."""
+        return self if marks <= self.supports else replace(self, supports=self.supports | marks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """The state of an exploration.
+
+    `left_out` and `pinned` are row numbers of the input table. `cursors` and `solves` say how far each lane was
+    followed. `end` says why the last step showed nothing new. Undo leads to `before`, and keeps `looked` (all models
+    ever looked at, by the sha256 of their weights), `opened` (how often the holdout was opened) and `judged` (models
+    seen on the holdout).
+    """
+
+    left_out: frozenset[int]
+    pinned: frozenset[int]
+    tolerances: Tolerances
+    listed: tuple[Listed, ...] = ()
+    current: int = 1
+    cursors: Mapping[bytes, int] = field(default_factory=dict)
+    solves: Mapping[tuple[bytes, Tolerances], int] = field(default_factory=dict)
+    committed: int | None = None
+    end: StepEnd | None = None
+    looked: Mapping[str, Shown] = field(default_factory=dict)
+    opened: int = 0
+    judged: tuple[Shown, ...] = ()
+    before: State | None = field(default=None, repr=False)
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """The listed models, without their supports."""
+        return tuple(one.shown for one in self.listed)
+
+    def model(self, number: int) -> Shown:
+        """A listed model by number; refuse unknown numbers."""
+        for one in self.listed:
+            if one.number == number:
+                return one.shown
+        numbers = ", ".join(str(one.number) for one in self.listed[-12:])
+        raise ExplorationError(f"the list has no model {number!r}; the last ones are {numbers}")
+
+    def stepped(self, **changes: object) -> State:
+        """The state after a step."""
+        return replace(self, **{"end": None, "before": self} | changes)  # type: ignore[arg-type]
+
+    def undone(self) -> State:
+        """The state before the last step; models looked at and the opened holdout are kept."""
+        if self.before is None:
+            raise ExplorationError("there is no step to undo")
+        return replace(self.before, end=None, looked=self.looked, opened=self.opened, judged=self.judged)
+
+
+class Scorer:
+    """Scores models on the selection split, one at a time; `point` is the operating point at which they are cut."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared, division = prepared, prepared.division
+        self.rows = division.selection
+        point = operating_point(Decide.of(prepared.config.decide), division.train)
+        self.point = replace(point, weights=self.rows.weights)
+        self._measure = prepared.config.tolerances.measure
+        self._tally = Tally(self.rows.labels, (self.rows.groups, *self.rows.others), self.rows.weights)
+        self._columns = tuple(groups.take(division.rows["selection"]) for groups in division.columns)
+        self._everyone = Groups.everyone(len(self.rows))
+        self._best = prepared.training.best.certificate.objective
+
+    def cut(self, model: Model) -> tuple[Cut, FloatArray]:
+        """The cut of a model on the selection split, and its decision values there minus the cut."""
+        values = model.decision_function(self.rows.X)
+        cut = self.point.cut(values)
+        return cut, cut.centred(values)
+
+    def decided(self, model: Model) -> bytes:
+        """Decisions of a model on the selection split, packed into bits."""
+        return np.packbits(self.cut(model)[1] >= 0.0).tobytes()
+
+    def measured(self, decided: BoolArray, values: FloatArray) -> Measured:
+        """All quantities of a model that guardrails can refer to."""
+        counts, metric = self._tally.count(decided[None]), self._prepared.config.metric
+        performs = performance(self._decisions(decided, self._everyone), values[None], self._measure)
+        return self._tally.measured(decided[None], performs, metric, counts)
+
+    @staticmethod
+    def digest(model: Model) -> str:
+        """The sha256 of a model's weights, bias and left-out rows."""
+        found = sha256(model.alpha.tobytes())
+        found.update(repr((model.intercept, sorted(model.left_out.items()))).encode())
+        return found.hexdigest()
+
+    def shown(self, model: Model, number: int, origin: Origin, first: Shown | None) -> Shown:
+        """Score a model, numbered in the order of looking; `first` is model 1, or None for model 1 itself."""
+        cut, values = self.cut(model)
+        decided = values >= 0.0
+        bits, measured = np.packbits(decided).tobytes(), self.measured(decided, values)
+        mark = ModelMark(number, len(model.support), self.digest(model), sha256(bits).hexdigest())
+        changed = 0 if first is None else int(np.count_nonzero(decided != (first.values >= 0.0)))
+        training, division = self._prepared.training, self._prepared.division
+        document = ExploredModel(
+            number=number,
+            origin=origin,
+            objective=model.objective,
+            objective_ratio=model.objective / self._best,
+            loss_ratio=model.loss_ratio,
+            support_size=len(model.support),
+            supports=1,
+            left_out=left_out(model, division, training),
+            bias=model.intercept,
+            cut=cut.value,
+            tied=cut.tied,
+            is_constant=bool(measured.is_constant[0]),
+            predictions_changed=ChangedRows(changed, changed / len(decided)),
+            scores=self.scores(decided, values, values + cut.value),
+        )
+        return Shown(number, origin, model, cut, values, bits, mark, measured, document)
+
+    def scores(self, decided: BoolArray, values: FloatArray, uncut: FloatArray | None) -> SplitScores:
+        """Scores overall and between the groups of every sensitive column, with intervals one by one."""
+        everyone, level = self._decisions(decided, self._everyone), self._prepared.config.confidence
+        scores = score(everyone, decision_values=None if uncut is None else uncut[None])
+        counts, loss = scores.counts.overall(), scores.overall.hinge_loss
+        columns = {groups.column: self._of_column(decided, groups) for groups in self._columns}
+        primary = columns[column].between_groups if (column := self._prepared.division.column) else NO_GROUPS
+        own = estimates(performance_intervals(everyone, values[None], self._measure, level))[0]
+        right = estimates(decided_intervals(counts, ACCURACY, level))[0]
+        return SplitScores(
+            **primary,
+            rows=len(decided),
+            accuracy=ChangedEstimate(right.value, right.low, right.high),
+            balanced_accuracy=estimates(decided_intervals(counts, BALANCED, level))[0],
+            selection_rate=estimates(rate_intervals(counts, "selection_rate", level))[0],
+            hinge_loss=Estimate() if loss is None else estimate(loss[0]),
+            by_column=columns,
+            auc=self._auc(values, level) if uncut is not None else Estimate(),
+            performance=ChangedEstimate(own.value, own.low, own.high),
+        )
+
+    def _auc(self, values: FloatArray, level: float) -> Estimate:
+        return estimates(auc_intervals(values[None], self.rows.labels, level, self.rows.weights))[0]
+
+    def _decisions(self, decided: BoolArray, groups: Groups) -> Decisions:
+        rows = self.rows
+        return Decisions(decided[None].astype(np.uint8), rows.labels, groups, rows.weights, rows.drawn)
+
+    def _of_column(self, decided: BoolArray, groups: Groups) -> ColumnScores:
+        """Scores between the groups of one column."""
+        decisions, level = self._decisions(decided, groups), self._prepared.config.confidence
+        scores = score(decisions)
+        selected = confusion(replace(decisions, weights=None)).selected[0].astype(int)
+        own = {gap: estimates(gap_intervals(scores, gap, level))[0] for gap in GAPS}
+        gaps: dict[str, Any] = {gap: GapEstimate(one.value, one.low, one.high) for gap, one in own.items()}
+        ratios: dict[str, Any] = {one: estimates(ratio_intervals(scores, one, level))[0] for one in RATIOS}
+        return ColumnScores(
+            **gaps,
+            **ratios,
+            selected=tuple(selected.sum(-1).tolist()),
+            true_positives=tuple(selected[:, 1].tolist()),
+        )
+
+
+PERFORMANCE = Subject("performance")
+
+
+def standpoint(
+    shown: Sequence[Shown], reference: Measured, tolerances: Tolerances, column: str | None, *, is_in_use: bool
+) -> Standpoint:
+    """Candidates, Pareto front and chosen model among the models shown, model 1 first.
+
+    `column` is the sensitive column whose gap is to be small, if any; `is_in_use` says whether `reference` is the model
+    in use.
+    """
+    joint = _joint([one.measured for one in shown], tolerances.metric)
+    first = _with_metric(reference, tolerances.metric)
+    performs, gap = _performance(first), _gap(first)
+    stands = CandidateScores(
+        objective_ratio=np.array([one.document.objective_ratio for one in shown]),
+        performance=joint.values[PERFORMANCE],
+        gap=_gaps(joint),
+        is_constant=joint.is_constant,
+        loss_ratio=np.array([one.document.loss_ratio for one in shown]),
+        excess=joint.excess(tolerances.guardrails, first).max(axis=0, initial=0.0),
+        mark=Mark(performs, gap) if is_in_use else None,
+    )
+    numbers = [one.number for one in shown]
+    return Standpoint(
+        tolerances=tolerances,
+        chosen=_ruled(stands, tolerances, numbers, column),
+        candidates=tuple(numbers[place] for place in np.flatnonzero(stands.candidates(tolerances))),
+        pareto_front=tuple(numbers[place] for place in stands.pareto_front()),
+        least_performance=plain(performs - tolerances.max_performance_drop),
+        gap=plain(gap),
+    )
+
+
+def _ruled(stands: CandidateScores, tolerances: Tolerances, numbers: Sequence[int], column: str | None) -> int | None:
+    """The number of the fairest candidate; without groups, model 1 or the model in use is kept."""
+    if column is None and (stands.mark is not None or not stands.is_constant[0]):
+        return None if stands.mark is not None else numbers[0]
+    place = int(stands.fairest(tolerances))
+    return None if place < 0 else numbers[place]
+
+
+def guard_standings(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardStanding, ...]:
+    """The standing of a model towards each guardrail that applies here."""
+    own, first = (_with_metric(one, tolerances.metric) for one in (model, reference))
+    found = (_guard_standing(guard, own, first) for guard in tolerances.guardrails)
+    return tuple(one for one in found if one is not None)
+
+
+def _guard_standing(guard: Guard, own: Measured, first: Measured) -> GuardStanding | None:
+    """The guarded quantity closest to its limit or farthest beyond it."""
+    values = {subject: float(own.value(guard, subject, first)[0]) for subject in first.subjects(guard)}
+    if not values:
+        return None
+    distances = {subject: float(beyond(guard, np.array(value))) for subject, value in values.items()}
+    worst = max(distances, key=lambda subject: -math.inf if math.isnan(distances[subject]) else distances[subject])
+    is_kept = not round(distances[worst], ROUNDING_DIGITS) > 0.0
+    return GuardStanding(str(guard), str(worst), guard.low, guard.high, plain(values[worst]), is_kept)
+
+
+def _joint(some: Sequence[Measured], metric: Gap) -> Measured:
+    """Join the measurements of single models."""
+    first = some[0]
+    values = {subject: np.concatenate([one.values[subject] for one in some]) for subject in first.values}
+    trials = {subject: np.concatenate([one.trials[subject] for one in some]) for subject in first.trials}
+    return Measured(values, first.primary, metric, np.concatenate([one.is_constant for one in some]), trials)
+
+
+def _with_metric(one: Measured, metric: Gap) -> Measured:
+    return Measured(one.values, one.primary, metric, one.is_constant, one.trials)
+
+
+def _performance(one: Measured) -> float:
+    return float(one.values[PERFORMANCE][0])
+
+
+def _gap(one: Measured) -> float:
+    return float(_gaps(one)[0])
+
+
+def _gaps(some: Measured) -> FloatArray:
+    return some.values[Subject(some.metric, some.primary)]

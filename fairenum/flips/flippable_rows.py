@@ -1,0 +1,111 @@
+"""Ambiguity: the share of rows that some near-optimal model decides differently, from their flip prices.
+
+A row's flip price is proven to be at least `low` and at most `high`. Within a loss of eps it is *flipped* where high <=
+eps, *settled* where eps < low, and *open* else: an open row counts in the largest possible share and not in the least.
+The share of flipped rows is the ambiguity of Marx, Calmon and Ustun (2020), over all models of the kernel whose loss is
+within eps of the least rather than over a list.
+
+A tolerance takes the place of a model and a flipped row that of a selected row, so rates, gaps and intervals are
+computed as for models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fairenum.metrics.counts import BoolArray, Confusion, Decisions, FloatArray, freeze
+from fairenum.metrics.inference import gap_intervals, rate_intervals
+from fairenum.metrics.rates import Scores, score
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedShare:
+    """A share of rows with its limits, given that some rows are open; NaN where undefined.
+
+    ``least`` and ``most`` bound it on these rows, ``lower`` and ``upper`` in the population they come from.
+    """
+
+    least: FloatArray
+    most: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """Ambiguity at several tolerances: overall and gap of shape (tolerances,), by_group (tolerances, groups).
+
+    ``gap`` is the ambiguity gap: the largest minus the smallest share of the compared groups.
+    """
+
+    overall: BoundedShare
+    by_group: BoundedShare
+    gap: BoundedShare
+
+
+def flipped(prices: FloatArray, tolerances: Sequence[float]) -> BoolArray:
+    """Tell which rows have a price within each tolerance, shape (tolerances, rows)."""
+    return np.asarray(prices <= np.asarray(tolerances, dtype=np.float64)[:, None])
+
+
+def flippable_shares(
+    rows: Decisions, low: FloatArray, high: FloatArray, tolerances: Sequence[float], confidence: float = 0.95
+) -> Ambiguity:
+    """Return the ambiguity at each tolerance, a relative loss, given proven and attained flip prices.
+
+    `rows` are the examined rows with their groups; their decisions do not matter.
+    """
+    least, most = (_scored(rows, flipped(prices, tolerances)) for prices in (high, low))
+    return Ambiguity(
+        _shares(least.counts.overall(), most.counts.overall(), confidence),
+        _shares(least.counts, most.counts, confidence),
+        _gap(least, most, confidence),
+    )
+
+
+def largest_share(rows: Decisions, changed: BoolArray) -> tuple[int, float]:
+    """Return which of several models decides most rows differently, and the share of rows it does.
+
+    `changed` marks the rows that each decides differently, shape (models, rows).
+    """
+    shares = score(replace(rows, predictions=changed.astype(np.uint8))).overall.selection_rate
+    place = int(shares.argmax())
+    return place, float(shares[place])
+
+
+def _scored(rows: Decisions, is_flipped: BoolArray) -> Scores:
+    return score(replace(rows, predictions=is_flipped.astype(np.uint8)))
+
+
+def _shares(least: Confusion, most: Confusion, confidence: float) -> BoundedShare:
+    low, high = (rate_intervals(counts, confidence=confidence) for counts in (least, most))
+    return BoundedShare(low.estimate, high.estimate, low.lower, high.upper)
+
+
+def _gap(least: Scores, most: Scores, confidence: float) -> BoundedShare:
+    """Bound the gap; each open row may count either way, which widens the limits by the largest share of open rows."""
+    present = (least.by_group.count > 0) & least.groups.compared
+    low, high = (one.by_group.selection_rate[:, present] for one in (least, most))
+    if present.sum() < 2:
+        return BoundedShare(*np.full((4, len(low)), np.nan))
+    limits = [gap_intervals(one, "demographic_parity_difference", confidence) for one in (least, most)]
+    opening = (high - low).max(1)
+    return BoundedShare(
+        np.maximum(low.max(1) - high.min(1), 0.0),
+        _farthest_apart(low, high),
+        np.maximum(np.min([one.lower for one in limits], axis=0) - opening, 0.0),
+        np.minimum(np.max([one.upper for one in limits], axis=0) + opening, 1.0),
+    )
+
+
+def _farthest_apart(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the largest difference between one group's most and another group's least share."""
+    pairs = high[:, :, None] - low[:, None, :]
+    pairs[:, np.eye(low.shape[1], dtype=np.bool_)] = 0.0
+    return np.asarray(pairs.max((1, 2)))

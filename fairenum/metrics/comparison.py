@@ -1,0 +1,273 @@
+"""Whether models are fairer than model 1: all models compared together, or one model chosen beforehand.
+
+:func:`compare` corrects for the number of models. :func:`judge_alone` does not: its model was fixed before these rows
+were seen. With two groups and one rate, separate limits of d and s (see :mod:`~fairenum.metrics.changes`) are enough
+there. If |y| = |x|, then d = 0 or s = 0; "fairer" and "less fair" need both to be shown to differ from 0, so they are
+wrong no more often than the limits of the one that is 0 are. The interval covers as often, too: docs/statistics.md has
+the proof. With more pairs, :func:`~fairenum.metrics.changes.one_by_one` has limits that are enough, and why; nothing is
+drawn, so a high confidence costs nothing but width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from fairenum.document.terms import ACCURACY, Gap, PerformanceMeasure, Verdict
+from fairenum.metrics.changes import (
+    Criticals,
+    balanced,
+    change_limits,
+    covering,
+    deviations,
+    is_single,
+    max_t_critical,
+    movement,
+    one_by_one,
+    peak,
+    rate_changes,
+)
+from fairenum.metrics.counts import BoolArray, Decisions, FloatArray, freeze
+from fairenum.metrics.intervals import Interval, normal_critical, weighted_mean
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, Scores, label_weights, score
+from fairenum.tables.groups import Groups
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All models compared with model 1 in one gap.
+
+    Attributes
+    ----------
+    verdicts
+        One for each model; None where nothing can be compared, and for a model that decides all rows alike, which is
+        never called fairer, whatever its gap.
+    gap_change
+        Gap of the model minus gap of model 1, shape (models,); limits hold for all models together. Only model 1 is
+        known not to change: a model that decides all these rows as model 1 does may decide others differently.
+    difference_change
+        Changes of the signed differences against the reference group, shape (models, rates, compared groups).
+    critical
+        How many standard errors the limits of changes are away, for all limits to hold together.
+    is_comparable
+        Models whose gap, like that of model 1, is defined between at least two groups.
+    is_identical
+        Models that decide every row of a compared group as model 1 does.
+    is_constant
+        Models that decide all those rows alike.
+    is_small
+        Compared groups with too few trials of a rate of the gap to say much about, shape (models, groups).
+    """
+
+    gap: Gap
+    verdicts: tuple[Verdict | None, ...]
+    gap_change: Interval
+    difference_change: Interval
+    critical: float
+    is_comparable: BoolArray
+    is_identical: BoolArray
+    is_constant: BoolArray
+    is_small: BoolArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+
+def compare(
+    decisions: Decisions,
+    gap: Gap,
+    rng: np.random.Generator,
+    *,
+    reference: str | None = None,
+    confidence: float = 0.95,
+    replications: int = 1000,
+    minimum_size: int = 30,
+    margin: float = 0.0,
+) -> Comparison:
+    """Give each model a verdict: whether its gap is smaller than, larger than or the same as that of model 1.
+
+    Parameters
+    ----------
+    decisions
+        Of all models, model 1 first. Rows of groups that are set aside change nothing.
+    gap
+        Its name in the registry of metrics.
+    rng
+        Source of the bootstrap weights.
+    reference
+        The group to which the signed differences refer; the largest if not given.
+    confidence
+        With which all limits, and so all verdicts, hold together.
+    replications
+        Bootstrap replications.
+    minimum_size
+        Compared groups with fewer trials are marked, not dropped.
+    margin
+        A gap that changes by no more than this is the same.
+    """
+    decisions = decisions.compared()
+    groups, rates, scores = decisions.groups, GAP_RATES[gap], score(decisions)
+    present = groups.sizes > 0
+    single = is_single(rates, present)
+    criticals = _criticals(deviations(decisions, rates, replications, rng), present, confidence, single=single)
+    moved = movement(decisions, rates, present, criticals)
+    limits = change_limits(moved, present, single=single)
+    lower, upper = limits if single else _narrower(limits, criticals, decisions, rates, present, confidence)
+    gaps = getattr(scores.gaps, gap)
+    is_other = np.arange(len(gaps)) > 0
+    changes = Interval(gaps - gaps[0], lower, upper).where(is_other | np.isnan(gaps))
+    is_comparable = ~np.isnan(gaps - gaps[0]) & (int(present.sum()) > 1)
+    is_told = is_comparable & ~decisions.is_constant
+    return Comparison(
+        gap=gap,
+        verdicts=tuple(
+            change_verdict(low, high, margin) if told else None
+            for low, high, told in zip(changes.lower, changes.upper, is_told, strict=True)
+        ),
+        gap_change=changes,
+        difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference(reference)],
+        critical=criticals.change,
+        is_comparable=is_comparable,
+        is_identical=decisions.is_identical,
+        is_constant=decisions.is_constant,
+        is_small=small_groups(scores, rates, minimum_size),
+    )
+
+
+def gap_critical(
+    decisions: Decisions, gap: Gap, rng: np.random.Generator, *, confidence: float = 0.95, replications: int = 1000
+) -> float:
+    """Find how many standard errors cover the signed differences of all models together, for `inference.gap_intervals`.
+
+    A model that was chosen because its gap is small on these rows needs limits that hold for all models.
+    """
+    decisions = decisions.compared()
+    noise, peaks = deviations(decisions, GAP_RATES[gap], replications, rng), np.zeros(replications)
+    for a, b in combinations(np.flatnonzero(decisions.groups.sizes > 0), 2):
+        peaks = np.maximum(peaks, peak(noise[:, a] - noise[:, b]))
+    return covering(peaks, confidence)
+
+
+def change_verdict(lower: float, upper: float, margin: float) -> Verdict:
+    """Turn an interval of the change of a gap into a verdict; "same", within the margin, has precedence."""
+    if -margin <= lower and upper <= margin:
+        return Verdict.SAME
+    if lower > 0:
+        return Verdict.LESS_FAIR
+    return Verdict.FAIRER if upper < 0 else Verdict.OPEN
+
+
+def accuracy_changes(
+    decisions: Decisions,
+    rng: np.random.Generator,
+    measure: PerformanceMeasure = ACCURACY,
+    *,
+    confidence: float = 0.95,
+    replications: int = 1000,
+) -> Interval:
+    """Bound the accuracy of each model minus that of model 1, with one confidence for all models together.
+
+    `measure` may be any performance measure that averages right decisions. `decisions` has model 1 first, `rng` draws
+    the bootstrap weights, and the result has shape (models,).
+    """
+    # accuracy is the selection rate of a model that selects the rows which this one decides rightly
+    right = (decisions.predictions == decisions.labels).astype(np.uint8)
+    strata, weights = _strata(decisions, measure)
+    rightness = replace(decisions, predictions=right, groups=strata)
+    noise = deviations(rightness, ("selection_rate",), replications, rng)[0]
+    noise = np.einsum("g,grm->rm", weights, noise)
+    critical = max_t_critical([noise[:, 1:] - noise[:, :1]], confidence)
+    changes = weighted_mean(rate_changes(rightness, ("selection_rate",), critical)[:, 0], weights)
+    return changes.where(np.arange(len(right)) > 0)
+
+
+def _strata(decisions: Decisions, measure: PerformanceMeasure) -> tuple[Groups, FloatArray]:
+    """Group the rows that the measure averages, all or those of each label, and return the weight of each group."""
+    labels = decisions.labels
+    if measure.is_pooled:
+        return Groups.everyone(len(labels)), np.ones(1)
+    counts = np.bincount(labels, decisions.weights, minlength=2).astype(np.float64)
+    return Groups(labels.astype(np.intp), ("unfavourable", "favourable")), label_weights(counts, measure)
+
+
+def _criticals(noise: FloatArray, present: BoolArray, confidence: float, *, single: bool) -> Criticals:
+    """Find critical values of the changes and sums of every pair and, with several pairs, of the signed differences.
+
+    Sums of models that agree vary together, their changes do not, so each kind gets its own critical value.
+    """
+    peaks = np.zeros((3, noise.shape[-2]))
+    for a, b in combinations(np.flatnonzero(present), 2):
+        pair = noise[:, a] - noise[:, b]
+        first, others = pair[..., :1], pair[..., 1:]
+        kinds = (others - first, others + first) if single else (others - first, others + first, pair)
+        for place, contrasts in enumerate(kinds):
+            peaks[place] = np.maximum(peaks[place], peak(contrasts))
+    change, total, level = balanced(peaks, confidence)
+    return Criticals(change, total, level, level, level)
+
+
+def _narrower(
+    limits: tuple[FloatArray, FloatArray],
+    criticals: Criticals,
+    decisions: Decisions,
+    rates: Sequence[Rate],
+    present: BoolArray,
+    confidence: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Take the limits of `one_by_one`, which share the error between models, on each side where they are narrower.
+
+    The choice depends on the critical values alone, not on any estimate, so either set of limits stays valid.
+    """
+    apart = one_by_one(confidence, int(present.sum()), len(rates), max(len(decisions.predictions) - 1, 1))
+    lower, upper = change_limits(movement(decisions, rates, present, apart), present, single=False)
+    return (
+        lower if apart.of_lower < criticals.of_lower else limits[0],
+        upper if apart.of_upper < criticals.of_upper else limits[1],
+    )
+
+
+def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArray:
+    """Mark the groups with fewer than the minimum of trials in one of the rates, shape (models, groups)."""
+    trials = [np.broadcast_to(FRACTIONS[rate](scores.counts)[1], scores.counts.selected.shape[:-1]) for rate in rates]
+    return np.asarray(np.min(trials, axis=0) < minimum)
+
+
+class JudgedAlone(NamedTuple):
+    """The change of the gap from model 1 to one other model, and the verdict; None where nothing can be compared."""
+
+    change: Interval
+    verdict: Verdict | None
+
+
+def judge_alone(
+    decisions: Decisions, model: int, gap: Gap, *, confidence: float = 0.95, margin: float = 0.0
+) -> JudgedAlone:
+    """Bound the change of the gap from model 1 to a model that was chosen without looking at these rows.
+
+    `model` is the position of the model in `decisions`, whose first is model 1; rows of groups that are set aside
+    change nothing, and a gap that changes by no more than `margin` is the same. There is no verdict, and the interval
+    is all that is possible, where the gap is undefined or there is only one group. A model that decides all rows alike
+    has no verdict.
+    """
+    pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
+    rates, present, gaps = GAP_RATES[gap], pair.groups.sizes > 0, getattr(score(pair).gaps, gap)
+    single = is_single(rates, present)
+    if single:
+        criticals = Criticals(*[normal_critical(confidence)] * 5)
+    else:
+        criticals = one_by_one(confidence, int(present.sum()), len(rates))
+    moved = movement(pair, rates, present, criticals)
+    lower, upper = (limit[1] for limit in change_limits(moved, present, single=single))
+    is_told = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
+    verdict = change_verdict(lower, upper, margin) if is_told else None
+    return JudgedAlone(Interval(*map(np.asarray, (gaps[1] - gaps[0], lower, upper))), verdict)
+
+
+def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:
+    """Tell whether a rate of the gap has fewer than `least` trials in a compared group of either of two models."""
+    pair = replace(decisions, predictions=decisions.predictions[[0, model]]).compared()
+    return bool(small_groups(score(pair), GAP_RATES[gap], least)[:, pair.groups.sizes > 0].any())

@@ -1,0 +1,273 @@
+"""The decisions of all models on one set of rows, and counts of selected rows by group and label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fairenum.errors import DataError
+from fairenum.tables.groups import Groups
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+BitArray = NDArray[np.uint8]
+IntArray = NDArray[np.intp]
+
+
+_SORTED_AT_ONCE = 5000  # rows: of fewer, sorting is as quick as hashing
+_CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the most that a product copies at a time
+
+
+def freeze(record: object) -> None:
+    """Make every array of a dataclass read-only."""
+    freeze_all(getattr(record, one.name) for one in fields(record))  # type: ignore[arg-type]
+
+
+def freeze_all(values: Iterable[object]) -> None:
+    """Make every array among some values read-only."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The decisions of all models about the same rows.
+
+    Attributes
+    ----------
+    predictions
+        0/1 decisions, 1 is favourable, shape (models, rows). The first is model 1, which others are compared with.
+    labels
+        0/1 truth.
+    weights
+        The weight of each row; None if all count alike.
+    drawn
+        The share of their table that the rows are, if they were drawn with labels and groups in its proportions; 1 for
+        any other rows.
+    """
+
+    predictions: BitArray
+    labels: BitArray
+    groups: Groups
+    weights: FloatArray | None = None
+    drawn: float = 1.0
+    _kinds: list[tuple[Decisions, FloatArray, FloatArray]] = field(
+        init=False, repr=False, compare=False, default_factory=list
+    )
+
+    def __post_init__(self) -> None:
+        predictions, labels = _bits(self.predictions, "predictions"), _bits(self.labels, "labels")
+        rows = len(self.groups.codes)
+        if labels.shape != (rows,):
+            raise DataError(f"labels must be one for each of the {rows} grouped rows, got {labels.shape}")
+        if predictions.ndim != 2 or len(predictions) == 0 or predictions.shape[1] != rows:
+            raise DataError(f"predictions must have the shape (models, {rows}), got {predictions.shape}")
+        if self.weights is not None:
+            object.__setattr__(self, "weights", checked_weights(self.weights, rows).view())
+        object.__setattr__(self, "predictions", predictions)
+        object.__setattr__(self, "labels", labels)
+        freeze(self)
+
+    @property
+    def is_constant(self) -> BoolArray:
+        """Mark the models that decide all rows of the compared groups alike: they have no gap, and no use."""
+        predictions = self.compared().predictions
+        return np.asarray((predictions == predictions[:, :1]).all(1))
+
+    @property
+    def is_identical(self) -> BoolArray:
+        """Mark the models that decide every row as model 1 does."""
+        return np.asarray((self.predictions == self.predictions[0]).all(1))
+
+    def compared(self) -> Self:
+        """Keep only the rows of the compared groups."""
+        groups = self.groups
+        if not groups.aside:
+            return self
+        rows = np.flatnonzero(groups.compared[groups.codes])
+        kept = self._taken(rows)
+        return replace(kept, groups=kept.groups.narrowed(groups.compared))
+
+    def folded(self) -> Self:
+        """Merge the groups that are set aside into one."""
+        return replace(self, groups=self.groups.folded())
+
+    def shared(self) -> Self:
+        """Keep of each model's selected rows only those that model 1 selects, too."""
+        return replace(self, predictions=self.predictions & self.predictions[0])
+
+    def distinct(self) -> tuple[Decisions, FloatArray, FloatArray]:
+        """Merge rows of equal group, label and decisions; return them with sums of weights and of squared weights.
+
+        The result is kept, as every rate asks for it.
+        """
+        if not self._kinds:
+            self._kinds.append(self._found_kinds())
+        return self._kinds[0]
+
+    def _found_kinds(self) -> tuple[Decisions, FloatArray, FloatArray]:
+        codes = self.groups.codes
+        parts = (np.packbits(self.predictions, axis=0).T, self.labels[:, None], codes[:, None].view(np.uint8))
+        rows, place, copies = _unique_rows(np.hstack(parts))
+        kept = replace(self._taken(rows), weights=None)
+        if self.weights is None:
+            return kept, copies.astype(np.float64), copies.astype(np.float64)
+        sums, squares = (np.bincount(place, one).astype(np.float64) for one in (self.weights, self.weights**2))
+        return kept, sums, squares
+
+    def _taken(self, rows: IntArray) -> Self:
+        return replace(
+            self,
+            predictions=self.predictions[:, rows],
+            labels=self.labels[rows],
+            groups=self.groups.take(rows),
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Counts of rows and of selected rows, by group and label.
+
+    The last axis is the label (0, 1), the one before it the group, the one before that the model. Where many
+    weightings are counted at once, they are the first axis.
+
+    Attributes
+    ----------
+    total
+        Rows, shape (..., 1, groups, 2): equal for all models.
+    selected
+        Rows that the model gives the favourable outcome, shape (..., models, groups, 2).
+    squares
+        Sums of squared weights in the same shapes; None where rows have no weights.
+    heads
+        The number of rows, in the shape of `total`, where rows have weights.
+    drawn
+        The share of their table that the rows are, as in :class:`Decisions`.
+    """
+
+    total: FloatArray
+    selected: FloatArray
+    squares: Self | None = None
+    heads: FloatArray | None = None
+    drawn: float = 1.0
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def of_groups(self, kept: BoolArray) -> Self:
+        """Keep some of the groups."""
+        squares = self.squares.of_groups(kept) if self.squares else None
+        heads = None if self.heads is None else self.heads[..., kept, :]
+        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares, heads, self.drawn)
+
+    def overall(self) -> Self:
+        """Sum over the groups, whose axis goes away."""
+        squares = self.squares.overall() if self.squares else None
+        heads = None if self.heads is None else self.heads.sum(-2)
+        return type(self)(self.total.sum(-2), self.selected.sum(-2), squares, heads, self.drawn)
+
+    @property
+    def rows(self) -> FloatArray:
+        """The number of rows, whatever their weights."""
+        return self.total if self.heads is None else self.heads
+
+    def of_label(self, label: int) -> Self:
+        """Keep the rows of one label."""
+        kept = np.arange(2) == label
+        return type(self)(self.total * kept, self.selected * kept)
+
+
+def confusion(decisions: Decisions, weights: FloatArray | None = None) -> Confusion:
+    """Count rows and selected rows by group and label, for all models at once.
+
+    `weights`, of shape (rows,) or (weightings, rows), replace the rows' own weights. Without them, rows that have
+    weights are counted together with the squares of those.
+    """
+    if weights is not None:
+        return _summed(decisions, weights)
+    if decisions.weights is None:
+        kinds, copies, _ = decisions.distinct()
+        return _summed(kinds, copies)
+    heads = cell_sums(np.ones((1, len(decisions.labels)), np.uint8), decisions, np.ones(len(decisions.labels)))
+    squares = _summed(decisions, decisions.weights**2)
+    return replace(_summed(decisions, decisions.weights), squares=squares, heads=heads)
+
+
+def _summed(decisions: Decisions, weights: FloatArray) -> Confusion:
+    everyone = np.ones((1, len(decisions.labels)), dtype=np.uint8)
+    total, selected = (cell_sums(values, decisions, weights) for values in (everyone, decisions.predictions))
+    return Confusion(total, selected, drawn=decisions.drawn)
+
+
+def checked_weights(weights: ArrayLike, rows: int) -> FloatArray:
+    """Refuse weights that are not one number of at least 0 for each row."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (rows,) or not np.all(array >= 0):
+        raise DataError(f"weights must be one number >= 0 for each of the {rows} rows, got {array.shape}")
+    return array
+
+
+def cell_sums(values: NDArray[np.generic], decisions: Decisions, weights: FloatArray) -> FloatArray:
+    """Sum weighted values by group and label, one matrix product for each cell.
+
+    `values` has shape (models, rows). Weights of shape (rows,) give the shape (models, groups, 2), many weightings of
+    shape (weightings, rows) put a first axis before it.
+    """
+    groups, labels = decisions.groups, decisions.labels
+    sums = np.zeros((*weights.shape[:-1], len(values), len(groups.names), 2))
+    cells = 2 * groups.codes + labels
+    order = np.argsort(cells, kind="stable")  # once for all cells, of which a column of codes has thousands
+    for rows in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
+        group, label = groups.codes[rows[0]], labels[rows[0]]
+        for models in blocks(len(values), len(rows)):
+            cell = values[models][:, rows].astype(np.float64)
+            sums[..., models, group, label] = weights[..., rows] @ cell.T
+    return sums
+
+
+def blocks(length: int, width: int) -> Iterator[slice]:
+    """Yield slices that cover `length` rows of the given width in order, each small enough for a temporary array."""
+    step = max(1, _CELLS_AT_ONCE // max(width, 1))
+    return (slice(start, start + step) for start in range(0, length, step))
+
+
+def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Find the distinct rows of a table of bytes, sorted: the first of each, the place of every row, and the counts.
+
+    Many rows are told apart by hashing eight bytes at a time, and only one of each kind is sorted.
+    """
+    whole = np.dtype((np.void, keys.shape[1]))
+    if len(keys) <= _SORTED_AT_ONCE:
+        kinds = np.ascontiguousarray(keys).view(whole).ravel()
+        _, rows, places, copies = np.unique(kinds, return_index=True, return_inverse=True, return_counts=True)
+        return rows, places, copies
+    import pandas as pd
+
+    words = np.zeros((len(keys), -(-keys.shape[1] // 8) * 8), np.uint8)
+    words[:, : keys.shape[1]] = keys
+    codes, size = np.zeros(len(keys), np.int64), 1
+    for word in words.view(np.int64).T:
+        own, values = pd.factorize(word)
+        codes, found = pd.factorize(codes * len(values) + own)
+        size = len(found)
+    first = np.empty(size, np.intp)
+    first[codes[::-1]] = np.arange(len(keys))[::-1]  # of several that are written to one place the last stays
+    some = np.ascontiguousarray(keys[first])
+    order = np.argsort(some.view(whole).ravel())
+    place = np.empty(size, np.intp)
+    place[order] = np.arange(size)
+    return first[order], place[codes], np.bincount(codes, minlength=size)[order]
+
+
+def _bits(values: ArrayLike, what: str) -> BitArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or not np.all((array == 0) | (array == 1)):
+        raise DataError(f"{what} must be 0 or 1 (1 = favourable), got other values ({array.dtype})")
+    # a view, as the caller's own array must stay as it is when this one becomes read-only
+    return array.astype(np.uint8, copy=False).view()

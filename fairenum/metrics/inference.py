@@ -1,0 +1,240 @@
+"""Confidence intervals and tests of the rates and gaps of each model, the rows being a sample.
+
+A gap is the largest of many differences, so it is never negative, and looks large in small groups even where
+all groups are treated alike. Its interval therefore comes from the *signed* differences: it starts at 0 if
+none of them is shown to differ from 0. (A bootstrap of the gap itself never reaches 0 and is no test.)
+
+The gap of one pair of groups is the size of one signed difference. :func:`folded_limits` bounds such a size as Feldman
+and Cousins (1998) do: a true size is kept if the sample is among those that support it best in comparison with the
+size that fits the sample most.
+
+A row is one person. Rows with weights tell as much as a smaller number of rows that count alike
+(:func:`~fairenum.metrics.intervals.effective`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from fairenum.document.terms import Gap
+from fairenum.metrics.counts import BoolArray, Confusion, FloatArray
+from fairenum.metrics.intervals import (
+    FEW_TRIALS,
+    Interval,
+    difference,
+    effective,
+    normal_critical,
+    pairwise,
+    rate_limits,
+    tukey_critical,
+)
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
+
+STEP = 0.02  # between the sizes of the table
+LEAST_CONFIDENCE = 0.8  # far below it, at P(t < 1) = 0.68, the samples that speak best for a small size leave 0 out
+BEYOND = 3.0  # so far above z, the limits are t - z and t + z
+HALVINGS = 40  # of what is left of the error on one side
+
+
+class _Table(NamedTuple):
+    """Squared true sizes, with the squares of the smallest and the largest sample that each is compatible with."""
+
+    sizes: FloatArray
+    least: FloatArray
+    largest: FloatArray
+
+
+def folded_limits(sample: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
+    """Bound the true size of a quantity, given the size of its sample, both in standard errors.
+
+    The limits hold with the confidence whatever the truth is; below a confidence of 0.8 they are t - z and t + z. Lower
+    limits are 0 where the sample is no farther from 0 than :func:`normal_critical`.
+    """
+    critical, square = normal_critical(confidence), sample**2
+    if confidence < LEAST_CONFIDENCE:
+        return np.maximum(sample - critical, 0.0), sample + critical
+    table = _table(confidence)
+    lower = np.sqrt(np.interp(square, table.largest, table.sizes))
+    # the last of the sizes that a sample of 0 holds is its limit
+    start = int(np.searchsorted(table.least, 0.0, side="right")) - 1
+    upper = np.sqrt(np.interp(square, table.least[start:], table.sizes[start:]))
+    return (
+        np.where(square < table.largest[-1], lower, sample - critical),
+        np.where(square < table.least[-1], upper, sample + critical),
+    )
+
+
+@lru_cache(maxsize=8)
+def _table(confidence: float) -> _Table:
+    sizes = np.arange(0.0, normal_critical(confidence) + BEYOND, STEP) ** 2
+    # what the samples below the region leave of the error, those above it may have
+    low, high = np.zeros(len(sizes)), np.full(len(sizes), 1 - confidence)
+    for _ in range(HALVINGS):
+        below = (low + high) / 2
+        least, largest = _region(below, confidence, sizes)
+        is_enough = _support(least, sizes) >= _support(largest, sizes)
+        low, high = np.where(is_enough, low, below), np.where(is_enough, below, high)
+    is_open = low == 0.0  # samples of 0 speak better for it than the last of the others
+    least, largest = _region(np.where(is_open, 0.0, high), confidence, sizes)
+    return _Table(sizes, least, largest)
+
+
+def _region(below: FloatArray, confidence: float, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the squares between which samples lie with this confidence, given the probability of lying below."""
+    least, largest = (stats.ncx2.ppf(chance, 1, sizes) for chance in (below, below + confidence))
+    return np.asarray(least), np.asarray(largest)
+
+
+def _support(samples: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return log f(t; d) - max log f(t; .), given squares of samples t and of sizes d."""
+    return _log_density(np.sqrt(samples * sizes), sizes) - _best(samples)
+
+
+def _log_density(product: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return the logarithm of f(t; d) / f(t; 0) = cosh(t d) exp(-d^2 / 2), given t d and d^2."""
+    return np.asarray(np.logaddexp(product, -product) - np.log(2) - sizes / 2)
+
+
+def _best(samples: FloatArray) -> FloatArray:
+    """Return the largest log f(t; d) / f(t; 0) over d, given squares of t.
+
+    It is at d = t tanh(t d), so that t d = u for t^2 = u / tanh(u) and d^2 = u tanh(u); up to t = 1 it is at d = 0.
+    """
+    product = np.arange(STEP, 2 * float(samples.max()) + 1, STEP)
+    slope = np.tanh(product)
+    return np.interp(samples, product / slope, _log_density(product, product * slope), left=0.0)
+
+
+FEWEST_EXPECTED = 5  # the textbook limit below which the normal approximation of a 2 x 2 table is not trusted
+
+
+def rate_intervals(counts: Confusion, rate: Rate = "selection_rate", confidence: float = 0.95) -> Interval:
+    """Bound a rate in each group, shape (models, groups); each interval has the confidence by itself.
+
+    `counts` are ``scores.counts``, or ``scores.counts.overall()`` for all rows together.
+    """
+    return rate_limits(*effective(FRACTIONS[rate], counts), normal_critical(confidence))
+
+
+def signed_differences(
+    scores: Scores, rate: Rate = "selection_rate", reference: str | None = None, confidence: float = 0.95
+) -> Interval:
+    """Bound the rate of each group minus that of the reference group, shape (models, groups).
+
+    Each interval has the confidence by itself. The reference is the largest group if none is named; its difference is
+    0.
+    """
+    position = scores.groups.reference(reference)
+    rates = rate_intervals(scores.counts, rate, confidence)
+    others = np.arange(len(scores.groups.names)) != position
+    return difference(rates, rates[:, [position]]).where(others)
+
+
+def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: float | None = None) -> Interval:
+    """Bound the gap of each model, shape (models,); each interval has the confidence by itself.
+
+    If every signed difference is at least l, the gap is at least max(0, max l), so the lower limits have to hold for
+    all pairs together. The gap is at most the upper limit of the pair that is truly the widest, so for the largest of
+    all upper limits each needs to hold only by itself: whichever pair is the widest, its own limit holds. Where one
+    pair is much the widest, the limits fail as often as its own two do, and these share the error; where all groups are
+    alike, only the lower one can fail. For one pair in one rate, and 30 trials or more, :func:`folded_limits` allows
+    for that.
+
+    Groups that are set aside have no part in it. `critical` is the number of standard errors of every limit, where
+    limits are to hold for all models together.
+    """
+    present = (scores.by_group.count > 0) & scores.groups.compared
+    counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
+    # two rates share the error probability between them
+    together = critical or tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
+    # what the lower limit of the widest pair leaves of the error
+    alone = critical or float(stats.norm.isf(1 - confidence - stats.norm.sf(together)))
+    fractions = [effective(FRACTIONS[rate], counts) for rate in rates]
+    least, most = (
+        [pairwise(rate_limits(*fraction, value), present[present]) for fraction in fractions]
+        for value in (together, alone)
+    )
+    lower = np.max([pair.lower for pair in least], axis=(0, 2, 3))
+    upper = np.max([pair.upper for pair in most], axis=(0, 2, 3))
+    found = Interval(getattr(scores.gaps, gap), lower, upper)
+    if critical is None and len(rates) == 1 and present.sum() == 2:
+        few = np.min(fractions[0][1], axis=-1) < FEW_TRIALS
+        return _chosen(few, found, _folded(least[0][:, 0, 1], confidence))
+    return found
+
+
+def _chosen(condition: BoolArray, left: Interval, right: Interval) -> Interval:
+    parts = ((left.estimate, right.estimate), (left.lower, right.lower), (left.upper, right.upper))
+    return Interval(*(np.where(condition, *pair) for pair in parts))
+
+
+def _folded(signed: Interval, confidence: float) -> Interval:
+    """Bound the size of a signed difference, given its limits of this confidence.
+
+    The distances from estimate to limit, towards 0 and away from it, give the standard error of either side.
+    """
+    size, is_positive, critical = np.abs(signed.estimate), signed.estimate >= 0.0, normal_critical(confidence)
+    below, above = (signed.estimate - signed.lower) / critical, (signed.upper - signed.estimate) / critical
+    towards, away = np.where(is_positive, below, above), np.where(is_positive, above, below)
+    sample = size / towards
+    lower, upper = folded_limits(sample, confidence)
+    reach = upper - sample
+    return Interval(size, lower * towards, np.maximum(size + reach * away, reach * towards - size))
+
+
+def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: str | None = None) -> FloatArray:
+    """Test whether each group has the rate of the reference group, shape (models, groups); each test stands by itself.
+
+    Fisher's exact test where fewer than five rows are expected in a cell, else the score test z^2 = (p - q)^2 / (r (1 -
+    r) (1 / n + 1 / m)) with the pooled rate r. The p-value is NaN for the reference group, the largest if none is
+    named, and where a rate is undefined.
+    """
+    position = scores.groups.reference(reference)
+    outcomes, trials = np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts))
+    split = np.stack([outcomes, trials - outcomes], axis=-1)
+    tables = np.stack(np.broadcast_arrays(split, split[:, [position]]), axis=-2)
+    p_values = _table_p_values(tables)
+    p_values[:, position] = np.nan
+    return p_values
+
+
+def detectable_differences(
+    scores: Scores,
+    rate: Rate = "selection_rate",
+    reference: str | None = None,
+    power: float = 0.8,
+    confidence: float = 0.95,
+) -> FloatArray:
+    """Find the smallest true difference to the reference group that such samples would show with the given power.
+
+    (z_confidence + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where r is the first model's rate over all rows. The
+    result has shape (groups,) and is at most 1, which says that nothing can be shown; NaN for the reference group, the
+    largest if none is named.
+    """
+    position = scores.groups.reference(reference)
+    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts)))
+    # two imaginary rows of each kind, as a rate of 0 would promise that everything can be seen
+    pooled = (outcomes.sum() + 2) / (trials.sum() + 4)
+    with np.errstate(divide="ignore"):
+        spread = np.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / trials[position]))
+    smallest = np.minimum((normal_critical(confidence) + stats.norm.ppf(power)) * spread, 1)
+    smallest[position] = np.nan
+    return np.asarray(smallest)
+
+
+def _table_p_values(tables: FloatArray) -> FloatArray:
+    rows, columns = tables.sum(-1), tables.sum(-2)
+    total = rows.sum(-1)
+    product = tables[..., 0, 0] * tables[..., 1, 1] - tables[..., 0, 1] * tables[..., 1, 0]
+    # a table with an empty column shows no difference: 0 / 0 counts as 0
+    statistic = np.nan_to_num(share(total * product**2, rows.prod(-1) * columns.prod(-1)))
+    p_values = np.asarray(stats.chi2.sf(statistic, 1))
+    small = rows.min(-1) * columns.min(-1) < FEWEST_EXPECTED * total
+    distinct, position = np.unique(tables[small], axis=0, return_inverse=True)
+    exact = np.array([stats.fisher_exact(table).pvalue for table in np.rint(distinct).astype(int)])
+    p_values[small] = exact[position.ravel()]
+    return np.where(rows.min(-1) > 0, p_values, np.nan)

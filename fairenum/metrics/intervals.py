@@ -1,0 +1,342 @@
+"""Confidence intervals of rates, of their differences and changes, and of means and shares over many draws.
+
+A rate has Wilson's limits, or the exact ones of Clopper and Pearson for few trials; those of a difference are made from
+the limits of both sides. Over draws, a mean has Student's interval and a share that of Clopper and Pearson; a value
+that is undefined in a draw is NaN and does not count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import EllipsisType
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import special, stats
+
+from fairenum.document.value import Estimate, Quantiles
+from fairenum.metrics.counts import BoolArray, Confusion, FloatArray, freeze
+from fairenum.metrics.rates import Fraction, share
+
+
+def plain(number: float) -> float | None:
+    """Return a number as documents hold it: None if it is undefined or infinite, and 0 for -0."""
+    return float(number) + 0.0 if math.isfinite(number) else None
+
+
+def estimate(value: float, low: float = math.nan, high: float = math.nan) -> Estimate:
+    """Return an estimate with its limits as documents hold it."""
+    return Estimate(plain(value), plain(low), plain(high))
+
+
+def estimates(interval: Interval) -> list[Estimate]:
+    """Return the estimates of an interval with their limits, one for each place."""
+    return list(map(estimate, interval.estimate, interval.lower, interval.upper))
+
+
+TINY = 1e-300
+FEW_TRIALS = 30  # with fewer, a rate has the exact limits
+
+
+Index = int | slice | EllipsisType | list[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Estimates with lower and upper limits; an undefined estimate is NaN, limited by the possible range alone."""
+
+    estimate: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __getitem__(self, index: Index | tuple[Index, ...]) -> Self:
+        return type(self)(self.estimate[index], self.lower[index], self.upper[index])
+
+    def where(self, condition: BoolArray, value: float = 0.0) -> Self:
+        """Replace estimate and limits by a certain value where the condition does not hold."""
+        parts = (self.estimate, self.lower, self.upper)
+        return type(self)(*(np.where(condition, part, value) for part in parts))
+
+    @property
+    def centred(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Estimate, lower and upper limit, with the middle of the limits in the place of an undefined estimate."""
+        middle = (self.lower + self.upper) / 2
+        return np.where(np.isnan(self.estimate), middle, self.estimate), self.lower, self.upper
+
+
+@lru_cache(maxsize=256)
+def normal_critical(confidence: float) -> float:
+    """Return the normal critical value of a single two-sided interval."""
+    return float(stats.norm.ppf((1 + confidence) / 2))
+
+
+@lru_cache(maxsize=256)
+def tukey_critical(confidence: float, groups: int) -> float:
+    """Return the critical value at which all differences between several groups hold together.
+
+    It is that of the studentised range, on the safe side for groups of unequal precision (Tukey-Kramer, proved by
+    Hayter in 1984), and equals :func:`normal_critical` for two groups. Results are kept, as each takes long.
+    """
+    return float(stats.studentized_range.ppf(confidence, max(groups, 2), np.inf) / np.sqrt(2))
+
+
+def wilson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
+    """Bound a rate by Wilson's limits, which solve (p - x / n)^2 = z^2 p (1 - p) / n; from 0 to 1 without trials."""
+    slack = critical**2
+    variance = np.nan_to_num(share(outcomes * (trials - outcomes), trials))
+    centre = (outcomes + slack / 2) / (trials + slack)
+    radius = critical * np.sqrt(variance + slack / 4) / (trials + slack)
+    return Interval(share(outcomes, trials), np.maximum(centre - radius, 0), np.minimum(centre + radius, 1))
+
+
+def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
+    """Bound a rate by the exact limits of Clopper and Pearson, which are on the safe side; from 0 to 1 without trials.
+
+    Outcomes and trials need not be whole numbers. Each limit may fail as often as a normal number exceeds `critical`.
+    """
+    tail, rest = stats.norm.sf(critical), trials - outcomes
+    # where there is nothing on one side, its limit is certain; any number above 0 keeps the other side defined
+    lower = special.betaincinv(np.maximum(outcomes, TINY), rest + 1, tail)
+    upper = special.betainccinv(outcomes + 1, np.maximum(rest, TINY), tail)
+    return Interval(share(outcomes, trials), np.where(outcomes > 0, lower, 0.0), np.where(rest > 0, upper, 1.0))
+
+
+def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
+    """Bound a rate: by exact limits below 30 trials, by Wilson's from there on.
+
+    Wilson's cover as often as they say on average, but too seldom for one to five trials, and a gap among small groups
+    is the largest of many such rates. Rows with weights are given as their effective number (:func:`effective`).
+    """
+    limits, few = wilson(outcomes, trials, critical), np.broadcast_to(trials < FEW_TRIALS, np.shape(outcomes))
+    if not few.any():
+        return limits
+    exact = clopper_pearson(outcomes[few], np.broadcast_to(trials, np.shape(outcomes))[few], critical)
+    lower, upper = limits.lower.copy(), limits.upper.copy()
+    lower[few], upper[few] = exact.lower, exact.upper
+    return Interval(limits.estimate, lower, upper)
+
+
+def difference(left: Interval, right: Interval) -> Interval:
+    """Subtract two independent quantities, and bound the result from the limits of both.
+
+    The distance from estimate to limit is sqrt((p - l)^2 + (u' - p')^2) downwards and likewise upwards. The quantities
+    come from different rows.
+    """
+    (p, low, high), (q, other_low, other_high) = left.centred, right.centred
+    return Interval(
+        left.estimate - right.estimate,
+        p - q - np.hypot(p - low, other_high - q),
+        p - q + np.hypot(high - p, q - other_low),
+    )
+
+
+def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
+    """Average independent quantities over the last axis, and bound the result from their limits.
+
+    The distance from estimate to limit is sqrt(sum of (w (p - l))^2) downwards and likewise upwards (Zou and Donner,
+    2008). A part of weight 0 need not be defined; a single part stays as it is.
+    """
+    if parts.estimate.shape[-1] == 1:
+        return parts[..., 0]
+    used, (p, low, high) = weights > 0.0, parts.centred
+    middle = (weights * p).sum(-1)
+    return Interval(
+        np.where(used, weights * parts.estimate, 0.0).sum(-1),
+        middle - np.sqrt(((weights * (p - low)) ** 2).sum(-1)),
+        middle + np.sqrt(((weights * (high - p)) ** 2).sum(-1)),
+    )
+
+
+def pairwise(groups: Interval, present: BoolArray) -> Interval:
+    """Subtract every group from every other: two axes of groups in the place of the last one.
+
+    Groups that are not present, and each group against itself, differ by exactly 0.
+    """
+    pairs = difference(groups[..., :, None], groups[..., None, :])
+    comparable = present[:, None] & present & ~np.eye(len(present), dtype=np.bool_)
+    return pairs.where(comparable)
+
+
+ROUNDING = 1e-12  # shares of a sum of squares that are none
+DIGITS = 9  # of a number of rows
+IMAGINARY = 4.0  # rows added to those of a label, as few of them promise too much
+
+
+def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> Fraction:
+    """Return outcomes and trials as the effective number of rows: as many equally weighted random rows as tell as much.
+
+    With p = sum w x / sum w over the trials, they are p (1 - p) / V, where V = sum w^2 (x - p)^2 / (sum w)^2 is the
+    linearised variance (it includes the design effect, also where weights go with outcomes), but no more than Kish's
+    (sum w)^2 / sum w^2, as a handful of outcomes cannot promise more than their weights do.
+
+    Let u = w (x - p) for a trial and 0 for another row, U_l the sum of u over the n_l rows of label l, and f the share
+    of the table that was drawn with labels in proportion. Within a label u varies by chance; how often the label occurs
+    varies with the table, which has 1 / f times as many rows. So sum u^2 in V becomes sum u^2 - (1 - f) sum_l U_l^2 /
+    n_l. A rate among the rows of one label alone gains nothing, as its U_l is 0.
+
+    Rows without weights that were not drawn in proportion are returned as they are counted.
+    """
+    outcomes, trials = fraction(counts)
+    if counts.squares is None and counts.drawn == 1.0:
+        return outcomes, trials
+    squared, squares = fraction(counts.squares or counts)
+    rate = np.clip(np.nan_to_num(share(outcomes, trials)), 0, 1)
+    spread = squared * (1 - rate) ** 2 + (squares - squared) * rate**2
+    rows = trials
+    if counts.squares is not None:
+        is_mixed = np.minimum(squared, squares - squared) > ROUNDING * squares  # rows of both outcomes
+        with np.errstate(divide="ignore", invalid="ignore"):
+            linear, kish = rate * (1 - rate) * trials**2 / spread, trials**2 / squares
+        rows = np.nan_to_num(np.where(is_mixed, np.fmin(linear, kish), kish))
+    # thirty rows that count alike are not fewer, whichever way a division rounds
+    rows = np.asarray(np.round(rows, DIGITS))
+    if counts.drawn < 1.0:
+        between = (1 - counts.drawn) * _between(fraction, counts, rate)
+        gained = np.divide(spread, spread - between, out=np.ones_like(spread), where=spread > between)
+        # few trials have exact limits, which know of whole rows
+        rows = np.asarray(np.round(np.where(rows < FEW_TRIALS, rows, gained * rows), DIGITS))
+    return rate * rows, rows
+
+
+def _between(fraction: Callable[[Confusion], Fraction], counts: Confusion, rate: FloatArray) -> FloatArray:
+    """Return the part of the sum of squares between the labels, shrunk towards 0 where a label has few rows."""
+    parts = []
+    for label in (0, 1):
+        outcomes, trials = fraction(counts.of_label(label))
+        rows = counts.rows[..., label]
+        parts.append((outcomes - rate * trials) ** 2 * rows / (rows + IMAGINARY) ** 2)
+    return np.asarray(sum(parts))
+
+
+class Overlap(NamedTuple):
+    """Counts of the rows that two models share in one group.
+
+    Attributes
+    ----------
+    outcomes
+        Rows that are outcomes of both.
+    trials
+        Rows that are trials of both.
+    model_outcomes, first_outcomes
+        Outcomes of the model that are trials of model 1, and outcomes of model 1 that are trials of the model.
+    """
+
+    outcomes: FloatArray
+    trials: FloatArray
+    model_outcomes: FloatArray
+    first_outcomes: FloatArray
+
+
+class Pair(NamedTuple):
+    """A model paired with model 1: outcomes and trials of both, and their overlap."""
+
+    model: Fraction
+    first: Fraction
+    overlap: Overlap
+
+
+def paired_change(model: Fraction, first: Fraction, overlap: Overlap, critical: float) -> Interval:
+    """Bound the change of a rate from one model to another in the same group.
+
+    Each rate is x / n over its own trials; as the models share rows, they share most of the error. Add h = z^2 / 4
+    imaginary rows that are an outcome of the one model only, and h of the other only: p = (x + h) / (n + 2 h),
+    m = n + 2 h. The linearised change p - p' has the variance p (1 - p) / m + p' (1 - p') / m' - 2 c, where
+    c = sum of (x_i - p n_i) (x'_i - p' n'_i) / (m m'). For equal trials and z = 2 this is Bonett and Price's interval.
+    """
+    added = critical**2 / 4
+    trials, other_trials = model[1] + 2 * added, first[1] + 2 * added
+    rate, other = (model[0] + added) / trials, (first[0] + added) / other_trials
+    covariance = (
+        overlap.outcomes
+        - other * (overlap.model_outcomes + added)
+        - rate * (overlap.first_outcomes + added)
+        + rate * other * (overlap.trials + 2 * added)
+    ) / (trials * other_trials)
+    variance = rate * (1 - rate) / trials + other * (1 - other) / other_trials - 2 * covariance
+    change, radius = rate - other, critical * np.sqrt(np.maximum(variance, 0))
+    lower, upper = np.maximum(change - radius, -1), np.minimum(change + radius, 1)
+    return Interval(share(*model) - share(*first), lower, upper)
+
+
+def weighted_change(sums: Pair, squares: Pair, critical: float) -> Interval:
+    """Bound the change of a rate from one model to another where rows have weights.
+
+    As in :func:`paired_change`, with sums of weights in means and sums of squared weights in variances. Weights are
+    scaled by sum w / sum w^2 over the trials, which makes both sums Kish's number of rows, so that an imaginary row
+    counts as one of these. Equal weights give the interval of :func:`paired_change`.
+    """
+    added = critical**2 / 4
+    (rate, trials, scale), (other, other_trials, other_scale) = (
+        _scaled(*fractions, added) for fractions in ((sums.model, squares.model), (sums.first, squares.first))
+    )
+    both = scale * other_scale
+    covariance = (
+        both * squares.overlap.outcomes
+        - other * (both * squares.overlap.model_outcomes + added)
+        - rate * (both * squares.overlap.first_outcomes + added)
+        + rate * other * (both * squares.overlap.trials + 2 * added)
+    ) / (trials * other_trials)
+    variance = (
+        _scatter(squares.model, rate, scale, added) / trials**2
+        + _scatter(squares.first, other, other_scale, added) / other_trials**2
+        - 2 * covariance
+    )
+    change, radius = rate - other, critical * np.sqrt(np.maximum(variance, 0))
+    lower, upper = np.maximum(change - radius, -1), np.minimum(change + radius, 1)
+    return Interval(share(*sums.model) - share(*sums.first), lower, upper)
+
+
+def _scaled(sums: Fraction, squares: Fraction, added: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return rate and trials including the imaginary rows, and the factor that scales the weights."""
+    scale = np.nan_to_num(share(sums[1], squares[1]))
+    trials = scale * sums[1] + 2 * added
+    return (scale * sums[0] + added) / trials, trials, scale
+
+
+def _scatter(squares: Fraction, rate: FloatArray, scale: FloatArray, added: float) -> FloatArray:
+    """Sum the squares of w (x - p), including those of the imaginary rows."""
+    outcomes, trials = scale**2 * squares[0], scale**2 * squares[1]
+    return np.asarray((outcomes + added) * (1 - rate) ** 2 + (trials - outcomes + added) * rate**2)
+
+
+QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
+
+
+def mean(values: FloatArray, level: float, least: float = 0.0, most: float = 1.0) -> Estimate:
+    """Return the mean of the defined values with Student's limits, cut to the possible range; none for one value."""
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0:
+        return Estimate()
+    centre = float(defined.mean())
+    if len(defined) == 1:
+        return Estimate(centre)
+    radius = float(stats.t.ppf((1.0 + level) / 2.0, len(defined) - 1) * defined.std(ddof=1) / np.sqrt(len(defined)))
+    return Estimate(centre, max(centre - radius, least), min(centre + radius, most))
+
+
+def mean_change(values: FloatArray, level: float) -> Estimate:
+    """Return the mean of changes of a quantity between 0 and 1, with Student's limits."""
+    return mean(values, level, least=-1.0)
+
+
+def share_of_draws(marks: BoolArray | Sequence[bool], level: float) -> Estimate:
+    """Return the share of marked draws, with the limits of Clopper and Pearson."""
+    trials, successes = len(marks), int(np.count_nonzero(marks))
+    if trials == 0:
+        return Estimate()
+    limits = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
+    return Estimate(successes / trials, float(limits.low), float(limits.high))
+
+
+def quantiles(values: FloatArray) -> Quantiles | None:
+    """Return five quantiles of the defined values; None if there are none."""
+    defined = values[~np.isnan(values)]
+    if len(defined) == 0:
+        return None
+    return Quantiles(**{name: float(np.quantile(defined, q)) for name, q in QUANTILES.items()})

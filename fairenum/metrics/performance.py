@@ -1,0 +1,287 @@
+"""Performance of models by the chosen measure, and its change against model 1.
+
+Measures of decisions average right decisions over all rows or over the rows of each label; the AUC is about the order
+of decision values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from fairenum.document.terms import PerformanceMeasure
+from fairenum.metrics.changes import max_t_critical
+from fairenum.metrics.comparison import accuracy_changes
+from fairenum.metrics.counts import (
+    BitArray,
+    BoolArray,
+    Confusion,
+    Decisions,
+    FloatArray,
+    IntArray,
+    blocks,
+    confusion,
+    freeze,
+)
+from fairenum.metrics.inference import rate_intervals
+from fairenum.metrics.intervals import (
+    Interval,
+    Overlap,
+    effective,
+    normal_critical,
+    paired_change,
+    rate_limits,
+    weighted_mean,
+    wilson,
+)
+from fairenum.metrics.pareto import tied_ranks
+from fairenum.metrics.rates import decided_performance, label_weights, rightness
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The AUC of each model and what each row adds to its deviation.
+
+    Attributes
+    ----------
+    auc
+        Shape (models,); NaN where one label is missing.
+    parts
+        Shape (models, rows). For a favourable row: the share of unfavourable rows below it, minus the AUC, over the
+        number of favourable rows; for an unfavourable row likewise.
+    fewest
+        Rows of the rarer label; Kish's effective number where rows have weights.
+    """
+
+    auc: FloatArray
+    parts: FloatArray
+    fewest: float
+
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    @property
+    def variance(self) -> FloatArray:
+        """The variance of each AUC."""
+        return np.asarray((self.parts**2).sum(1))
+
+
+def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> Ranked:
+    """Compute the AUC of each model and the share of each row in its deviation, from values of (models, rows)."""
+    is_positive = labels == 1
+    positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
+    if not positives or not negatives:
+        return Ranked(np.full(len(values), np.nan), np.zeros(values.shape), 0)
+    ranks = np.array([tied_ranks(row) for row in values])
+    if weights is not None:
+        return _weighted(ranks, is_positive, weights)
+    above = np.array([_shares_of_others(row, is_positive) for row in ranks])
+    above[:, ~is_positive] = 1.0 - above[:, ~is_positive]
+    auc = above[:, is_positive].mean(1)
+    # the variance among n rows is taken over n - 1
+    divisor = np.where(is_positive, *(np.sqrt(n * max(n - 1, 1)) for n in (positives, negatives)))
+    return Ranked(auc, (above - auc[:, None]) / divisor, min(positives, negatives))
+
+
+def _shares_of_others(ranks: IntArray, is_positive: BoolArray) -> FloatArray:
+    """Return for each row the share of rows with the other label that lie below it; ties count half."""
+    shares = np.empty(len(ranks))
+    for own in (is_positive, ~is_positive):
+        others = np.bincount(ranks[~own], minlength=ranks.max() + 1)
+        below = np.cumsum(others) - 0.5 * others
+        shares[own] = below[ranks[own]] / others.sum()
+    return shares
+
+
+def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> Ranked:
+    """Compute AUC and deviations where rows have weights: shares of the other label are shares of its weight."""
+    above = np.empty(ranks.shape)
+    totals, sizes, kish = {}, {}, {}
+    for label in (True, False):
+        own, others = is_positive == label, is_positive != label
+        for model, row in enumerate(ranks):
+            below = _share_below(row[own], row[others], weights[others])
+            above[model, own] = below if label else 1.0 - below
+        totals[label], sizes[label] = float(weights[own].sum()), int(own.sum())
+        kish[label] = totals[label] ** 2 / float((weights[own] ** 2).sum())
+    auc = (above[:, is_positive] @ weights[is_positive]) / totals[True]
+    scale = {label: np.sqrt(n / max(n - 1, 1)) / totals[label] for label, n in sizes.items()}
+    factor = weights * np.where(is_positive, scale[True], scale[False])
+    return Ranked(auc, (above - auc[:, None]) * factor, min(kish.values()))
+
+
+def _share_below(ranks: IntArray, others: IntArray, weights: FloatArray) -> FloatArray:
+    """Return for each rank the share of the other rows, by weight, that lie below it; ties count half."""
+    order = np.argsort(others)
+    ordered, sums = others[order], np.concatenate([[0.0], np.cumsum(weights[order])])
+    ends = (sums[np.searchsorted(ordered, ranks, side=side)] for side in ("left", "right"))
+    return np.asarray(sum(ends) / (2.0 * sums[-1]))
+
+
+def auc(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> FloatArray:
+    """Measure the AUC of each model."""
+    return ranked(values, labels, weights).auc
+
+
+def auc_intervals(
+    values: FloatArray, labels: BitArray, confidence: float = 0.95, weights: FloatArray | None = None
+) -> Interval:
+    """Bound the AUC of each model; each interval has the confidence by itself.
+
+    This is Wilson's interval of a rate with the same variance, x (1 - x) over the number of rows that would give it.
+    Where the rows show no variance, as when every pair is in order, that number is the rows of the rarer label: no AUC
+    has a larger variance (Birnbaum and Klose, 1957).
+    """
+    found = ranked(values, labels, weights)
+    spread = found.auc * (1.0 - found.auc)
+    varies = (found.variance > 0.0) & (spread > 0.0)
+    rows = np.divide(spread, found.variance, out=np.full(len(spread), float(found.fewest)), where=varies)
+    return wilson(np.nan_to_num(found.auc) * rows, rows, normal_critical(confidence))
+
+
+def auc_changes(
+    values: FloatArray,
+    labels: BitArray,
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    replications: int = 1000,
+    weights: FloatArray | None = None,
+) -> Interval:
+    """Bound the AUC of each model minus that of model 1, with one confidence for all models together.
+
+    `values` are decision values of shape (models, rows), model 1 first; the critical value comes from `replications`
+    drawn deviations. The change is exactly 0 for model 1 alone. A model that ranks every pair as model 1 does gets the
+    limits of a rate that has not changed in any row of the rarer label.
+    """
+    found = ranked(values, labels, weights)
+    parts = found.parts - found.parts[0]
+    drawn = [
+        rng.standard_normal((len(range(replications)[block]), len(labels))) @ parts.T
+        for block in blocks(replications, len(labels))
+    ]
+    spread, change, first = np.sqrt((parts**2).sum(1)), found.auc - found.auc[0], found.auc[0]
+    critical = max_t_critical([np.concatenate(drawn)], confidence)
+    # a handful of rows may all change alike, which tells nothing of how others would
+    alike = np.where(change == 0.0, _unchanged(found.fewest, critical), 1.0)
+    error = np.where(spread > 0.0, critical * spread, alike)
+    changes = Interval(change, np.maximum(change - error, -first), np.minimum(change + error, 1.0 - first))
+    return changes.where(np.arange(len(change)) > 0)
+
+
+def _unchanged(rows: float, critical: float) -> float:
+    """Return how far a rate may truly change that did not change in any of these rows (`intervals.paired_change`)."""
+    nothing = np.zeros(())
+    pair = (nothing, np.asarray(float(rows)))
+    return float(paired_change(pair, pair, Overlap(nothing, pair[1], nothing, nothing), critical).upper)
+
+
+MOST_STEPS = 100
+SMALL_STEP = 1e-10
+
+
+def calibrate(values: FloatArray, labels: NDArray[np.integer], others: FloatArray) -> FloatArray:
+    """Turn decision values into probabilities of the favourable outcome by Platt's sigmoid.
+
+    P(favourable | f) = 1 / (1 + exp(-a f - b)), where a and b maximise the likelihood of the labels. Platt's targets,
+    (n + 1) / (n + 2) for the n favourable rows and 1 / (m + 2) for the m others, keep them finite on separable rows.
+
+    The sigmoid is fitted on `values`, shape (models, rows), and 0/1 `labels`. These must not be the training rows, on
+    which an SVM's values are pushed to the margin. It is applied to `others`, shape (models, other rows), the shape
+    returned.
+    """
+    centre, spread = values.mean(1, keepdims=True), values.std(1, keepdims=True)
+    spread = np.where(spread > 0.0, spread, 1.0)
+    slope, offset = _fit((values - centre) / spread, _targets(labels))
+    return np.asarray(expit(slope * (others - centre) / spread + offset))
+
+
+def _targets(labels: NDArray[np.integer]) -> FloatArray:
+    favourable = int(labels.sum())
+    other = len(labels) - favourable
+    return np.where(labels == 1, (favourable + 1) / (favourable + 2), 1 / (other + 2))
+
+
+def _fit(values: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Minimise the log loss in slope and offset by Newton's method, with steps damped so that they cannot overshoot."""
+    slope, offset = (np.zeros((len(values), 1)) for _ in range(2))
+    for _ in range(MOST_STEPS):
+        chance = expit(slope * values + offset)
+        error, weight = chance - targets, np.maximum(chance * (1 - chance), 1e-12)
+        gradient = np.stack([(error * values).sum(1), error.sum(1)], axis=-1)
+        mixed = (weight * values).sum(1)
+        curvature = np.stack([(weight * values**2).sum(1), mixed, mixed, weight.sum(1)], axis=-1).reshape(-1, 2, 2)
+        curvature += 1e-9 * len(targets) * np.eye(2)  # values that are all alike have no slope
+        step = np.linalg.solve(curvature, gradient[..., None])[..., 0]
+        step /= 1 + np.abs(step).max(1, keepdims=True)
+        slope, offset = slope - step[:, :1], offset - step[:, 1:]
+        if np.abs(step).max() < SMALL_STEP:
+            break
+    return slope, offset
+
+
+def performance(
+    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, counts: Confusion | None = None
+) -> FloatArray:
+    """Measure the performance of all models, given decisions and decision values of shape (models, rows).
+
+    Counts of the decisions, where they exist, save counting again.
+    """
+    if measure.name == "auc":
+        return auc(values, decisions.labels, decisions.weights)
+    return decided_performance((counts or confusion(decisions)).overall(), measure)
+
+
+def performance_intervals(
+    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, confidence: float = 0.95
+) -> Interval:
+    """Bound the performance of each model; each interval has the confidence by itself."""
+    if measure.name == "auc":
+        return auc_intervals(values, decisions.labels, confidence, decisions.weights)
+    return decided_intervals(confusion(decisions).overall(), measure, confidence)
+
+
+def decided_intervals(counts: Confusion, measure: PerformanceMeasure, confidence: float = 0.95) -> Interval:
+    """Bound a measure of right decisions, given the counts over all rows."""
+    if measure.is_pooled:
+        return rate_intervals(counts, "accuracy", confidence)
+    parts = rate_limits(*effective(rightness, counts), normal_critical(confidence))
+    return weighted_mean(parts, label_weights(counts.total, measure))
+
+
+def performance_changes(
+    decisions: Decisions,
+    values: FloatArray,
+    measure: PerformanceMeasure,
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    replications: int = 1000,
+) -> Interval:
+    """Bound the performance of each model minus that of model 1, with one confidence for all models together.
+
+    `decisions` and `values` have model 1 first, `rng` draws the bootstrap weights, and the result has shape (models,).
+    """
+    if measure.name == "auc":
+        return auc_changes(
+            values,
+            decisions.labels,
+            rng,
+            confidence=confidence,
+            replications=replications,
+            weights=decisions.weights,
+        )
+    return accuracy_changes(decisions, rng, measure, confidence=confidence, replications=replications)
+
+
+def row_divisors(labels: BitArray, measure: PerformanceMeasure, weights: FloatArray | None = None) -> FloatArray:
+    """Return the number by which each right decision is divided so that their sum is the measure."""
+    counting = np.ones(len(labels)) if weights is None else weights
+    if measure.is_pooled:
+        return np.asarray(counting.sum() / counting)
+    counts = np.bincount(labels, weights, minlength=2).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((counts / label_weights(counts, measure))[labels] / counting)

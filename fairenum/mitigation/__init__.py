@@ -1,1 +1,0 @@
-"""What else a user would pick against a gap, and what a defender may do about flipped labels."""

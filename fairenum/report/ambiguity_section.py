@@ -1,0 +1,259 @@
+"""Ambiguity on a page: in words, by group, and as a curve over losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.flip_facts import (
+    AmbiguityFacts,
+    BoundedShare,
+    Discrepancy,
+    FlippedColumn,
+    GroupFlipped,
+    PriceEffort,
+)
+from fairenum.render.page import Block, Figure, Items, Section, Table
+from fairenum.render.svg import Curve, Rule
+from fairenum.render.svg_plot import Axis, Key, Layer, Plot
+from fairenum.render.text import UNDEFINED, counted, percent, share, shortened
+from fairenum.report.groups_section import foremost, hidden_groups
+from fairenum.report.words import GROUP_WIDTH, short
+from fairenum.runtime.hints import option
+
+TITLE = "Whose decision depends on the choice of model"
+CURVE_CAPTION = (
+    "The more a model may lose, the more people some model decides otherwise. Bands: intervals; dashed: the loss that "
+    "this audit calls near-optimal."
+)
+NOT_WRONG = (
+    "This does not say that a decision is wrong. It says that the training rows do not settle it: whoever picks one of "
+    "these models picks the outcome of these people, too."
+)
+IN_TABLES = "The run and its tables (--tables) list the loss at which each examined person's decision first changes."
+
+
+def loss(eps: float) -> str:
+    """Say what counts as near-optimal."""
+    return f"{100 * eps:.3g} %"
+
+
+def bounded(found: BoundedShare) -> str:
+    """Show a share, or its bounds, with its limits."""
+    if found.least is None or found.most is None or found.low is None or found.high is None:
+        return UNDEFINED
+    value = percent(found.least) if found.is_exact else f"{100 * found.least:.1f} to {percent(found.most)}"
+    return f"{value} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def bounded_gap(found: BoundedShare) -> str:
+    """Show a gap, or its bounds, with its limits, as other gaps are shown."""
+    value = share(found.least) if found.is_exact else f"{share(found.least)} to {share(found.most)}"
+    return f"{value} [{share(found.low)}, {share(found.high)}]"
+
+
+def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
+    """Say for how many people the decision depends on the choice of model."""
+    one, weighted = found.overall, " by weight" if document.dataset.weights else ""
+    examined = f"{one.rows} examined people" if found.is_sample else f"{one.rows} people"
+    if not one.flipped and not one.open:
+        return (
+            f"For none of {examined} in the holdout does the decision depend on which of the near-optimal models is "
+            f"used ({bounded(one.ambiguity)}{weighted}): every model whose training loss is at most {loss(found.eps)} "
+            "above the least, listed or not, decides as model 1 does."
+        )
+    return (
+        f"For {one.flipped} of {examined} in the holdout the decision depends on which of the near-optimal models is "
+        f"used ({bounded(one.ambiguity)}{weighted}): some model whose training loss is at most {loss(found.eps)} above "
+        "the least decides otherwise than model 1."
+    )
+
+
+def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
+    """Explain the ambiguity, for all models and for the listed ones, and the effect of a single model."""
+    yield finding(document, found)
+    if found.is_sample:
+        more = min(10 * found.overall.rows, found.holdout)
+        yield (
+            f"Of {found.holdout} people in the holdout {found.overall.rows} were examined, drawn at random: intervals "
+            f"allow for it, and {option('price_rows', more, 'price-rows', str(more))} would narrow them."
+        )
+    if document.config.rate is not None:
+        yield "Models of the list are cut each at its own decision value; here all are cut where model 1 is."
+    if found.overall.flipped or found.overall.open:
+        yield from _depending(found)
+
+
+def _depending(found: AmbiguityFacts) -> Iterator[str]:
+    """Say what is proven about the other rows, what the list alone shows, and which groups are affected more often."""
+    one = found.overall
+    settled = one.rows - one.flipped - one.open
+    others = (
+        f"For {settled} every such model decides as model 1 does" if settled else "There is nobody about whom all agree"
+    )
+    open_rows = f", and of {one.open} {'person' if one.open == 1 else 'people'} neither is proven" if one.open else ""
+    yield f"{others}{open_rows}. That is proven for all models of this kernel, listed or not."
+    if found.models > 1:
+        yield f"The {found.models} listed models within this loss show it for {percent(one.listed)} of these people."
+    else:
+        yield "Of the listed models model 1 alone is within this loss, so that the list shows nothing of this."
+    yield discrepancy(found.discrepancy, found.eps)
+    yield from (gap(column, groups) for column, groups in found.by_column.items())
+    yield NOT_WRONG
+
+
+def discrepancy(found: Discrepancy, eps: float) -> str:
+    """Say how many decisions a single model changes at most."""
+    who = "model 1 with another bias" if found.rank is None else f"model {found.rank}"
+    attained = f"at least {percent(found.attained)} ({who}) and " if found.attained else ""
+    return (
+        f"The model within {loss(eps)} that changes the most decisions at once changes {attained}at most "
+        f"{percent(found.bound)} of them (discrepancy)."
+    )
+
+
+def gap(column: str, found: FlippedColumn) -> str:
+    """Say whether groups are affected alike."""
+    found_ends = ends(found)
+    if found_ends is None:
+        return f"By {short(column)} fewer than two groups can be compared."
+    verdict = (
+        "some groups are shown to be met more often than others"
+        if (found.gap.low or 0.0) > 0.0
+        else "these rows do not show that groups are met differently"
+    )
+    return f"By {short(column)} this is so for {found_ends}, an ambiguity gap of {bounded_gap(found.gap)}: {verdict}."
+
+
+def ends(found: FlippedColumn) -> str | None:
+    """Return the groups affected most and least often; None where there are not two."""
+    shares = [(one.ambiguity.least, one) for one in found.groups if one.is_compared and one.ambiguity.least is not None]
+    if len(shares) < 2:
+        return None
+    ordered = sorted(shares, key=lambda one: one[0])
+    most, least = (
+        f"{percent(value)} of group {shortened(one.group, GROUP_WIDTH)}" for value, one in ordered[:: 1 - len(ordered)]
+    )
+    return f"{most} and {least}"
+
+
+def effort(found: PriceEffort) -> str:
+    """Say how the flip prices were found."""
+    return (
+        f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by what is proven for others, "
+        f"{found.listed} by models that are known already, and {found.walked} by a problem of their own"
+    )
+
+
+def ambiguity_notes(found: AmbiguityFacts, *, is_weighted: bool, has_aside: bool) -> Iterator[str]:
+    """Say how to read the table of groups."""
+    yield f"depends: some model within a loss of {loss(found.eps)} decides otherwise than model 1"
+    yield "by the list: what the listed models within that loss show"
+    if found.overall.open:
+        yield "open: neither proven; the share lies between the two numbers"
+    if is_weighted:
+        yield "examined and depends are rows; shares are weighted"
+    if has_aside:
+        yield "set aside: too few rows, or no value; no part in the gap"
+
+
+TONES = ("tone-1", "tone-2", "tone-3", "tone-4")  # of groups; more would not be told apart
+TICKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # losses that a table has room for
+ALL = "tone-6"
+
+
+def sections(document: AuditDocument) -> Iterator[Section]:
+    """Show the ambiguity in full, if it was computed."""
+    if found := document.ambiguity:
+        yield Section("ambiguity", TITLE, tuple(_blocks(document, found)))
+
+
+def brief_sections(document: AuditDocument) -> Iterator[Section]:
+    """Show the ambiguity by group of the column that models are selected by, or overall."""
+    if found := document.ambiguity:
+        columns = [column for column in found.by_column if column == document.column] or [*found.by_column][:1]
+        tables = [_group_table(document, found, column) for column in columns]
+        yield Section("ambiguity", TITLE, (*tables, _curve_table(document, found)))
+
+
+def _blocks(document: AuditDocument, found: AmbiguityFacts) -> Iterator[Block]:
+    yield Items(tuple(explained(document, found)))
+    for column in found.by_column:
+        yield _group_table(document, found, column)
+    yield Figure((curve_plot(document, found),), CURVE_CAPTION)
+    yield _curve_table(document, found)
+
+
+def _group_table(document: AuditDocument, found: AmbiguityFacts, column: str) -> Table:
+    groups = found.by_column[column].groups
+    shown = foremost(groups, [group.rows for group in groups])
+    opened = ("open",) if found.overall.open else ()
+    notes = ambiguity_notes(
+        found,
+        is_weighted=document.dataset.weights is not None,
+        has_aside=not all(group.is_compared for group in groups),
+    )
+    return Table(
+        title=f"By {shortened(column, GROUP_WIDTH)}",
+        headings=("group", "examined", "depends", *opened, "share", "by the list"),
+        rows=tuple(_group_row(group, has_open=bool(opened)) for group in shown),
+        notes=(*notes, *hidden_groups(groups)),
+    )
+
+
+def _group_row(group: GroupFlipped, *, has_open: bool) -> tuple[str, ...]:
+    name = shortened(group.group, GROUP_WIDTH) + ("" if group.is_compared else " (set aside)")
+    counts = (group.rows, group.flipped, *((group.open,) if has_open else ()))
+    return name, *map(str, counts), bounded(group.ambiguity), percent(group.listed)
+
+
+def curve_names(document: AuditDocument, found: AmbiguityFacts) -> tuple[str, ...]:
+    """Name the groups of the curve, in their order."""
+    return tuple(shortened(one.group, GROUP_WIDTH) for one in found.shown(document.column))
+
+
+def _curve_table(document: AuditDocument, found: AmbiguityFacts) -> Table:
+    """Show the curve as numbers, at a few losses."""
+    names = curve_names(document, found)[: len(TONES)]
+    return Table(
+        title="The more a model may lose",
+        headings=("training loss above the least", "all", *names),
+        rows=tuple(
+            (loss(point.eps), bounded(point.overall), *map(_alone, point.groups[: len(names)]))
+            for point in found.curve
+            if point.eps in TICKS
+        ),
+        notes=(IN_TABLES, *((effort(found.effort),) if found.effort else ())),
+    )
+
+
+def _alone(found: BoundedShare) -> str:
+    return percent(found.least)
+
+
+def curve_plot(document: AuditDocument, found: AmbiguityFacts) -> Plot:
+    """Draw the ambiguity against the loss that a near-optimal model may have."""
+    names = curve_names(document, found)[: len(TONES)]
+    groups = [[point.groups[place] for point in found.curve] for place in range(len(names))]
+    xs = tuple(100 * point.eps for point in found.curve)
+    layers: list[Layer] = [_curve(xs, [point.overall for point in found.curve], ALL, "all", is_dashed=len(names) > 1)]
+    layers += [_curve(xs, *one) for one in zip(groups, TONES, names, strict=False)] if len(names) > 1 else []
+    keys = (Key("all", ALL, "line"), *(Key(n, t, "line") for n, t in zip(names, TONES, strict=False) if len(names) > 1))
+    if xs[0] <= 100 * found.eps <= xs[-1]:
+        layers.append(Rule(100 * found.eps, "", is_upright=True))
+    return Plot(
+        name="Share of people whose decision depends on the choice of model",
+        description="A line for all and one for each group, over the training loss; the table has the numbers.",
+        x=Axis("training loss above the least, in %", low=xs[0], high=xs[-1], is_log=True),
+        y=Axis("share of people", low=0.0, high=1.0),
+        layers=tuple(layers),
+        key=keys,
+    )
+
+
+def _curve(
+    xs: tuple[float, ...], shares: Sequence[BoundedShare], tone: str, name: str, *, is_dashed: bool = False
+) -> Curve:
+    values, low, high = zip(*((one.least, one.low, one.high) for one in shares), strict=True)
+    band = ((), ()) if is_dashed else (low, high)
+    return Curve(xs, values, *band, tone=tone, name=name, is_dashed=is_dashed)

@@ -1,0 +1,186 @@
+"""An exploration as a page, and its summary in the report of a run that came out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.exploration_view import ExplorationView, ExploredModel, GuardStanding, ShownGap
+from fairenum.render.page import Column, Facts, Figure, Page, Section, Strip, Table
+from fairenum.render.svg import Arrow, Mark, Marks, Rule
+from fairenum.render.svg_plot import Axis, Key, Layer, Plot
+from fairenum.render.text import UNDEFINED, estimate, share, shortened, signed
+from fairenum.report import exploration_words, models_section
+from fairenum.report.choice_section import clusters_table
+from fairenum.report.embedded_copy import copy_of_value
+from fairenum.report.models_section import Kind
+from fairenum.report.standing import thing
+from fairenum.report.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, model_heading
+
+
+def exploration_page(view: ExplorationView) -> Page:
+    """Put the present state of an exploration on a page."""
+    return Page(
+        title=f"Exploration of {shortened(view.data, TABLE_WIDTH)}",
+        name="exploration",
+        kicker="Exploration",
+        subject=exploration_words.subject(view),
+        headline=exploration_words.headline(view),
+        findings=tuple(exploration_words.findings(view)),
+        warnings=tuple(exploration_words.warnings(view)),
+        sections=tuple(_sections(view)),
+        copy=copy_of_value(view.but(models=(), clusters=()), exploration_words.COPY),
+        copy_name="fairenum-exploration.json",
+        strip=_strip(view),
+    )
+
+
+def committed(document: AuditDocument) -> Iterator[Section]:
+    """Describe how the selected model was decided for, if the run was explored."""
+    if found := document.exploration:
+        yield Section("exploration", "How this was decided", (Facts(tuple(exploration_words.committed(found))),))
+
+
+def _sections(view: ExplorationView) -> Iterator[Section]:
+    figures = (Figure(plots, exploration_words.REGION),) if (plots := tuple(_scatter(view))) else ()
+    yield Section("models", "Models looked at", (*figures, _models(view)))
+    if view.guards:
+        yield Section.of_table("guards", guards_table(view))
+    if view.clusters:
+        yield Section.of_table("clusters", clusters_table(view.clusters, view.label))
+    if view.timeline:
+        yield Section.of_table("record", _timeline(view))
+
+
+def _models(view: ExplorationView) -> Table:
+    numbers = [model.number for model in view.models]
+    chosen = view.committed or view.standpoint.chosen
+    return Table.of(
+        "",
+        model_columns(view),
+        view.models,
+        marked=numbers.index(chosen) if chosen in numbers else None,
+        notes=(exploration_words.SELECTION, exploration_words.LIMITS),
+    )
+
+
+def model_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
+    """Return the columns of the list of models."""
+    metric, candidates = view.standpoint.tolerances.metric, view.standpoint.candidates
+    return (
+        *fixed_columns(view),
+        Column("gap", "gap", lambda model: estimate(model.scores.gap(metric))),
+        Column("candidate", "candidate", lambda model: "yes" if model.number in candidates else "no"),
+    )
+
+
+def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
+    """Return the columns of the list of models whose cells depend on no tolerance."""
+    performance = PERFORMANCES[view.standpoint.tolerances.measure.name]
+    return (
+        Column("number", "model", lambda model: str(model.number), is_word=True),
+        Column("origin", "found", lambda model: model.origin, is_word=True),
+        *(*models_section.TRAINED, models_section.LEFT_OUT),
+        Column("performance", performance, lambda model: estimate(model.scores.performance)),
+    )
+
+
+def _strip(view: ExplorationView) -> Strip | None:
+    """Show every gap of the reference and of the model in focus."""
+    if not view.strip:
+        return None
+    before = model_heading(0 if view.is_against_incumbent else 1)
+    return Strip(gaps_table(view.strip, before, f"model {view.current}"), tuple(map(_arrow, view.strip)))
+
+
+def gaps_table(strip: tuple[ShownGap, ...], before: str, after: str) -> Table:
+    """List every gap of two models."""
+    columns: tuple[Column[ShownGap], ...] = (
+        Column("gap", "gap", lambda cell: f"{'*' * cell.is_claim}{GAP_NAMES[cell.metric]}", is_word=True),
+        Column("column", "by", lambda cell: shortened(cell.column, TITLE_WIDTH), is_word=True),
+        Column("first", before, lambda cell: estimate(cell.first)),
+        Column("second", after, lambda cell: estimate(cell.second)),
+        Column("change", "change", lambda cell: signed(cell.change)),
+    )
+    return Table.of(
+        f"Every gap on the selection split, from {before} to {after}",
+        columns,
+        strip,
+        marked=0 if strip and strip[0].is_claim else None,
+        notes=(exploration_words.SELECTION,),
+    )
+
+
+def _arrow(cell: ShownGap) -> Arrow:
+    ends = f"{share(cell.first.value)} to {share(cell.second.value)}"
+    name = f"{GAP_NAMES[cell.metric]} by {shortened(cell.column, TITLE_WIDTH)}: {ends}"
+    return Arrow(cell.first.value, cell.second.value, name=name, is_doubtful=True)
+
+
+def guards_table(view: ExplorationView) -> Table:
+    """Show each guardrail for the model in focus."""
+    columns: tuple[Column[GuardStanding], ...] = (
+        Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
+        Column("subject", "closest to its limit", lambda guard: thing(guard.subject), is_word=True),
+        Column("value", "selection split", lambda guard: share(guard.value)),
+        Column("status", "status", lambda guard: "within" if guard.is_kept else "beyond"),
+    )
+    return Table.of(f"Guardrails of model {view.current}", columns, view.guards)
+
+
+def _timeline(view: ExplorationView) -> Table:
+    rows = tuple(
+        (str(entry.number), entry.at, exploration_words.step(entry), ", ".join(map(str, entry.shown)) or UNDEFINED)
+        for entry in view.timeline
+    )
+    return Table("The record", ("step", "when", "what", "models"), rows, names=4, is_folded=True)
+
+
+def _scatter(view: ExplorationView) -> Iterator[Plot]:
+    """Draw performance against gap with limits and the tolerance region, if there is a gap to show."""
+    stand = view.standpoint
+    metric, performance = stand.tolerances.metric, PERFORMANCES[stand.tolerances.measure.name]
+    marks = tuple(mark for model in view.models for mark in _mark(view, model))
+    if not marks:
+        return
+    shapes = {mark.shape for mark in marks}
+    region: list[Layer] = []
+    if stand.least_performance is not None:
+        region.append(Rule(stand.least_performance, "least performance", is_upright=True))
+    if stand.gap is not None:
+        region.append(Rule(stand.gap, "gap of the reference"))
+    yield Plot(
+        name=f"{performance} against {GAP_NAMES[metric]} gap on the selection split",
+        description="Each mark is a model; a table with the same numbers follows.",
+        x=Axis(f"{performance} on the selection split ({view.seal.rows} rows)", least=0.02),
+        y=Axis(f"{GAP_NAMES[metric]} gap, lower is fairer", least=0.02, low=0.0),
+        layers=(*region, Marks(marks)),
+        key=tuple(Key(text, kind.tone, kind.shape) for text, kind in _KEYS if kind.shape in shapes),
+    )
+
+
+_KEYS = (
+    ("model", Kind.PLAIN),
+    ("found by guided search", Kind.GUIDED),
+    ("model 1", Kind.FIRST),
+    ("chosen by the rule", Kind.SELECTED),
+)
+
+
+def _mark(view: ExplorationView, model: ExploredModel) -> Iterator[Mark]:
+    performance, gap = model.scores.performance, model.scores.gap(view.standpoint.tolerances.metric)
+    if performance.value is None or gap.value is None:
+        return
+    is_chosen = model.number == view.standpoint.chosen and model.number != 1
+    plain = Kind.GUIDED if model.origin == "guided" else Kind.PLAIN
+    kind = Kind.SELECTED if is_chosen else Kind.FIRST if model.number == 1 else plain
+    yield Mark(
+        x=performance.value,
+        y=gap.value,
+        name=f"model {model.number}: {share(performance.value)}, gap {share(gap.value)}",
+        across=(performance.low, performance.high),
+        upward=(gap.low, gap.high),
+        tone=kind.tone,
+        shape=kind.shape,
+        label=f"model {model.number}" if kind in (Kind.SELECTED, Kind.FIRST) else "",
+    )

@@ -1,0 +1,180 @@
+"""Words on an exploration, and on a run that came out of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairenum.document.decision_record import Commit, Fairer, LeaveOut, Next, Pin, Step, StepEnd, Tolerate
+from fairenum.document.exploration_view import ExplorationView, Explored, ModelComparison, TimelineEntry
+from fairenum.render.text import counted, sentence_list, share, shortened
+from fairenum.report.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH
+
+COPY = "What this exploration shows; numbers have six digits."
+SELECTION = "all numbers are of the selection split, by which models are chosen: they flatter, and give no verdict"
+LIMITS = "limits hold one by one, as if the model had not been chosen by these rows"
+REGION = "Dashed: what a fairer model may lose of performance, and the gap that it has to undercut."
+OPENED = (
+    "the holdout was opened before this was decided, so that nothing here confirms it: verdicts hold for all models "
+    "together, and the model is no proposal; a new audit of other rows can confirm it"
+)
+OPENED_SHORT = "the holdout had been opened before this model was decided for, so that it does not confirm the choice"
+ENDS: dict[StepEnd, str] = {
+    "alike": "nothing that decides otherwise so far",
+    "exhausted": "no further model exists",
+    "solver": "the solver failed",
+}
+TORN = "the last line of the record was cut short: that step was not taken"
+
+
+# What is under way, by step and by stage.
+ACTIONS = {
+    "load": "reading the table",
+    "divide": "splitting and encoding",
+    "tune": "choosing C",
+    "replay": "taking the steps of the record again",
+    "next": "looking for the next best model",
+    "fairer": "looking for fairer models",
+    "leave_out": "leaving rows out",
+    "pin": "pinning rows",
+    "undo": "taking back a step",
+    "tolerate": "choosing under other tolerances",
+    "commit": "judging the model on the holdout",
+}
+
+
+# Why something is not done.
+REFUSALS = {
+    "starting": "the exploration is still being opened; wait for its first model",
+    "occupied": "another step is under way; wait for it, or stop it",
+    "outdated": "somebody else has taken a step meanwhile; look at it, then try again",
+    "stopped": "stopped; nothing was changed",
+    "closed": "the server has ended; run the same command again to go on from the record",
+}
+
+
+def found(models: int) -> str:
+    """Report the models that a search found."""
+    return f"{counted(models, 'model')} found"
+
+
+def said_end(end: StepEnd | None, models: int) -> str:
+    """Report a search that had nothing more to show: why, and what to do."""
+    said = [found(models)] if models else []
+    said += [ENDS[end]] if end else []
+    return "; ".join([*said, "Next goes on from there"] if end == "alike" else said)
+
+
+def broken(error: Exception) -> str:
+    """Report an unexpected failure."""
+    return f"internal error: {type(error).__name__}: {error}; nothing was changed"
+
+
+def subject(view: ExplorationView) -> str:
+    """Say what was looked at, and what was not."""
+    seal = view.seal
+    times = counted(seal.opened, "time")
+    holdout = f"its holdout was opened {times}" if seal.is_broken else f"its {seal.holdout} rows of holdout are sealed"
+    looked = f"{counted(seal.looked_at, 'model')} looked at on {seal.rows} rows of the selection split"
+    return f"{shortened(view.data, TABLE_WIDTH)}: {looked}; {holdout}"
+
+
+def headline(view: ExplorationView) -> str:
+    """State where the exploration stands."""
+    if view.committed is not None:
+        return f"Model {view.committed} was decided for"
+    chosen, reference = view.standpoint.chosen, IN_USE if view.is_against_incumbent else "model 1"
+    if chosen is None or (chosen == 1 and not view.is_against_incumbent):
+        return f"No model looks fairer than {reference} within the tolerances so far"
+    return f"Model {chosen} looks fairest within the tolerances so far"
+
+
+def findings(view: ExplorationView) -> Iterator[str]:
+    """Say what is known of the model that the rule would choose, and of the last step."""
+    tolerances, chosen = view.standpoint.tolerances, view.standpoint.chosen
+    if chosen is not None:
+        scores, first = view.model(chosen).scores, view.models[0].scores
+        metric, name = tolerances.metric, PERFORMANCES[tolerances.measure.name]
+        yield (
+            f"On the selection split model {chosen} has a {GAP_NAMES[metric]} gap of "
+            f"{share(scores.gap(metric).value)}, model 1 one of {share(first.gap(metric).value)}; {name} is "
+            f"{share(scores.performance.value)}, that of model 1 {share(first.performance.value)}."
+        )
+    if view.left_out or view.pinned:
+        rows = [f"{counted(len(view.left_out), 'row')} left out", f"{counted(len(view.pinned), 'row')} pinned"]
+        yield f"Models are searched with {sentence_list(rows)}."
+    if view.end is not None:
+        yield f"The last step: {ENDS[view.end]}."
+
+
+def warnings(view: ExplorationView) -> Iterator[str]:
+    """Say what to beware of."""
+    if view.seal.is_broken:
+        yield "the holdout was opened: what is decided from now on is exploratory"
+
+
+def before_commit(view: ExplorationView) -> str:
+    """Explain the effect of committing to a model."""
+    if view.seal.is_broken:
+        return "The holdout was opened before: what you decide now is exploratory, and nothing confirms it."
+    return (
+        f"This opens the holdout, once: its {counted(view.seal.holdout, 'row')} judge the model, and what is decided "
+        "after that is exploratory, whatever is undone."
+    )
+
+
+def step(entry: TimelineEntry) -> str:
+    """Say what a step was."""
+    said = _said(entry.taken) + (f": {ENDS[entry.end]}" if entry.end else "")
+    return f"{said} (taken back)" if entry.is_undone else said
+
+
+def _said(taken: Step) -> str:
+    match taken:
+        case Next():
+            said = "next best"
+        case Fairer(solves=solves):
+            said = f"search for fairer ones in {solves} {'box' if solves == 1 else 'boxes'}"
+        case LeaveOut(rows=rows):
+            said = f"leave out {counted(len(rows), 'row')}"
+        case Pin(rows=rows):
+            said = f"pin {counted(len(rows), 'row')}"
+        case Tolerate():
+            said = "other tolerances"
+        case Commit(model=model, author=author):
+            said = f"{shortened(author, TABLE_WIDTH)} decided for model {model}"
+        case _:
+            said = "undo"
+    return said
+
+
+def compared(pair: ModelComparison) -> str:
+    """Count the rows that two models decide differently."""
+    gained = sum(one.becomes == "favourable" for one in pair.flipped)
+    flipped = len(pair.flipped)
+    if not flipped:
+        return f"Models {pair.first} and {pair.second} decide all rows of the selection split alike"
+    return (
+        f"Model {pair.second} decides {counted(flipped, 'row')} of the selection split otherwise than model "
+        f"{pair.first}: {gained} for the better, {flipped - gained} for the worse"
+    )
+
+
+def renumbered(explored: Explored, rank: int | None) -> str:
+    """Name the committed model by its rank in the report, where its number differs."""
+    if rank in (None, explored.number):
+        return ""
+    return (
+        f"Model {explored.number} of the exploration is model {rank} of the report, which has the best objective first."
+    )
+
+
+def committed(explored: Explored) -> Iterator[tuple[str, str]]:
+    """Say how a run came out of an exploration."""
+    yield "in the exploration", f"model {explored.number}"
+    yield "decided by", shortened(explored.author, TABLE_WIDTH)
+    yield "reason", shortened(explored.reason, LONGEST)
+    yield "models looked at", f"{explored.looked_at}, on the selection split, in {counted(explored.steps, 'step')}"
+    if explored.left_out or explored.pinned:
+        yield "by hand", f"{counted(explored.left_out, 'row')} left out, {counted(explored.pinned, 'row')} pinned"
+    yield "holdout", "sealed until this was decided" if explored.look == 1 else f"look {explored.look}: {OPENED_SHORT}"
+    yield "decision record", f"line with sha256 {explored.record}"

@@ -1,0 +1,260 @@
+"""The verdict of an audit in one sentence: narrowed and widened gaps, cost, and whether the model is proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.choice import GapChange
+from fairenum.document.consequences import (
+    EVERYBODY,
+    NOBODY,
+    Moved,
+    broken_guards,
+    claim_of,
+    is_levelled_down,
+    less_fair,
+    other_model,
+    reversals,
+    selection_moved,
+    strip_of,
+    wider,
+)
+from fairenum.document.models import AuditedModel
+from fairenum.document.terms import PerformanceName, Proposal, Verdict
+from fairenum.render.text import estimate, percent, sentence_list, share, signed
+from fairenum.report.words import (
+    GAP_NAMES,
+    IN_USE,
+    performance_of,
+    reference_name,
+    reference_own,
+    reference_title,
+    short,
+)
+
+NAMED = 3  # gaps that the sentence names; the strip has all
+HALF = (0.45, 0.55)  # of a gap that is called halved
+
+
+AS_GOOD: Mapping[PerformanceName, str] = {
+    "accuracy": "nearly as accurate",
+    "balanced_accuracy": "nearly as accurate on both labels",
+    "auc": "ranks nearly as well",
+    "cost": "makes mistakes that cost hardly more",
+}
+WITHIN: Mapping[PerformanceName, str] = {
+    "accuracy": "is as accurate",
+    "balanced_accuracy": "is as accurate on both labels",
+    "auc": "ranks as well",
+    "cost": "makes mistakes that cost no more",
+}
+
+
+# The same against a model in use, which a listed model may also outdo.
+AS_GOOD_AS: Mapping[PerformanceName, str] = {
+    "accuracy": f"is nearly as accurate as {IN_USE}",
+    "balanced_accuracy": f"is nearly as accurate on both labels as {IN_USE}",
+    "auc": f"ranks nearly as well as {IN_USE}",
+    "cost": f"makes mistakes that cost hardly more than those of {IN_USE}",
+}
+BETTER: Mapping[PerformanceName, str] = {
+    "accuracy": f"is more accurate than {IN_USE}",
+    "balanced_accuracy": f"is more accurate on both labels than {IN_USE}",
+    "auc": f"ranks better than {IN_USE}",
+    "cost": f"makes mistakes that cost less than those of {IN_USE}",
+}
+STANDINGS: Mapping[Proposal, str] = {
+    "proposed": "proposed",
+    "candidate": "a candidate, not a proposal",
+}
+
+
+def headline(document: AuditDocument) -> str:
+    """Give the verdict in one sentence."""
+    return f"{'Interrupted: ' if document.is_partial else ''}{_outcome(document)}."
+
+
+def proposal_of(document: AuditDocument) -> Proposal | None:
+    """Return whether the selected model is proposed or a candidate; in runs without that question, a candidate."""
+    return (document.selection.proposal or "candidate") if other_model(document) else None
+
+
+def is_good_news(document: AuditDocument) -> bool:
+    """Tell whether a model is proposed that makes no gap wider."""
+    verdicts = {cell.verdict for cell in strip_of(document)}
+    return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
+
+
+def _outcome(document: AuditDocument) -> str:
+    selection, chosen = document.selection, other_model(document)
+    if selection.outcome == "none":
+        return "No model can be selected"
+    if chosen is not None:
+        return _sentence(document, chosen)
+    if selection.reason == "asked_for":
+        return f"Model 1 {_asked(document)}"
+    kept = reference_title(document)
+    if selection.column is None:
+        return f"No sensitive column was named, so no gap was measured; {kept} is kept"
+    none = "No model" if document.is_against_incumbent else "No other model"
+    return f"{none} within the tolerances was found to be fairer than {kept}, which is kept"
+
+
+def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
+    """Join the gain, the harms, the cost and the proposal of the selected model."""
+    claim, harms = claim_of(document), _joined([*_harms(document)])
+    standing = "it is " + STANDINGS[proposal_of(document) or "candidate"]
+    if claim is None:  # without groups there is nothing to be selected for
+        return f"Model {chosen.rank} {_asked(document)}; no gap was measured"
+    if claim.verdict is not Verdict.FAIRER:
+        worse = f"; it {harms}" if harms else ""
+        return f"Model {chosen.rank} {_unconfirmed(document, claim)}{worse}; {standing}"
+    asked = f", which {_asked(document)}," if document.selection.reason == "asked_for" else ""
+    against = f" against {reference_title(document)}" if document.is_against_incumbent else ""
+    narrowed = f"{_narrowed(claim)}{against}"
+    parts = [f"{narrowed} but {harms}" if harms else narrowed, _price(document, chosen), standing]
+    return f"Model {chosen.rank}{asked} " + "; ".join(part for part in parts if part)
+
+
+def _asked(document: AuditDocument) -> str:
+    """Say that a person chose the model: by naming it, or after exploring."""
+    return "was decided for by hand" if document.exploration else "was asked for"
+
+
+def _narrowed(claim: GapChange) -> str:
+    """Say that the holdout shows a smaller gap, and how much smaller."""
+    low, high = HALF
+    ratio = (claim.selected.value or 0.0) / (claim.first.value or 1.0)
+    verb = "narrows" if ratio > high else "halves" if ratio >= low else "more than halves"
+    return f"{verb} the {GAP_NAMES[claim.metric]} gap by {short(claim.column)} {_from_to(claim)}"
+
+
+def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
+    """Say that the model had a smaller gap on the selection split, and what the holdout shows."""
+    gap, numbers = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}", _from_to(claim)
+    ends = _findings(document, claim, numbers)
+    if document.selection.reason == "asked_for":
+        return f"{_asked(document)}; on the holdout its {gap} {ends[0]}"
+    return f"had a smaller {gap} than {reference_title(document)} on the selection split, {ends[1]}"
+
+
+def _findings(document: AuditDocument, claim: GapChange, numbers: str) -> tuple[str, str]:
+    """State the holdout's finding on a model that was asked for, or that had a smaller gap on the selection split."""
+    margin = document.config.same_within
+    match claim.verdict:
+        case Verdict.LESS_FAIR:
+            return f"is wider, so it is less fair {numbers}", f"but is less fair on the holdout {numbers}"
+        case Verdict.SAME:
+            same = f"the same one within {margin:g}"
+            return f"is {same} {numbers}", f"but {same} on the holdout {numbers}"
+        case None:
+            return "cannot be compared", "but one that cannot be compared on the holdout"
+    if (claim.change.value or 0.0) > 0.0:
+        return f"looks larger than {reference_own(document)} {numbers}", f"but a larger one on the holdout {numbers}"
+    return (
+        f"cannot be told from that of {reference_name(document)} {numbers}",
+        f"which the holdout does not confirm {numbers}",
+    )
+
+
+def _from_to(cell: GapChange) -> str:
+    return f"({_numbers(cell)})"
+
+
+def _numbers(cell: GapChange) -> str:
+    return f"{share(cell.first.value)} to {share(cell.selected.value)}"
+
+
+def _harms(document: AuditDocument) -> Iterator[str]:
+    """Yield the harms of the model, as verbs."""
+    proven = less_fair(document)
+    if proven:
+        yield f"is less fair in {_gaps(document, proven)}"
+    # what a handful of rows looks like is no news; a warning tells of it
+    if doubtful := [cell for cell in wider(document) if cell not in proven and not cell.is_coarse]:
+        yield f"looks wider in {_gaps(document, doubtful)}"
+    if is_levelled_down(document):
+        yield "levels down (no group gains)"
+    if moved := selection_moved(document):
+        yield f"selects {_whom(moved)}{percent(moved.selected, 0)} instead of {percent(moved.first, 0)}"
+    if broken := broken_guards(document):
+        yield f"goes beyond {'a guardrail' if len(broken) == 1 else f'{len(broken)} guardrails'}"
+
+
+def _joined(verbs: Sequence[str]) -> str:
+    """Join phrases that may contain lists: a, b, and c."""
+    *most, last = verbs or [""]
+    return f"{', '.join(most)}, and {last}" if most else last
+
+
+def _whom(moved: Moved) -> str:
+    if moved.selected >= EVERYBODY:
+        return "nearly everybody: "
+    return "nearly nobody: " if moved.selected <= NOBODY else ""
+
+
+def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
+    """Name gaps: the first with its numbers, and with the order of the groups where that is reversed."""
+    turned = {(one.cell.column, one.cell.metric) for one in reversals(document)}
+    names = []
+    for place, cell in enumerate(cells[:NAMED]):
+        column = "" if cell.column == document.selection.column else f" by {short(cell.column)}"
+        order = ", in the reverse order" if (cell.column, cell.metric) in turned else ""
+        names.append(
+            f"{GAP_NAMES[cell.metric]}{column}" + (f" ({_numbers(cell)}{order})" if not place or order else "")
+        )
+    hidden = len(cells) - NAMED
+    return sentence_list([*names, *([f"{hidden} more"] if hidden > 0 else [])])
+
+
+def _price(document: AuditDocument, chosen: AuditedModel) -> str:
+    """State the cost of the fairer model: equal performance is claimed only if the holdout shows it."""
+    tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
+    is_near = chosen.loss_ratio <= tolerances.eps
+    loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
+    if document.is_against_incumbent:
+        return _price_against(document, chosen)
+    if has_floor(document):
+        if is_near:
+            return f"it is near-optimal and {AS_GOOD[tolerances.measure.name]} (at most {margin:g} less)"
+        return f"it {WITHIN[tolerances.measure.name]} within the tolerance of {margin:g}, {loss}"
+    changes = document.selection.performance_change
+    if changes is None or changes.holdout.value is None:
+        return "" if is_near else f"it comes {loss}"
+    change = f"its {performance_of(document)} changes by {estimate(changes.holdout, signed)}"
+    return change if is_near else f"{change}, {loss}"
+
+
+def _price_against(document: AuditDocument, chosen: AuditedModel) -> str:
+    """State the cost against a model in use: the training loss is compared with model 1, the performance is not."""
+    selection, tolerances = document.selection, document.selection.tolerances
+    is_near = chosen.loss_ratio <= tolerances.eps
+    loss = "near-optimal in training loss"
+    if chosen.rank == 1:
+        loss = "optimal in training loss"
+    elif not is_near:
+        loss = f"{percent(chosen.loss_ratio)} above model 1 in training loss"
+    if has_floor(document):
+        is_better = (_floor(document) or 0.0) > 0.0
+        almost = f"{AS_GOOD_AS[tolerances.measure.name]} (at most {tolerances.max_performance_drop:g} less)"
+        return f"it {BETTER[tolerances.measure.name] if is_better else almost}, and is {loss}"
+    changes = selection.performance_change
+    if changes is None or changes.holdout.value is None:
+        return f"it is {loss}"
+    return f"its {performance_of(document)} changes by {estimate(changes.holdout, signed)}, and it is {loss}"
+
+
+def has_floor(document: AuditDocument) -> bool:
+    """Tell whether the holdout shows that no more performance is lost than is allowed: a test of non-inferiority."""
+    floor = _floor(document)
+    return floor is not None and floor >= -document.selection.tolerances.max_performance_drop
+
+
+def _floor(document: AuditDocument) -> float | None:
+    """Return the lower limit of the change of performance.
+
+    Where a run has no one-sided limit, the lower one for all models together serves, which is stricter.
+    """
+    floor, changes = document.selection.performance_floor, document.selection.performance_change
+    return changes.holdout.low if floor is None and changes is not None else floor

@@ -1,0 +1,241 @@
+"""Words on method: how the result of an audit was computed, why rules stay open, and what a reduced copy lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.models import TiltedRun
+from fairenum.document.table_facts import GroupSizes, SensitiveColumn, WeightFacts
+from fairenum.document.terms import PerformanceName
+from fairenum.document.training import Decide
+from fairenum.document.value import Estimate
+from fairenum.render.text import capitalised, counted, estimate, percent
+from fairenum.report import caution_words
+from fairenum.report.exploration_words import OPENED_SHORT
+from fairenum.report.words import GAP_NAMES, STOPPED, performance_of, reference_name, short
+
+WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
+SHORT_MODELS = (
+    "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
+    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, and "
+    "rows are not told by split; of many groups the largest are kept; "
+)
+
+
+# What leaves a rule open: the ends of a sentence that begins with what was measured.
+NO_MODEL = "no model was selected"
+NOT_SELECTED = "no model was selected: the model in use is kept"
+NONE_IN_USE = "there is no model in use; name its decisions with incumbent=... (--incumbent COLUMN)"
+NOT_SEPARATE = ", but these rows also chose the model; give --split a holdout"
+WITHOUT_LIMITS = " has no limits to judge by"
+WITHOUT_LIMITS_TOGETHER = (
+    ", but the model was chosen with the holdout in sight, and this run keeps no limits that hold for all models "
+    "together; audit the table again"
+)
+STRADDLES = " straddles the limit"
+NAMED = 3  # small groups that a sentence names
+
+
+SHARES = {
+    "base-rate": ", the share of favourable labels in training",
+    "like-incumbent": ", as many as the model in use",
+}
+DEFINITIONS: Mapping[PerformanceName, str] = {
+    "balanced_accuracy": "Balanced accuracy is the share of rows that are decided rightly, averaged over both labels.",
+    "auc": (
+        "The AUC is the share of pairs of a favourable and an unfavourable row whose decision values are in this "
+        "order; it does not look at decisions."
+    ),
+    "cost": (
+        "Weighted accuracy is accuracy where a false negative counts {negative:g} and a false positive {positive:g}: "
+        "what mistakes cost, as a share of what they could cost, subtracted from 1."
+    ),
+}
+
+
+def operating_point(document: AuditDocument) -> str:
+    """Say where models are cut, as a part of a sentence; nothing where they decide by the sign."""
+    rate, decide = document.config.rate, Decide.of(document.config.decide)
+    if rate is not None:
+        return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"
+    return f"every model is cut at a decision value of {decide.number:g}" if decide.number else ""
+
+
+def steps(document: AuditDocument) -> Iterator[str]:
+    """Describe how the numbers were computed."""
+    metric = GAP_NAMES[document.selection.tolerances.metric]
+    yield _division(document)
+    if document.incumbent:
+        yield caution_words.about(document, document.incumbent)
+    if weights := document.dataset.weights:
+        yield _row_weights(weights)
+    if cut := operating_point(document):
+        yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
+    yield _enumeration(document)
+    if document.guided:
+        yield (
+            f"A guided search over the same models, led by the {metric} gap on the selection split, added "
+            f"{counted(document.guided.models, 'model')} that decide otherwise. Being made to look fair there, "
+            "only their holdout numbers count."
+        )
+    if document.tilted and document.tilted.models:
+        yield _tilted(document.tilted, document)
+    tolerances = document.selection.tolerances
+    yield caution_words.rule(document, metric) if document.is_against_incumbent else _rule(document, metric)
+    if definition := DEFINITIONS.get(tolerances.measure.name):
+        measure = tolerances.measure
+        yield definition.format(negative=measure.false_negative, positive=measure.false_positive)
+    yield (
+        f"Intervals have a level of {100 * document.config.confidence:g} %. Changes against "
+        f"{reference_name(document)} are paired, and their limits hold for all models together, so looking at many of "
+        "them makes no gain appear."
+    )
+    yield from caution_words.left_out(document)
+    check = document.reference_check
+    yield (
+        f"The gaps of the shortlist were computed again by {short(check.library)}; the largest difference over "
+        f"{counted(check.compared, 'number')} was {check.largest_difference:.1g}."
+    )
+
+
+def _rule(document: AuditDocument, metric: str) -> str:
+    """Say which model is selected."""
+    tolerances, told = document.selection.tolerances, document.exploration
+    if told:
+        return (
+            f"The selected model is the one that {short(told.author)} decided for, who looked at "
+            f"{counted(told.looked_at, 'model')}, one after the other, on the selection split."
+        )
+    return (
+        f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
+        f"{tolerances.eps:g} of the objective and {tolerances.max_performance_drop:g} of {performance_of(document)} "
+        f"there; ties go to model 1, else to the one of higher {performance_of(document)}."
+    )
+
+
+def _tilted(run: TiltedRun, document: AuditDocument) -> str:
+    """Say what tilted models are."""
+    tilt = next(model.tilt for model in document.models if model.tilt)
+    first, second = map(short, tilt.groups)
+    return (
+        f"The same model was trained on all rows with a price on the difference of mean decision values between "
+        f"{first} and {second} on the selection split, while its loss on the training rows rose by at most "
+        f"{percent(run.rise)}: {counted(run.models, 'tilted model')} that decide otherwise. They leave nobody out, and "
+        "come last, by their loss; there, too, only the holdout counts."
+    )
+
+
+def _division(document: AuditDocument) -> str:
+    splits = document.dataset.splits
+    return (
+        f"The table was split into {splits.train} training, {splits.selection} selection and {splits.holdout} holdout "
+        f"rows {_origin(document)}. Features were encoded by what the training rows show."
+    )
+
+
+def _origin(document: AuditDocument) -> str:
+    """Say how rows were assigned to splits."""
+    origin, seed = document.dataset.origin, f"seed {document.config.seed}"
+    together = f"; rows of one {short(origin.group_column)} stay together" if origin.group_column else ""
+    if origin.how == "random":
+        return f"({seed}{together})"
+    column = short(str(origin.column))
+    if origin.how == "column":
+        return f"as {column} marks them" + (
+            f", selection drawn from train ({seed}{together})" * origin.is_selection_drawn
+        )
+    begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True)
+    starts = ", ".join(f"{part} starts at {short(time)}" for part, time in begins)
+    return f"in the order of {column}" + (f" ({starts})" if starts else "")
+
+
+def _row_weights(weights: WeightFacts) -> str:
+    """Explain the weights of rows."""
+    dropped = f" {counted(weights.left_out, 'row')} of weight 0 took no part." if weights.left_out else ""
+    return (
+        f"Rows count what {short(weights.column)} says, on average 1 in each split: in training, where a row's weight "
+        f"multiplies C, in every rate, and in the intervals, which are about as wide as of {weights.selection:.0f} "
+        f"selection and {weights.holdout:.0f} holdout rows that count alike.{dropped}"
+    )
+
+
+def _enumeration(document: AuditDocument) -> str:
+    svm, found = document.config.svm, document.enumeration
+    return (
+        f"Support vector machines with a {svm.kernel} kernel and C = {svm.cost:g}{_class_weights(document)} "
+        f"were enumerated best first by EnumSV (Kanamori et al. 2019) with solver {short(svm.solver)}: each "
+        f"differs from the best one in the training examples it is not shown. The search saw "
+        f"{counted(found.supports, 'model')} with distinct supports, lists {found.models}, and ended at "
+        f"{STOPPED[found.stopped]}. Every objective is proven by weak duality."
+    )
+
+
+def _class_weights(document: AuditDocument) -> str:
+    weights = document.class_weights
+    if weights.favourable == weights.unfavourable == 1.0:
+        return ""
+    return f", times {weights.favourable:.3g} for favourable and {weights.unfavourable:.3g} for unfavourable rows,"
+
+
+def limits(document: AuditDocument) -> Iterator[str]:
+    """State the limits of what the numbers can show."""
+    yield (
+        "This is a statement about support vector machines of one kernel within the tolerances, on one table. It says "
+        "nothing about other kinds of models, about rows that were never collected, or about the law."
+    )
+    yield "Open is not the same as fair: small groups hide large differences."
+    yield (
+        "Labels are taken as they are. Where they carry the bias of those who gave them, a model that fits them well "
+        "carries it on."
+    )
+    if document.incumbent:
+        yield caution_words.TRAINED
+    if document.exploration and document.exploration.look > 1:
+        yield f"{capitalised(OPENED_SHORT)}."
+    elif document.is_exploratory:
+        yield "Selection and holdout are not separate here, so the selected model looks fairer than it is."
+
+
+def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
+    """Say what the copy that a page carries leaves out."""
+    models = SHORT_MODELS if is_audit and "models" not in dropped else ""
+    more = f" Also left out, as too large for a page: {', '.join(dropped)}." if dropped else ""
+    return (
+        f"Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {models}timings are left "
+        f"out. `--json` saves the whole run, which `fairenum report` reads.{more}"
+    )
+
+
+def judged_by(numbers: Estimate) -> str:
+    """Say what a rule is judged by."""
+    return f"{estimate(numbers)} on the holdout"
+
+
+def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
+    """Say which groups are too small to judge a rule by."""
+    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {_sized(small)}"
+    return f", but {few}; --min-group-size sets the minimum"
+
+
+def few_trials(column: SensitiveColumn, few: Mapping[str, int]) -> str:
+    """Name groups with too few rows behind the rates of a metric to judge a rule by."""
+    named = ", ".join(f"{short(name)} ({counted(rows, 'row')})" for name, rows in list(few.items())[:NAMED])
+    more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
+    groups = f"{counted(len(few), 'group')} of {short(column.column)}"
+    return f", but its rates are shares of too few rows in {groups}: {named}{more}; --min-group-size sets the minimum"
+
+
+def not_judged(column: SensitiveColumn) -> str:
+    """Say which groups a rule is not judged by."""
+    return f" (not judged: {_sized(column.aside)})"
+
+
+def _sized(groups: Sequence[GroupSizes]) -> str:
+    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in groups[:NAMED])
+    return named + (f" and {len(groups) - NAMED} more" if len(groups) > NAMED else "")
+
+
+def single_group(column: SensitiveColumn) -> str:
+    """Say that there is only one group to judge a rule by."""
+    return f", but the holdout holds one group of {short(column.column)} only"

@@ -1,0 +1,241 @@
+"""Bias audits under New York City's Local Law 144: rates and impact ratios by category, for each tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.measure_document import FOUR_FIFTHS, MeasureConfig
+from fairenum.document.scores import GroupRow, GroupTable
+from fairenum.render.page import Block, Facts, Items, Paragraph, Section, Table
+from fairenum.render.text import UNDEFINED, counted, share, shortened
+from fairenum.report.groups_section import hidden_groups, with_largest
+from fairenum.report.measure_words import median_side, scoring_rate
+from fairenum.report.words import GROUP_WIDTH, IN_USE, VALUE_WIDTH
+
+AS_OF = "November 2026"
+NO_ADVICE = "It reports measurements and is no legal advice."
+MEMO = (
+    "Arranged as a memo on the search for a less discriminatory alternative, a step of disparate-impact analysis in "
+    f"United States law; the texts that it follows are named as of {AS_OF}. {NO_ADVICE}"
+)
+BIAS_AUDIT = (
+    "Arranged as a bias audit under New York City Local Law 144 of 2021 (6 RCNY § 5-300 ff.), as of "
+    f"{AS_OF}. {NO_ADVICE}"
+)
+FOLLOWED = "What this follows"
+CHANGED = (
+    "US federal rules on disparate impact were changed in 2025 and 2026: Executive Order 14281 of 23 April 2025 "
+    "directs agencies away from disparate-impact liability, and since 21 July 2026 Regulation B has no effects test. "
+    "Check what is in force. State and city law may differ."
+)
+LAST = f"All of this as of {AS_OF}, without what courts have made of it. {NO_ADVICE}"
+MEMO_FOLLOWS = (
+    "In the United States, disparate-impact analysis asks last whether an alternative with less impact would serve as "
+    "well: Griggs v. Duke Power Co. (1971) and, for employment, 42 U.S.C. § 2000e-2(k), from the Civil Rights Act of "
+    "1991. In lending the question was asked under the Equal Credit Opportunity Act and its Regulation B.",
+    CHANGED,
+    "Whether an alternative serves the purpose, and could have been known and used, is not measured here.",
+    LAST,
+)
+BIAS_FOLLOWS = (
+    "New York City Local Law 144 of 2021 and the rules of the Department of Consumer and Worker Protection, 6 RCNY "
+    "§ 5-300 ff., enforced since 5 July 2023: selection rates and impact ratios of tools that select; of tools that "
+    "score, the share of each category above the median, and its ratio; by sex, by race or ethnicity, and by both.",
+    "A category of less than 2 % of the data may be left out of the ratios, with the reason stated. Here all such "
+    "categories are, as the rates of so few say little; their numbers and rates are shown. Rows of an unknown category "
+    "are counted.",
+    "Which columns are sex and race, whether the auditor is independent, and whether the data are the tool's own "
+    "history or test data, which takes a reason, is for the auditor to say.",
+    CHANGED,
+    LAST,
+)
+NOT_STATED = "not stated"
+NO_CATEGORIES = "No sensitive column was named, so there are no categories."
+
+
+def about_data(config: AuditConfig | MeasureConfig) -> tuple[tuple[str, str], ...]:
+    """State the source and the period of the data, as their owner gives them."""
+    told = {"source of the data": config.data_source, "dates of the data": config.data_dates}
+    return tuple((name, NOT_STATED if text is None else shortened(text, VALUE_WIDTH)) for name, text in told.items())
+
+
+def unknown_rows_note(by_column: Mapping[str, int]) -> str:
+    """Count the rows of an unknown category, by sensitive column."""
+    return "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in by_column.items())
+
+
+def without_decision(rows: int) -> str:
+    """Count the rows without a decision of a tool."""
+    return f"{counted(rows, 'row')}, which took no part"
+
+
+def lowest_ratio_note(tool: str, group: str, ratio: float, column: str, *, is_scoring: bool) -> str:
+    """Name the lowest ratio of a tool, as a bias audit does first."""
+    kind = "ratio of scoring rates" if is_scoring else "impact ratio"
+    # four fifths is no rule of this law, but what a reader looks for
+    return (
+        f"The lowest {kind} of {tool} is {share(ratio)}, of {shortened(group, GROUP_WIDTH)} (by "
+        f"{shortened(column, GROUP_WIDTH)}), {'below' if ratio < FOUR_FIFTHS else 'at least'} four fifths."
+    )
+
+
+def no_ratio(tool: str) -> str:
+    """Say that nothing can be compared."""
+    return f"No impact ratio of {tool} is defined."
+
+
+def unknown_note(rows: int) -> str:
+    """Say how many rows are of an unknown category."""
+    return f"{counted(rows, 'row')} of an unknown category." if rows else "No category is unknown."
+
+
+def decided_about(document: AuditDocument) -> str:
+    """Say which rows the ratios of an audit are about."""
+    data = document.dataset
+    table, label, favourable = (shortened(text, GROUP_WIDTH) for text in (data.name, data.label, data.favourable))
+    whose = f"of {IN_USE}, and of models," if document.incumbent else "of the models"
+    return (
+        f"Decisions {whose} about {counted(data.splits.holdout, 'row')} of {table}: the holdout, which took no part in "
+        f"training or choice of machines. Selected means: gets the favourable outcome, {label} = {favourable}. Whether "
+        f"these rows are the tool's own history or test data is for the auditor to say.{_measured(document)}"
+    )
+
+
+def _measured(document: AuditDocument) -> str:
+    is_column = document.incumbent is not None and document.incumbent.source != "model"
+    return " `fairenum measure` gives the same for all rows that the tool has decided." if is_column else ""
+
+
+KICKER = "Bias audit in the form of Local Law 144"
+MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
+SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool that selects or scores people, and is the subject of a bias audit.
+
+    `selecting` and `scoring` hold adverse-impact tables of selection and of scores above the median, by sensitive
+    column; `score` is the name of the score where it differs from that of the tool.
+    """
+
+    name: str
+    selecting: tuple[GroupTable, ...]
+    scoring: tuple[GroupTable, ...] = ()
+    score: str = ""
+    is_lower_better: bool = False
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """Rows of an unknown category, by sensitive column."""
+        return {table.column: unknown_rows(table) for table in self.selecting}
+
+
+class Ratio(NamedTuple):
+    """The ratio of one category to the one that fares best."""
+
+    group: str
+    value: float
+
+
+def ratios_section(lead: str, facts: Sequence[tuple[str, str]], tools: Sequence[Tool]) -> Section:
+    """Show the impact ratios of every tool, the subject of the audit first."""
+    unknown = tools[0].unknown
+    counts = (("unknown category", unknown_rows_note(unknown)),) if unknown else ()
+    blocks: list[Block] = [Paragraph(lead), Facts((*facts, *counts))]
+    if not unknown:
+        blocks.append(Paragraph(NO_CATEGORIES))
+    for tool in tools:
+        blocks += [impact_ratios(table, tool.name) for table in tool.selecting]
+        blocks += [scoring_ratios(table, tool) for table in tool.scoring]
+    return Section("impact", "Impact ratios", tuple(blocks))
+
+
+def followed() -> Section:
+    """Return the sentence that names the legal text behind the profile."""
+    return Section("followed", FOLLOWED, (Items(BIAS_FOLLOWS),))
+
+
+def headline(tool: Tool) -> str:
+    """Name the lowest impact ratio of a tool over all columns, of selection or of scoring."""
+    ratios = [(table, found, False) for table in tool.selecting if (found := lowest_ratio(table))]
+    ratios += [(table, found, True) for table in tool.scoring if (found := lowest_ratio(table))]
+    if not tool.selecting:
+        return no_ratio(tool.name)
+    unknown = unknown_note(max(tool.unknown.values()))
+    if not ratios:
+        return f"{no_ratio(tool.name)} {unknown}"
+    table, found, is_scoring = min(ratios, key=lambda one: one[1].value)
+    name = tool.score or tool.name if is_scoring else tool.name
+    return f"{lowest_ratio_note(name, *found, table.column, is_scoring=is_scoring)} {unknown}"
+
+
+def impact_ratios(table: GroupTable, name: str) -> Table:
+    """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
+    note = "impact ratio: selection rate as a share of that of the most selected category"
+    return _ratios(table, f"By {shortened(table.column, GROUP_WIDTH)}: {name}", ("selected", "selection rate"), note)
+
+
+def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
+    """Show scoring rates and impact ratios by category: above the median, or below it where lower is better."""
+    title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}"
+    side, note = (said(is_lower_better=tool.is_lower_better) for said in (median_side, scoring_rate))
+    return _ratios(table, title, (side, "scoring rate"), note)
+
+
+def _ratios(table: GroupTable, title: str, headings: tuple[str, str], note: str) -> Table:
+    known, best = _counted(table)
+    return Table(
+        title=title,
+        headings=("category", "applicants", *headings, "impact ratio"),
+        rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
+        notes=(note, *_notes(table)),
+    )
+
+
+def _notes(table: GroupTable) -> Iterator[str]:
+    yield f"unknown category: {counted(unknown_rows(table), 'row')}, not used for ratios"
+    known, _ = _counted(table)
+    if any(group not in known and not _is_unknown(group) for group in table.groups):
+        yield (
+            f"not counted: a category of less than {SMALLEST_SHARE:.0%} of the rows, not used for ratios either, as "
+            "the rates of so few say little"
+        )
+    yield from hidden_groups(table.groups)
+
+
+def lowest_ratio(table: GroupTable) -> Ratio | None:
+    """Find the category of the lowest impact ratio; None if there is none."""
+    known, best = _counted(table)
+    ratios = [Ratio(group.group, group.rate.value / best) for group in known if group.rate.value is not None and best]
+    return min(ratios, key=lambda ratio: ratio.value, default=None)
+
+
+def unknown_rows(table: GroupTable) -> int:
+    """Count the rows of an unknown category."""
+    return sum(group.n for group in table.groups if _is_unknown(group))
+
+
+def _counted(table: GroupTable) -> tuple[list[GroupRow], float]:
+    """Return the categories that are used for ratios, and the highest selection rate among them."""
+    rows = sum(group.n for group in table.groups)
+    known = [group for group in table.groups if not _is_unknown(group) and group.n >= SMALLEST_SHARE * rows]
+    return known, max((group.rate.value or 0.0 for group in known if group.n), default=0.0)
+
+
+def _is_unknown(group: GroupRow) -> bool:
+    """Tell whether a group, or a part of an intersection such as "sex: (missing) & race: white", is the missing one."""
+    return any(MISSING.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))
+
+
+def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, ...]:
+    rate = group.rate.value
+    ratio = "unknown" if _is_unknown(group) else "not counted"
+    if is_counted:
+        ratio = UNDEFINED if rate is None or not best else share(rate / best)
+    return shortened(group.group, GROUP_WIDTH), str(group.n), str(group.selected), share(rate), ratio

@@ -1,0 +1,190 @@
+"""Every sentence of a report, from the codes and numbers of a document; headings stand with their tables and plots.
+
+This module holds the names of measures, methods, verdicts and endings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairenum.document.audit_document import AuditDocument
+from fairenum.document.metric_registry import METRICS
+from fairenum.document.research_documents import Case
+from fairenum.document.terms import (
+    Basis,
+    ClaimVerdict,
+    GrowthAxis,
+    ListingEnd,
+    Measure,
+    Obstacle,
+    Part,
+    PerformanceName,
+    Verdict,
+)
+from fairenum.render.text import UNDEFINED, shortened
+
+# Texts from outside have so many columns.
+NAME_WIDTH = 24
+TITLE_WIDTH = 32
+TABLE_WIDTH = 40
+GROUP_WIDTH = 60  # two folded lines at most
+VALUE_WIDTH = 200
+LONGEST = 400  # a message may quote names of any length
+
+
+VERDICTS: Mapping[Verdict | None, str] = {
+    Verdict.FAIRER: "fairer",
+    Verdict.LESS_FAIR: "less fair",
+    Verdict.SAME: "same",
+    Verdict.OPEN: "open",
+    None: UNDEFINED,
+}
+GAP_NAMES: Mapping[Measure, str] = {metric.key: metric.name for metric in METRICS}
+MEASURES: Mapping[Measure, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "auc": "AUC",
+    "selection_rate": "selection rate",
+    **GAP_NAMES,
+}
+PERFORMANCES: Mapping[PerformanceName, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "auc": "AUC",
+    "cost": "cost-weighted accuracy",
+}
+
+
+# The same where a column has to be narrow; a note says what a short one stands for.
+NARROW: Mapping[PerformanceName, str] = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced",
+    "auc": "AUC",
+    "cost": "by cost",
+}
+PARTS: Mapping[Part, str] = {"selection": "selection split", "holdout": "holdout"}
+METHODS = {
+    "model_1": "model 1",
+    "exact": "exact top-50",
+    "guided": "guided search",
+    "reweighing": "reweighing",
+    "grid_search": "fairlearn GridSearch",
+    "exponentiated_gradient": "fairlearn ExponentiatedGradient",
+    "threshold_optimizer": "fairlearn ThresholdOptimizer",
+}
+STOPPED: Mapping[ListingEnd, str] = {
+    "models": "as many models as asked for",
+    "objective": "no further model within the tolerance of the objective",
+    "nodes": "the limit on solved problems",
+    "time": "the time limit",
+    "exhausted": "no further model exists",
+    "caller": "enough was seen",
+    "alike": "only models that decide alike, one after another",
+    "interrupted": "an interruption",
+    "solver": "a problem that the solver could not solve",
+}
+OBSTACLES: Mapping[Obstacle, str] = {
+    "no_sensitive_column": "no sensitive column was named",
+    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
+    "cut_short": "the enumeration was cut short",
+    "no_time": "the time limit left none for it",
+}
+AXES: Mapping[GrowthAxis, str] = {"n": "examples n", "d": "features d", "k": "models k"}
+SIGNS: Mapping[Basis, str] = {"measured": "", "extrapolated": "~", "at least": ">"}
+CLAIM_VERDICTS: Mapping[ClaimVerdict, tuple[str, str]] = {
+    "holds": ("holds", "hold"),
+    "holds sometimes": ("holds sometimes", "hold sometimes"),
+    "does not hold": ("does not hold", "do not hold"),
+}
+IMPACT_RATIO = "impact ratio"
+IN_USE = "the model in use"
+PAPER_TABLES = {"german": "German", "ionosphere": "Ionosphere", "sonar": "Sonar"}
+
+
+def short(text: str) -> str:
+    """Shorten a name to fit a column."""
+    return shortened(text, NAME_WIDTH)
+
+
+def model_name(rank: int) -> str:
+    """Name a model in a sentence; the model in use has rank 0."""
+    return f"model {rank}" if rank else IN_USE
+
+
+def model_heading(rank: int) -> str:
+    """Name a model where there is little room."""
+    return f"model {rank}" if rank else "in use"
+
+
+def model_cell(rank: int) -> str:
+    """Name a model in a column of ranks."""
+    return str(rank) if rank else "in use"
+
+
+def model_title(document: AuditDocument, rank: int) -> str:
+    """Name a model and, if it is the one in use, the column or file that its decisions come from."""
+    told = document.incumbent
+    return f"{IN_USE} ({short(told.name)})" if told and rank == 0 and told.name != IN_USE else model_name(rank)
+
+
+def reference_name(document: AuditDocument) -> str:
+    """Name the reference that models are compared with: model 1, or the model in use."""
+    return model_name(document.reference.rank)
+
+
+def reference_title(document: AuditDocument) -> str:
+    """Name the reference in full, at its first mention."""
+    return model_title(document, document.reference.rank)
+
+
+def reference_own(document: AuditDocument) -> str:
+    """Name the reference as an owner: "model 1's"."""
+    return f"that of {IN_USE}" if document.is_against_incumbent else "model 1's"
+
+
+def performance_of(document: AuditDocument) -> str:
+    """Name the performance measure of an audit."""
+    return PERFORMANCES[document.selection.tolerances.measure.name]
+
+
+def performance_heading(document: AuditDocument) -> str:
+    """Return a narrow heading for the performance measure."""
+    return NARROW[document.selection.tolerances.measure.name]
+
+
+def performance_notes(document: AuditDocument) -> tuple[str, ...]:
+    """Explain the narrow heading of the performance measure, if it needs that."""
+    heading, name = performance_heading(document), performance_of(document)
+    measure = document.selection.tolerances.measure
+    costs = f"; a false negative costs {measure.false_negative:g}, a false positive {measure.false_positive:g}"
+    return () if heading == name else (f"{heading}: {name}" + costs * (measure.name == "cost"),)
+
+
+def measures_of(document: AuditDocument) -> Mapping[Measure, str]:
+    """Name the measures of an audit: the common ones, its performance, and an impact ratio."""
+    name = performance_of(document)
+    own = MEASURES if name in MEASURES.values() else {"performance": name, **MEASURES}
+    return {**own, "demographic_parity_ratio": IMPACT_RATIO} if document.incumbent else own
+
+
+def method_title(name: str) -> str:
+    """Name a method; an unknown one by its own name."""
+    return shortened(METHODS.get(name, name), TITLE_WIDTH)
+
+
+def manner(*, is_randomised: bool) -> str:
+    """Say whether a method decides by chance."""
+    return "by chance" if is_randomised else "always alike"
+
+
+def case_title(case: Case) -> str:
+    """Name a case of the comparison of mitigations."""
+    columns = "with" if case.use_sensitive else "without"
+    rate = ", at equal selection rates" if case.decide != "sign" else ""
+    return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns{rate}"
+
+
+def short_case(case: Case) -> str:
+    """Name a case where there is little room."""
+    used = ", sensitive columns used" if case.use_sensitive else ""
+    return f"{short(case.data)}, {case.rows} rows{used}" + (", equal rates" if case.decide != "sign" else "")

@@ -1,0 +1,138 @@
+"""The solver benchmark: a race on a drawn problem, and growth of the running time."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterable, Sequence
+
+from fairenum.document.header import PACKAGES, Environment, SolverVersion, environment
+from fairenum.document.research_documents import BenchData, BenchDocument, SvcFit
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration.division import encode, pose
+from fairenum.enumeration.search import Limits
+from fairenum.errors import FairenumError, SolverUnavailable
+from fairenum.research.growth import measure_growth, measure_scale, random_problem
+from fairenum.research.race import (
+    TOL,
+    Announce,
+    Contestant,
+    enumerate_timed,
+    paper_contestant,
+    race,
+    solver_contestant,
+    svc_fit_seconds,
+)
+from fairenum.runtime.parallel import one_thread
+from fairenum.solvers.registry import list_solvers
+from fairenum.svm.problem import SvmProblem
+from fairenum.tables import Dataset, split
+
+
+def timed_environment(packages: Iterable[str] = PACKAGES, solver: SolverVersion | None = None) -> Environment:
+    """The environment with machine type and processor count."""
+    return environment(packages, solver).but(machine=platform.machine(), processors=os.cpu_count())
+
+
+SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
+
+
+RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
+
+
+FULL_POINT_SECONDS = 60.0
+SCALE_SECONDS = 60.0
+
+
+RACED = ("fairenum", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def bench(
+    dataset: Dataset,
+    solvers: Sequence[str] = (),
+    *,
+    k: int = 50,
+    rows: int | None = None,
+    cost: float = 1.0,
+    seed: int = 0,
+    standardise: bool = True,
+    full: bool = False,
+    growth: bool = True,
+    scale: bool = False,
+    progress: Announce = lambda _: None,
+) -> BenchDocument:
+    """Race solvers and the paper's algorithm on a table, in one process with one BLAS thread.
+
+    By default all available solvers run on 70 % of the rows, at most 1000. Unless `full`, a contestant is stopped after
+    half a minute and its time extrapolated. `growth` and `scale` also measure growth on random data; for `scale` see
+    `fairenum.research.growth`. `seed` is that of the draw and of the random data.
+    """
+    names = tuple(dict.fromkeys(solvers)) or _available()
+    contestants = [*map(solver_contestant, names), paper_contestant()]
+    problem = draw_problem(dataset, rows, cost, seed, standardise=standardise)
+    seconds = None if full else RACE_SECONDS
+    with one_thread():
+        progress("first calls")
+        first_calls = _first_calls(contestants)
+        standings = race(problem, contestants, k, seconds, progress)
+        point_seconds = FULL_POINT_SECONDS if full else POINT_SECONDS
+        series = measure_growth(contestants, seed, point_seconds, progress) if growth else ()
+        fit = svc_fit_seconds(problem)
+    if scale:
+        series += measure_scale(seed, SCALE_SECONDS, progress)
+    return BenchDocument(
+        environment=_environment(names),
+        data=_facts(dataset, problem, seed),
+        k=k,
+        seconds=seconds,
+        svc_fit=SvcFit(TOL, fit),
+        first_calls=first_calls,
+        standings=standings,
+        growth=series,
+    )
+
+
+def draw_problem(
+    dataset: Dataset,
+    rows: int | None = None,
+    cost: float = 1.0,
+    seed: int = 0,
+    *,
+    standardise: bool = True,
+) -> SvmProblem:
+    """Draw rows of a table and encode them; identical rows stay apart, as in the paper."""
+    if rows is None:
+        rows = min(round(SHARE * len(dataset)), MOST_ROWS)
+    drawn = split(dataset, (rows, 0, 0), seed).train
+    _, (encoded,) = encode(dataset, (drawn,), None, standardise=standardise)
+    return pose(encoded.X, encoded.y, SvmSettings(C=cost, rows=True)).problem
+
+
+def _available() -> tuple[str, ...]:
+    names = tuple(info.name for info in list_solvers() if info.is_available)
+    if not names:
+        raise SolverUnavailable("no solver can be used; `fairenum solvers` says what is missing")
+    return names
+
+
+def _first_calls(contestants: Iterable[Contestant]) -> float:
+    """CPU seconds of imports and compilation, paid on a tiny problem."""
+    started = time.process_time()
+    for contestant in contestants:
+        try:
+            enumerate_timed(contestant, random_problem(20, 2), Limits(models=5))
+        except FairenumError:
+            continue  # it will fail again in the race, and be reported there
+    return time.process_time() - started
+
+
+def _facts(dataset: Dataset, problem: SvmProblem, seed: int) -> BenchData:
+    rows, features = problem.X.shape
+    return BenchData(dataset.name, rows, features, float(problem.cost[0]), seed, dataset.fingerprint, dataset.remarks)
+
+
+def _environment(names: Iterable[str]) -> Environment:
+    backends = dict(backend for info in list_solvers() if info.name in names for backend in info.backends)
+    here = timed_environment(RACED)
+    return here.but(packages=here.packages | backends)

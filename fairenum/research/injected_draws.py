@@ -1,0 +1,230 @@
+"""One draw of the injected COMPAS experiment: parity gap and error of the best models and of a clean model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from fairenum.attack.scene import Scene
+from fairenum.attack.simulation import draws, resolved
+from fairenum.attack.strategies import paper
+from fairenum.document.attack_document import AttackConfig
+from fairenum.document.reading import NONE
+from fairenum.document.research_documents import FLIPPED, MODELS, TESTED, TIED, TRAINED, Refusal
+from fairenum.document.training import SvmSettings
+from fairenum.enumeration.division import EncodedRows
+from fairenum.enumeration.fairest import ROUNDING_DIGITS
+from fairenum.enumeration.model import Model
+from fairenum.enumeration.search import Limits
+from fairenum.errors import FairenumError
+from fairenum.estimator import EnumSVC
+from fairenum.metrics import score
+from fairenum.metrics.counts import BoolArray
+from fairenum.research.paper_splits import choose_cost, plain_problem
+from fairenum.research.race import TOL, AlgorithmOne
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.sparse_or_dense import Matrix
+from fairenum.tables import Dataset, load_dataset
+
+SECONDS = 20.0  # for one draw
+
+
+def printed_values(
+    train: EncodedRows, y: FloatArray, untouched: BoolArray, cost: float, test: Matrix
+) -> tuple[FloatArray, FloatArray]:
+    """Objectives of the models that SVC lists for injected rows, and decision values on the test rows.
+
+    The values are those of the clean model, of the model trained on the untouched rows, and of the listed models.
+    """
+    fits = list(AlgorithmOne(plain_problem(train.X, y, cost), Limits(models=MODELS, seconds=SECONDS)))
+    everybody = np.arange(len(y))
+    values = [_decide(train.X, train.y, everybody, cost, test)]
+    values.append(_decide(train.X, y, np.flatnonzero(untouched), cost, test))
+    # SVC is deterministic: trained on the same rows again it is the model that was listed
+    values += [_decide(train.X, y, np.delete(everybody, list(fit.left_out)), cost, test) for fit in fits]
+    return np.array([fit.objective for fit in fits]), np.array(values)
+
+
+def _decide(X: Matrix, y: FloatArray, rows: IntArray, cost: float, test: Matrix) -> FloatArray:
+    from sklearn.svm import SVC
+
+    return np.asarray(SVC(kernel="linear", C=cost, tol=TOL).fit(X[rows], y[rows]).decision_function(test))
+
+
+# The paper says neither how columns are scaled nor what C is here: whether to standardise, and C (None: by folds).
+VARIANTS: Mapping[str, tuple[bool, float | None]] = {
+    "standardised, C = 1": (True, 1.0),
+    "raw, C = 1": (False, 1.0),
+    "standardised, C by folds": (True, None),
+    "raw, C by folds": (False, None),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelScores:
+    """Parity gap and error of models on some rows; NaN where undefined.
+
+    The listed models come with two references: the model of the clean labels, and the model of the rows not flipped.
+    """
+
+    gaps: FloatArray
+    errors: FloatArray
+    clean_gap: float
+    clean_error: float
+    untouched_gap: float
+
+    @classmethod
+    def of(cls, rows: EncodedRows, values: FloatArray) -> ModelScores:
+        """Scores from decision values of the clean model, the model of untouched rows, and the listed models."""
+        scores = score(rows.decisions(values))
+        gaps, errors = scores.gaps.demographic_parity_difference, scores.overall.error
+        return cls(gaps[2:], errors[2:], float(gaps[0]), float(errors[0]), float(gaps[1]))
+
+    @property
+    def fairer(self) -> BoolArray:
+        """Listed models with a smaller gap than the clean model and less error than listed model 1."""
+        return self._fairer_than(self.clean_gap)
+
+    @property
+    def fairer_than_untouched(self) -> BoolArray:
+        """Listed models with a smaller gap than the model of untouched rows and less error than listed model 1."""
+        return self._fairer_than(self.untouched_gap)
+
+    def _fairer_than(self, reference: float) -> BoolArray:
+        gap = np.round(self.gaps - reference, ROUNDING_DIGITS)
+        error = np.round(self.errors - self.errors[0], ROUNDING_DIGITS)
+        return np.asarray((gap < 0.0) & (error < 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrintedMeasures:
+    """Results of the paper's own algorithm in a draw; fields as in the document's `PrintedDraw`."""
+
+    shortfall: float
+    is_descending: bool
+    predictors: int
+    test: ModelScores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawMeasures:
+    """Results of a draw; fields as in the document's `DrawLine`.
+
+    `test` scores the paper's 50 test rows, `rest` all remaining rows. `printed` is None where the paper's own algorithm
+    did not run.
+    """
+
+    C: float
+    shortfall: float
+    tied: int
+    predictors: int
+    tied_predictors: int
+    open_rows: float
+    test: ModelScores
+    rest: ModelScores
+    printed: PrintedMeasures | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawRecord:
+    """A draw by variant, with the reason for results that could not be proven."""
+
+    seed: int
+    variants: Mapping[str, DrawMeasures | Refusal]
+
+
+@cache
+def compas() -> Dataset:
+    """COMPAS as in the paper, with the sensitive columns as features."""
+    return load_dataset("compas", use_sensitive=True, incumbent=NONE)
+
+
+def run_draw(seed: int, with_printed: bool) -> DrawRecord:
+    """Run a draw in every variant; the first also with the paper's own algorithm, if asked for."""
+    main = next(iter(VARIANTS))
+    variants = {
+        name: _variant(seed, standardise, cost, with_printed and name == main)
+        for name, (standardise, cost) in VARIANTS.items()
+    }
+    return DrawRecord(seed, variants)
+
+
+def _variant(seed: int, standardise: bool, cost: float | None, with_printed: bool) -> DrawMeasures | Refusal:
+    try:
+        return InjectedDraw.of(seed, standardise, cost).measured(with_printed)
+    except FairenumError as error:
+        return Refusal(seed, str(error))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InjectedDraw:
+    """A draw: 100 training rows, before and after ten label flips, 50 test rows, and the rest.
+
+    `scene` holds the training rows with true labels, `y` the labels after the flips, and `untouched` marks rows not
+    flipped. The paper does not use `rest`.
+    """
+
+    scene: Scene
+    y: FloatArray
+    untouched: BoolArray
+    test: EncodedRows
+    rest: EncodedRows
+
+    @classmethod
+    def of(cls, seed: int, standardise: bool, cost: float | None) -> InjectedDraw:
+        """Draw rows and flip labels as `fairenum attack` does with the same seed; choose C if none is given."""
+        sizes = (TRAINED, 0, len(compas()) - TRAINED)
+        asked = AttackConfig(svm=SvmSettings(rows=True), sizes=sizes, trials=1, seed=seed, standardise=standardise)
+        config = resolved(asked, compas())
+        train, _, others = next(draws(compas(), config)).encoded()
+        target = train.groups.names.index(str(config.group))
+        scene = Scene(train, train, target, 0, config.metric, config.svm, seed)
+        untouched = np.ones(TRAINED, dtype=np.bool_)
+        untouched[paper(scene, FLIPPED)] = False
+        y = np.where(untouched, train.y, -train.y)
+        chosen = choose_cost(train.X, y, seed) if cost is None else cost
+        scene = replace(scene, svm=replace(config.svm, C=chosen))
+        return cls(scene, y, untouched, others.take(slice(TESTED)), others.take(slice(TESTED, None)))
+
+    def measured(self, with_printed: bool = False) -> DrawMeasures:
+        """Enumerate the injected rows, and score every model on the test rows and on the rest."""
+        X, svm = self.scene.train.X, self.scene.svm
+        models = EnumSVC.of(svm, MODELS).fit(X, self.y).models_
+        fewer = EnumSVC.of(svm).fit(X[self.untouched], self.y[self.untouched]).models_[0]
+        compared = (self.scene.fit(), fewer, *models)
+        on_test, on_rest = (_values(compared, part.X) for part in (self.test, self.rest))
+        objectives = np.array([model.objective for model in models])
+        is_tied = objectives >= (1.0 - TIED) * objectives[0]
+        return DrawMeasures(
+            C=svm.cost,
+            shortfall=float(1.0 - objectives[-1] / objectives[0]),
+            tied=int(is_tied.sum()),
+            predictors=predictors(on_test[2:]),
+            tied_predictors=predictors(on_test[2:][is_tied]),
+            open_rows=float(np.mean([model.undetermined(self.test.X).mean() for model in models])),
+            test=ModelScores.of(self.test, on_test),
+            rest=ModelScores.of(self.rest, on_rest),
+            printed=self._printed() if with_printed else None,
+        )
+
+    def _printed(self) -> PrintedMeasures:
+        """Results of the paper's own algorithm, on scikit-learn's SVC, for the same rows."""
+        objectives, values = printed_values(self.scene.train, self.y, self.untouched, self.scene.svm.cost, self.test.X)
+        return PrintedMeasures(
+            shortfall=float(1.0 - objectives[-1] / objectives[0]),
+            is_descending=bool((np.diff(objectives) <= TIED * objectives[0]).all()),
+            predictors=predictors(values[2:]),
+            test=ModelScores.of(self.test, values),
+        )
+
+
+def _values(models: tuple[Model, ...], X: Matrix) -> FloatArray:
+    return np.array([model.decision_function(X) for model in models])
+
+
+def predictors(values: FloatArray) -> int:
+    """Number of models with different decisions on the rows."""
+    return len(np.unique(values >= 0.0, axis=0))

@@ -1,0 +1,300 @@
+"""Compilation of inner loops by numba, once per computer, cached beside the module.
+
+Numba optimises and translates each function that compiled code calls, then does so again with all of them in every
+caller. Here the parts are only parsed and typed; the whole is optimised and translated once, in the entry point from
+Python. The machine code is the same, in less than half the time. This relies on internals of numba, so it is done only
+with versions known to have them; others compile in their usual way.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache, partial, wraps
+from pathlib import Path
+from typing import TypeVar
+
+from llvmlite.binding import ModuleRef
+from numba import njit, version_info
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.types import Type
+from numba.core.types.functions import BaseFunction
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
+
+from fairenum.runtime.compiled_cache import SealedFiles
+
+LOG = logging.getLogger(__name__)
+KNOWN = {(0, 68)}  # versions of numba
+
+
+LONGEST, LOOK = 120.0, 0.02  # seconds: for another process to compile, and between looks at it
+
+
+Function = TypeVar("Function", bound=Callable[..., object])
+Found = Signature | None  # how a call is typed
+
+
+class _Part(JITCodeLibrary):
+    """Code that is only linked into other code, so that none is generated for it alone."""
+
+    def add_llvm_module(self, module: ModuleRef) -> None:
+        self._final_module.link_in(module)
+
+    def finalize(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def alone(self) -> ModuleRef:
+        """Return the code without what it calls."""
+        return super()._get_module_for_linking()
+
+    def _get_module_for_linking(self) -> ModuleRef:
+        """Return the code with all that it calls, as others' compiled functions may call the same parts of numpy."""
+        module = self.alone().clone()
+        _link(module, self._linking_libraries)
+        return module
+
+    @property
+    def codegen(self) -> _Part:
+        return self
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Do nothing: the whole sets the environments of its parts."""
+
+
+class _Whole(JITCodeLibrary):
+    """An entry point from Python, linked with all that it calls."""
+
+    def finalize(self) -> None:
+        _link(self._final_module, self._linking_libraries)
+        self._linking_libraries = []
+        super().finalize()
+
+
+def _link(module: ModuleRef, libraries: Iterable[JITCodeLibrary]) -> None:
+    """Link libraries and their own parts into a module, each once."""
+    waiting, linked = list(libraries), set()
+    while waiting:
+        library = waiting.pop()
+        if library not in linked:
+            linked.add(library)
+            if isinstance(library, _Part):
+                waiting += library._linking_libraries
+                module.link_in(library.alone(), preserve=True)
+            else:
+                module.link_in(library._get_module_for_linking(), preserve=True)
+
+
+_HASHED, _EQUAL, _CALL_TYPE = TargetConfig.__hash__, TargetConfig.__eq__, BaseFunction.get_call_type
+
+
+@cache
+def _hash_of(kind: type) -> int:
+    """Return the hash of options, which is that of all their names, set or not."""
+    return int(_HASHED(kind()))
+
+
+def _is_equal(self: TargetConfig, other: object) -> bool:
+    """Compare options by those that are set."""
+    if not isinstance(other, TargetConfig) or type(self) is not type(other):
+        return bool(_EQUAL(self, other))
+    return all(getattr(self, name) == getattr(other, name) for name in {*self._values, *other._values})
+
+
+def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mapping[str, Type]], Found]:
+    """Return a cached `get_call_type`, keyed by function, argument types and options."""
+    known: dict[object, tuple[BaseFunction, Found]] = {}
+
+    def found(
+        self: BaseFunction, context: Context, args: tuple[Type, ...], kws: Mapping[str, Type]
+    ) -> Signature | None:
+        options = ConfigStack.top_or_none()
+        key = id(self), id(context), tuple(args), tuple(kws.items()), options
+        if key in known:
+            return known[key][1]
+        kept = (*key[:-1], options and options.copy())
+        signature = _CALL_TYPE(self, context, args, kws)
+        known[kept] = self, signature  # a function that is kept keeps its number
+        return signature
+
+    return found
+
+
+@contextmanager
+def _quick_typing() -> Iterator[None]:
+    """Replace slow parts of numba's type inference, called ten thousand times over, by fast ones meanwhile.
+
+    Numba's compiler lock is held. Other threads may compare options meanwhile, with the same result.
+    """
+    ways = (
+        (TargetConfig, "__hash__", _HASHED, lambda self: _hash_of(type(self))),  # type: ignore[arg-type]
+        (TargetConfig, "__eq__", _EQUAL, _is_equal),
+        (BaseFunction, "get_call_type", _CALL_TYPE, _finding_once()),
+    )
+    for owner, name, _, quick in ways:
+        setattr(owner, name, quick)
+    try:
+        yield
+    finally:
+        for owner, name, usual, _ in ways:
+            setattr(owner, name, usual)
+
+
+class _EntryCompiler(Compiler):
+    """Compiles an entry point from Python, and all that it calls as parts of it."""
+
+    def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
+        LOG.info("compiling %s", self.state.func_id.func_qualname)
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _Whole(codegen, self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        codegen._library_class = _Part
+        collects = gc.isenabled()
+        gc.disable()  # hundreds of thousands of small objects, of which hardly any is garbage
+        try:
+            with _quick_typing():
+                result: CompileResult = super()._compile_core()
+        finally:
+            del codegen._library_class
+            if collects:
+                gc.enable()
+        for environment in result._find_referenced_environments():
+            codegen.set_env(environment.env_name, environment)
+        return result
+
+
+class _Kept(FunctionCache):
+    """A cache of compiled code for later runs; where it cannot be written, only time is lost."""
+
+    aside: subprocess.Popen[bytes] | None = None
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        if version_info.short in KNOWN:
+            self._cache_file.__class__ = SealedFiles
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is cached for the current version of the function."""
+        return not self._cache_file._load_index()
+
+    def load_overload(self, signature: object, target: object) -> object:
+        """Load cached code, waiting for another process that is compiling it."""
+        kept = super().load_overload(signature, target)
+        if kept is None and self.aside is not None:
+            LOG.info("compiling %s in another process", self._name)
+            _wait_for(self.aside)
+            self.aside = None
+            kept = super().load_overload(signature, target)
+        return kept
+
+    def save_overload(self, signature: object, result: CompileResult) -> None:
+        try:
+            super().save_overload(signature, result)
+        except OSError as error:
+            LOG.info("compiled code is not kept: %s", error)
+
+
+_KEPT: dict[Callable[..., object], _Kept] = {}  # by the way in
+
+
+def _wait_for(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process as long as compiling can take, and kill it if it hangs."""
+    last = time.monotonic() + LONGEST
+    while process.poll() is None and time.monotonic() < last:
+        time.sleep(LOOK)
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def compile_aside(function: Callable[..., object], program: str) -> None:
+    """Compile an entry point in another process, unless it is cached; `program` is the code that calls it.
+
+    A caller of the function waits for that process, and compiles it here if the process failed. No process is started
+    where it would not help: with one processor, without a writable cache, with unknown internals of numba, or where
+    Python is embedded.
+    """
+    kept = _KEPT.get(function)
+    is_python = Path(sys.executable or "").name.startswith("python") and not hasattr(sys, "frozen")
+    if kept is None or not is_python or version_info.short not in KNOWN or _processors() < 2:
+        return
+    code, nothing = f"import sys; sys.path[:] = {sys.path!r}; {program}", subprocess.DEVNULL
+    with suppress(OSError):  # compiled here, then
+        if kept.is_empty:
+            kept.aside = subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
+
+
+def _processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def inner(function: Function, fastmath: bool | set[str] = False, allocates: bool = True) -> Function:
+    """Compile a function that only compiled code calls; an entry point from Python would double the compile time."""
+    options: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": fastmath}
+    compiled: Function = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
+    return compiled
+
+
+def _memory(allocates: bool) -> dict[str, bool]:
+    """Return numba's option for code that allocates no arrays.
+
+    It skips reference counting, on which short loops over many small arrays spend a third of their time.
+    """
+    return {} if allocates or version_info.short not in KNOWN else {"_nrt": False}
+
+
+# For sums whose order does not matter: several terms at a time.
+in_any_order = partial(inner, fastmath={"reassoc"})
+
+
+def entry(allocates: bool = True) -> Callable[[Function], Function]:
+    """Compile an entry point from Python, which must return plain tuples and arrays, never named tuples.
+
+    It releases the GIL, so that whoever waits for it can leave it behind.
+
+    Numba runs a little Python code to box a result. A keyboard interrupt that arrives there would surface as a
+    SystemError and is raised again as what it is; in a named tuple's code it would crash the process.
+    """
+
+    def decorate(function: Function) -> Function:
+        pipeline = _EntryCompiler if version_info.short in KNOWN else Compiler
+        options: dict[str, object] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": pipeline}
+        compiled = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
+        kept = None
+        if hasattr(compiled, "_cache"):  # unless NUMBA_DISABLE_JIT leaves the function as it is
+            with suppress(RuntimeError):  # no place can be written to: every process compiles anew
+                kept = compiled._cache = _Kept(function)
+
+        @wraps(function)
+        def call(*arguments: object) -> object:
+            try:
+                return compiled(*arguments)
+            except SystemError as error:
+                if _was_interrupted(error):
+                    raise KeyboardInterrupt from None
+                raise
+
+        if kept is not None:
+            _KEPT[call] = kept
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Tell whether a KeyboardInterrupt is at the root of an error; each boxed array may wrap it once more."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None

@@ -1,0 +1,166 @@
+"""Run one function for many items: in this process, in several, or on a cluster.
+
+Results come as they are finished, in any order, and are equal bit for bit wherever they are computed. Closing the
+iterator abandons the rest.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from fairenum.errors import ClusterUnavailable, ConfigError
+from fairenum.runtime.budget import Cut, OutOfTime, how_ended, is_time_over
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+class Loaded:
+    """The linear algebra libraries loaded so far, to limit to one thread repeatedly without looking for them again."""
+
+    def __init__(self) -> None:
+        import scipy.linalg  # noqa: F401 - as below
+        from threadpoolctl import ThreadpoolController
+
+        self._controller = ThreadpoolController()
+
+    @contextmanager
+    def one_thread(self) -> Iterator[None]:
+        """Limit BLAS to one thread."""
+        with self._controller.limit(limits=1):
+            yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS to one thread, so that numbers do not depend on the processors; also a decorator."""
+    import scipy.linalg  # noqa: F401 - brings a BLAS of its own, and only one that is loaded can be told
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Lost = Callable[[Item, BaseException], Result]
+
+
+CONNECT_SECONDS = 10
+ADDRESS = re.compile(r"[a-z]+://\S+:\d{1,5}")
+
+
+def mapped(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    jobs: int = 1,
+    cluster: str | None = None,
+    lost: Lost[Item, Result] | None = None,
+) -> Iterator[Result]:
+    """Call a function for every item, and return an iterator over the results.
+
+    Parameters
+    ----------
+    function, items
+        Both must be picklable where other processes take part.
+    jobs
+        Processes on this computer; 1 for this one alone, negative numbers count back from all processors as in joblib.
+    cluster
+        Address of a Dask scheduler to work on instead.
+    lost
+        Makes a result for an item that the cluster lost; its error is raised if not given.
+    """
+    if jobs == 0:
+        raise ConfigError("option 'jobs' must be a number of processes, or -1 for all processors, not 0")
+    if cluster is not None:
+        return _on_cluster(function, items, cluster, lost)
+    return map(function, items) if jobs == 1 else _beside(function, items, jobs)
+
+
+def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
+    """Gather results until all are there, time is over or the user interrupts; return them and what cut them short.
+
+    An end before the first result is raised, since there is nothing to keep.
+    """
+    results: list[Result] = []
+    report(0)
+    try:
+        for result in finished:
+            results.append(result)
+            report(len(results))
+            if is_time_over():
+                return results, "time"
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        if not results:
+            raise
+        return results, how_ended(reason)
+    finally:
+        if hasattr(finished, "close"):
+            finished.close()
+    return results, None
+
+
+def _beside(function: Callable[[Item], Result], items: Iterable[Item], jobs: int) -> Iterator[Result]:
+    from joblib import Parallel, delayed
+
+    work = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    finished = work(delayed(_undisturbed)(function, item) for item in items)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A worker stopped")  # one that has grown is replaced: nothing is lost
+            for result in finished:  # noqa: UP028 - delegating would also delegate how it is closed
+                yield result
+    finally:
+        with warnings.catch_warnings(action="ignore"):  # closing this abandons calls on purpose
+            finished.close()
+
+
+def _undisturbed(function: Callable[[Item], Result], item: Item) -> Result:
+    """Call a function with Ctrl-C ignored: a terminal sends it to all processes, and the parent handles it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return function(item)
+
+
+def _on_cluster(
+    function: Callable[[Item], Result], items: Iterable[Item], address: str, lost: Lost[Item, Result] | None
+) -> Iterator[Result]:
+    """Run on the workers of a Dask scheduler, which redoes the work of a lost worker on another."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ClusterUnavailable(
+            "a Dask cluster needs distributed; install it with: pip install 'fairenum[dask]'"
+        ) from error
+    with _client(address) as client:
+        pending = {client.submit(function, item, pure=False): item for item in items}
+        for future in distributed.as_completed(list(pending), loop=client.loop):
+            failure = future.exception()
+            yield future.result() if failure is None or lost is None else lost(pending[future], failure)
+
+
+def _client(address: str) -> Client:
+    """Connect to a scheduler, and refuse one without workers."""
+    from distributed import Client
+
+    if not ADDRESS.fullmatch(address):  # a client that cannot read it ends with a traceback of its own
+        raise ClusterUnavailable(f"{address!r} is no address of a Dask scheduler, such as tcp://127.0.0.1:8786")
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterUnavailable(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with: dask scheduler"
+        ) from error
+    if not client.scheduler_info()["workers"]:
+        client.close()
+        raise ClusterUnavailable(
+            f"the Dask scheduler at {address!r} has no workers; start one with: dask worker {address}"
+        )
+    return client

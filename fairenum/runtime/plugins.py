@@ -1,0 +1,143 @@
+"""A registry of plugins of any kind, found by entry-point group, bundled or third-party.
+
+A plugin that cannot be loaded is an error with its reason; two distributions that provide one name are an error that
+names both. `is_foreign` tells whether a plugin's code is running.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from functools import cache
+from typing import Generic, Protocol, TypeVar
+
+from fairenum.errors import FairenumError
+from fairenum.runtime.hints import did_you_mean
+
+_IS_FOREIGN: ContextVar[bool] = ContextVar("is_foreign", default=False)
+
+
+def is_foreign() -> bool:
+    """Tell whether a plugin's code is running here, also in a thread that was left behind."""
+    return _IS_FOREIGN.get()
+
+
+def entered() -> Token[bool]:
+    """Mark the start of a plugin's code; a context manager would take longer than many calls."""
+    return _IS_FOREIGN.set(True)
+
+
+def left(token: Token[bool]) -> None:
+    """Mark the end of a plugin's code."""
+    _IS_FOREIGN.reset(token)
+
+
+Plugin = TypeVar("Plugin")
+
+
+class Provider(Protocol):
+    """A distribution, as far as it is read here."""
+
+    @property
+    def name(self) -> str:
+        """The name to install it by."""
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+
+
+class Entry(Protocol):
+    """An entry point, as far as it is read here."""
+
+    @property
+    def name(self) -> str:
+        """The name of the plugin."""
+
+    @property
+    def dist(self) -> Provider | None:
+        """The distribution that provides it."""
+
+    def load(self) -> object:
+        """Import the object it points to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registry(Generic[Plugin]):
+    """The plugins of one entry-point group.
+
+    Parameters
+    ----------
+    group
+        The entry-point group.
+    noun
+        The word for such a plugin in messages.
+    build
+        Makes a plugin from what an entry point loads.
+    defect
+        Says what a plugin of a given name lacks; empty if nothing.
+    not_found, conflict, broken
+        The errors to raise.
+    """
+
+    group: str
+    noun: str
+    build: Callable[[object], Plugin]
+    defect: Callable[[object, str], str]
+    not_found: type[FairenumError]
+    conflict: type[FairenumError]
+    broken: type[FairenumError]
+
+    def entries(self, entry_points: Iterable[Entry] | None = None) -> list[Entry]:
+        """Return the entry points of the group, or those given instead, sorted by name."""
+        found = _installed(self.group) if entry_points is None else entry_points
+        return sorted(found, key=lambda entry: entry.name)
+
+    def load(self, name: str, entry_points: Iterable[Entry] | None = None) -> Plugin:
+        """Return the plugin of that name."""
+        entries = self.entries(entry_points)
+        named = [entry for entry in entries if entry.name == name]
+        if not named:
+            raise self.not_found(self._not_found(name, [entry.name for entry in entries]))
+        return self.built(named[0], entries)
+
+    def built(self, entry: Entry, entries: Iterable[Entry]) -> Plugin:
+        """Import and build a plugin, and check that its name is unique and that it is a plugin."""
+        self._check_alone(entry, entries)
+        token = entered()
+        try:
+            plugin = self.build(entry.load())
+        except (Exception, SystemExit) as error:  # whatever a foreign module does when it is imported
+            raise self.broken(f"{self._title(entry)} cannot be loaded: {type(error).__name__}: {error}") from error
+        finally:
+            left(token)
+        if defect := self.defect(plugin, entry.name):
+            raise self.broken(f"{self._title(entry)} is no {self.noun} plugin: {defect}")
+        return plugin
+
+    def _title(self, entry: Entry) -> str:
+        return f"{self.noun} {entry.name!r} of {provider(entry)[0]}"
+
+    def _check_alone(self, entry: Entry, entries: Iterable[Entry]) -> None:
+        namesakes = [other for other in entries if other.name == entry.name]
+        if len(namesakes) > 1:
+            providers = sorted(provider(other)[0] for other in namesakes)
+            raise self.conflict(
+                f"{self.noun} {entry.name!r} is provided by {' and by '.join(providers)}; uninstall all but one"
+            )
+
+    def _not_found(self, name: str, names: list[str]) -> str:
+        hint = did_you_mean(name, names, cutoff=0.5) or "."
+        return f"no {self.noun} is called {name!r}{hint} Installed are: {', '.join(dict.fromkeys(names)) or 'none'}"
+
+
+@cache  # looking through all distributions takes longer than a small problem does
+def _installed(group: str) -> tuple[Entry, ...]:
+    return tuple(importlib.metadata.entry_points(group=group))
+
+
+def provider(entry: Entry) -> tuple[str, str]:
+    """Return name and version of the distribution that provides an entry point."""
+    return (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "")

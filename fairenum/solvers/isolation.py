@@ -1,0 +1,352 @@
+"""Solver plugins run in a separate process, where they may hang, crash or print without harm.
+
+Questions and answers are pickles on the standard input and output of the process; what the plugin prints goes to
+standard error. The process works on copies and can be killed at any time. It ends with its parent or, should the
+plugin never return, by its own timer.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import itertools
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
+from queue import SimpleQueue
+from typing import BinaryIO, NoReturn, TypeVar
+
+import numpy as np
+
+from fairenum.document.training import SolverLapse, SvmSettings
+from fairenum.errors import FairenumError, SolverBroken
+from fairenum.runtime.budget import NotFinished, OutOfTime, waited
+from fairenum.runtime.plugins import entered, left
+from fairenum.solvers.protocol import SolverPlugin, SolverWorkspace, Tolerance
+from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem, read_only
+
+T = TypeVar("T")
+
+
+NATIVE = "path"
+
+
+@dataclass(slots=True, eq=False)
+class Watch:
+    """What a run allows its solver, and which solvers have failed.
+
+    `seconds` limits one call of any solver but the native one (None: the default tolerance); `fallback` names the
+    solver that takes over on a failure. `lapses` maps failed solvers to their errors, `apart` holds the solvers in
+    separate processes by name.
+    """
+
+    seconds: float | None = None
+    fallback: str | None = None
+    lapses: dict[str, str] = field(default_factory=dict)
+    apart: dict[str, SolverPlugin] = field(default_factory=dict)
+
+    def tolerance(self, solver: str) -> Tolerance:
+        """Return the tolerances with the run's time limit; the native solver has none, as it compiles at first use."""
+        return Tolerance(seconds=self.seconds) if self.seconds is not None and solver != NATIVE else Tolerance()
+
+    def sets_apart(self, solver: str) -> bool:
+        """Tell whether a solver gets a separate process; the native one watches the clock itself."""
+        return solver != NATIVE and not (self.seconds is None and self.fallback is None)
+
+    @property
+    def lapse(self) -> SolverLapse | None:
+        """The first failure that the fallback had to cover, if any."""
+        return next((SolverLapse(name, str(self.fallback), why) for name, why in self.lapses.items()), None)
+
+
+_CURRENT: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+def current_watch() -> Watch:
+    """Return what the current run allows its solver."""
+    return _CURRENT.get() or Watch()
+
+
+@contextmanager
+def watching(svm: SvmSettings) -> Iterator[Watch]:
+    """Watch the solver of a run; a nested run shares the watch of the outer one."""
+    if (around := _CURRENT.get()) is not None:
+        yield around
+        return
+    token = _CURRENT.set(Watch(svm.solver_timeout, svm.fallback))
+    try:
+        yield current_watch()
+    finally:
+        _CURRENT.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Runner of one plugin's code, named `name` in errors, with a limit of `seconds` for one call."""
+
+    name: str
+    seconds: float
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Run a plugin's code in a thread with a time limit; its exceptions become ours."""
+        try:
+            return waited(lambda: self.alone(work), self.seconds, f"fairenum-{self.name}")
+        except NotFinished:
+            raise SolverBroken(
+                f"solver {self.name!r} gave no answer within {self.seconds:g} s; "
+                "use another solver, fewer rows, or a longer time limit (--solver-timeout)"
+            ) from None
+
+    def named(self, work: Callable[[], T]) -> T:
+        """Run a plugin's code in this thread; a foreign exception becomes a `SolverBroken` that names the plugin."""
+        token = entered()
+        try:
+            return work()
+        except KeyboardInterrupt:  # pressed by the user
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises
+            self._reraise(error)
+        finally:
+            left(token)
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Run a plugin's code where Ctrl-C cannot reach it, so that a `KeyboardInterrupt` is the plugin's own error."""
+        try:
+            return self.named(work)
+        except KeyboardInterrupt as error:
+            self._reraise(error)
+
+    def check_unchanged(self, problem: SvmProblem, checksum: int) -> None:
+        """Raise if the plugin has written to the problem, which is then useless for every other solver too."""
+        if problem.checksum() != checksum:
+            raise SolverBroken(
+                f"solver {self.name!r} changed the problem that it was given; use another solver, or let one go on "
+                "with a problem of its own: --fallback path"
+            )
+
+    def _reraise(self, error: BaseException) -> NoReturn:
+        if isinstance(error, FairenumError | OutOfTime):
+            raise error
+        raise SolverBroken(f"solver {self.name!r} failed: {type(error).__name__}: {error}") from error
+
+
+GRACE = 5.0  # seconds beyond the plugin's time limit after which the process ends itself
+PROGRAM = "import sys; sys.path[:] = {path!r}; from fairenum.solvers.isolation import serve; serve()"
+ENDED = (EOFError, OSError, ValueError, pickle.UnpicklingError)  # what reading from a dying process may raise
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Request to open a problem in the process, under a unique number."""
+
+    number: int
+    problem: SvmProblem
+    tolerance: Tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Request to solve an opened problem within a box; carries the numbers of the problems that can be dropped."""
+
+    number: int
+    upper: FloatArray
+    start: Solution | None
+    closed: tuple[int, ...]
+
+
+class ApartSolver:
+    """Plugin that opens all its problems in one separate process."""
+
+    def __init__(self, plugin: SolverPlugin) -> None:
+        self.name, self.requires, self.install = plugin.name, plugin.requires, plugin.install
+        self.closed: list[int] = []
+        self._plugin = plugin
+        self._process = self._started()
+
+    def open(self, problem: SvmProblem, tolerance: Tolerance) -> ApartWorkspace:
+        """Open a problem in the separate process."""
+        return ApartWorkspace(self, problem, tolerance)
+
+    @property
+    def process(self) -> _Process:
+        """The running process; replaced if it has ended or still owes an abandoned answer."""
+        if self._process.is_owed:
+            self._process.end()
+            self._process = self._started()
+        return self._process
+
+    def _started(self) -> _Process:
+        process = _Process(self._plugin)
+        weakref.finalize(self, process.end)
+        return process
+
+
+class ApartWorkspace:
+    """Problem opened in the separate process; it offers `solve` only.
+
+    Handles stay in the process that made them: a warm start passes on its numbers alone.
+    """
+
+    _numbers = itertools.count()
+
+    def __init__(self, solver: ApartSolver, problem: SvmProblem, tolerance: Tolerance) -> None:
+        self._solver, self._opening = solver, Opening(next(self._numbers), problem, tolerance)
+        weakref.finalize(self, solver.closed.append, self._opening.number).atexit = False
+        self._home: _Process | None = None
+        self._reached()
+
+    def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
+        """Have the plugin solve within a box."""
+        process, start = self._reached(), start and replace(start, handle=None)
+        closed = tuple(self._solver.closed)
+        self._solver.closed.clear()
+        return process.asked(Question(self._opening.number, upper, start, closed))
+
+    def _reached(self) -> _Process:
+        """Return the running process, opening the problem there if it is new."""
+        process = self._solver.process
+        if process is not self._home:
+            process.asked(self._opening)
+            self._home = process
+        return process
+
+
+class _Process:
+    """The separate process as its parent sees it."""
+
+    def __init__(self, plugin: SolverPlugin) -> None:
+        self._name, self.is_owed = plugin.name, False
+        command, pipe = [sys.executable, "-c", PROGRAM.format(path=sys.path)], subprocess.PIPE
+        # in its own session: Ctrl-C must reach the parent only
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)
+        self.asked(plugin)
+
+    def asked(self, question: object) -> Claim:
+        """Send a question and wait for the answer, which stays owed if the wait is interrupted."""
+        self.is_owed = True
+        questions, answers = self._process.stdin, self._process.stdout
+        try:
+            if questions is None or answers is None:
+                raise EOFError
+            questions.write(pickle.dumps(question))
+            questions.flush()
+            answer = pickle.load(answers)
+        except ENDED:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(GRACE)
+            self.end()
+            raise SolverBroken(
+                f"solver {self._name!r} failed: its process ended with code {self._process.returncode}"
+            ) from None
+        self.is_owed = False
+        if isinstance(answer, FairenumError):
+            raise answer
+        return answer  # type: ignore[no-any-return]  # its type is checked when it is certified
+
+    def end(self) -> None:
+        """Kill the process with its children and close its pipes."""
+        with suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if stream:
+                    stream.close()
+
+
+class _Desk:
+    """Inside the separate process: runs the plugin and sends its answers."""
+
+    def __init__(self, plugin: SolverPlugin, answers: BinaryIO) -> None:
+        self._plugin, self._answers = plugin, answers
+        self._workspaces: dict[int, tuple[SolverWorkspace, Opening, int]] = {}
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+
+    def answer(self, question: Opening | Question) -> None:
+        """Serve one request and send its result, or the error."""
+        found: object = None
+        try:
+            if isinstance(question, Opening):
+                self._open(question)
+            else:
+                found = self._solved(question)
+        except FairenumError as error:
+            error.__cause__ = None  # which need not be picklable
+            found = error
+        self.send(found)
+
+    def send(self, answer: object) -> None:
+        """Send an answer."""
+        self._answers.write(pickle.dumps(answer))
+        self._answers.flush()
+
+    def _open(self, opening: Opening) -> None:
+        """Open a problem, made read-only again after unpickling."""
+        problem, tolerance = opening.problem, opening.tolerance
+        for part in fields(problem):
+            if isinstance(array := getattr(problem, part.name), np.ndarray):
+                array.flags.writeable = False
+        checksum = problem.checksum()
+        workspace = self._run(lambda: self._plugin.open(problem, tolerance), opening)
+        self._workspaces[opening.number] = workspace, opening, checksum
+
+    def _solved(self, question: Question) -> object:
+        """Solve and return the claim without its handle; anything that is not a claim is returned as its repr."""
+        for number in question.closed:
+            self._workspaces.pop(number, None)
+        workspace, opening, checksum = self._workspaces[question.number]
+        found = self._run(lambda: workspace.solve(read_only(question.upper), question.start), opening)
+        self._guard(opening).check_unchanged(opening.problem, checksum)
+        return replace(found, handle=None) if isinstance(found, Claim) else f"{found!r:.80}"
+
+    def _guard(self, opening: Opening) -> Guard:
+        return Guard(self._plugin.name, opening.tolerance.seconds)
+
+    def _run(self, work: Callable[[], T], opening: Opening) -> T:
+        """Run the plugin's code; the process exits if that takes far longer than the time limit."""
+        guard = self._guard(opening)
+        # a timer in C, which fires even while the plugin holds the GIL
+        faulthandler.dump_traceback_later(guard.seconds + GRACE, exit=True, file=self._nowhere)
+        try:
+            return guard.alone(work)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+
+def serve() -> None:
+    """Serve requests from standard input, one after the other: the entry point of the separate process."""
+    questions, answers = _streams()
+    desk = _Desk(pickle.load(questions), answers)
+    desk.send(None)
+    waiting: SimpleQueue[Opening | Question] = SimpleQueue()
+    threading.Thread(target=_receive, args=(questions, waiting), daemon=True).start()
+    while True:
+        desk.answer(waiting.get())
+
+
+def _streams() -> tuple[BinaryIO, BinaryIO]:
+    """Set the pipes aside and redirect the plugin's standard input to nothing and its output to standard error."""
+    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return questions, answers
+
+
+def _receive(questions: BinaryIO, waiting: SimpleQueue[Opening | Question]) -> None:
+    """Queue requests as they arrive; when the pipe closes, exit at once whatever the plugin is doing."""
+    try:
+        while True:
+            waiting.put(pickle.load(questions))
+    except ENDED:
+        os._exit(0)

@@ -1,0 +1,149 @@
+"""Certificates by weak duality (see `SvmProblem.judge`), compiled because every answer is judged."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fairenum.runtime.compiling import entry, in_any_order, inner
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+Copies = npt.NDArray[np.unsignedinteger[Any]]  # per example, in the smallest type that holds them: queues are long
+
+
+LEVEL = 1e-12  # the share of all weights below which a slope is flat
+TINY = float(np.finfo(np.float64).tiny)
+NEAR = 1e-3  # how far from the guessed bias kinks are searched first, as a share of their usual size
+
+
+def middle(low: float, high: float) -> float:
+    """Return the middle of an interval; its finite end if the other is infinite, 0 if both are."""
+    if math.isinf(low):
+        return 0.0 if math.isinf(high) else high
+    return low if math.isinf(high) else 0.5 * (low + high)
+
+
+centre = inner(middle)
+
+
+# interior.py has its own copy: compiled files share no code, as path_loop.py explains.
+@in_any_order
+def dot(left: FloatArray, right: FloatArray) -> float:
+    """Return the inner product of two vectors."""
+    total = 0.0
+    for k in range(len(right)):
+        total += left[k] * right[k]
+    return total
+
+
+@in_any_order
+def total_of(numbers: FloatArray) -> float:
+    """Return the sum of numbers."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+@in_any_order
+def weight_before(kinks: FloatArray, weights: FloatArray, place: float) -> float:
+    """Return the weight of all kinks that come before a place."""
+    total = 0.0
+    for i in range(len(kinks)):
+        total += weights[i] if kinks[i] < place else 0.0
+    return total
+
+
+@inner
+def some(kinks: FloatArray, weights: FloatArray, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Return the kinks within an interval, and their weights."""
+    count, places, heights = 0, np.empty(len(kinks)), np.empty(len(kinks))
+    for i in range(len(kinks)):
+        if low <= kinks[i] <= high:
+            places[count], heights[count] = kinks[i], weights[i]
+            count += 1
+    return places[:count], heights[:count]
+
+
+@inner
+def crossing(kinks: FloatArray, weights: FloatArray, slope: float, level: float) -> float:
+    """Return the first kink at which the slope exceeds a level, or infinity, by quickselect in linear expected time."""
+    while len(kinks) > 0:
+        pivot = kinks[len(kinks) // 2]
+        before = slope + weight_before(kinks, weights, pivot)
+        if before > level:
+            kinks, weights = some(kinks, weights, -np.inf, np.nextafter(pivot, -np.inf))
+            continue
+        beyond = np.nextafter(pivot, np.inf)
+        slope += weight_before(kinks, weights, beyond)
+        if slope > level:
+            return float(pivot)
+        kinks, weights = some(kinks, weights, beyond, np.inf)
+    return np.inf
+
+
+@inner
+def interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
+    """Return the interval of `bias_interval`, searched near the guess first."""
+    flat = LEVEL * max(total_of(weights), TINY)
+    reach = NEAR * math.sqrt(dot(kinks, kinks) / len(kinks))
+    near, heights = some(kinks, weights, guess - reach, guess + reach)
+    slope = weight_before(kinks, weights, guess - reach) - target
+    if slope < -flat and slope + total_of(heights) > 2.0 * flat:
+        return crossing(near, heights, slope, -flat), crossing(near, heights, slope, flat)
+    low = crossing(kinks, weights, -target, -flat) if target > flat else -np.inf
+    return low, crossing(kinks, weights, -target, flat)
+
+
+@entry()
+def bias_interval(kinks: FloatArray, weights: FloatArray, target: float, guess: float) -> tuple[float, float]:
+    """Return the interval of biases b that minimise ``sum_i weights_i max(0, +-(kinks_i - b))``.
+
+    The slope starts at ``-target`` (the weight of the positive examples) and rises by ``weights_i`` at ``kinks_i``. The
+    search for its zero begins near a guess; a wrong one costs time and changes nothing.
+    """
+    return interval(kinks, weights, target, guess)
+
+
+@entry()
+def judged(
+    y: FloatArray, linear: FloatArray, alpha: FloatArray, upper: FloatArray, product: FloatArray
+) -> tuple[float, float, float, float, FloatArray]:
+    """Return the objective, the bound, both ends of the bias interval, and the slack of every example.
+
+    An answer outside its box could seem better than the optimum; it proves nothing, so its objective is -inf.
+    """
+    n, guess, most, least = len(y), 0.0, -np.inf, np.inf
+    kinks, slack, positive = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        kinks[i], positive[i] = y[i] * (linear[i] - product[i]), 0.5 * (1.0 + y[i])
+        inside = min(alpha[i], upper[i] - alpha[i])
+        if inside > most:  # at an optimum, the kink of an example inside its box is the bias
+            most, guess = inside, kinks[i]
+        least = min(least, inside)
+    low, high = interval(kinks, upper, dot(upper, positive), guess)
+    bias = centre(low, high)
+    for i in range(n):
+        slack[i] = max(linear[i] - product[i] - y[i] * bias, 0.0)
+    quadratic = 0.5 * dot(alpha, product)
+    objective = dot(linear, alpha) - quadratic - abs(dot(y, alpha) * bias)
+    return objective if least >= 0.0 else -np.inf, quadratic + dot(upper, slack), low, high, slack
+
+
+def child_bounds(
+    used: Copies, floor: Copies, cost: FloatArray, alpha: FloatArray, upper: FloatArray, slack: FloatArray,
+    bound: float, best: float, tie: float,
+) -> tuple[IntArray, Copies, FloatArray]:  # fmt: skip
+    """Return which examples may lose a copy, the copies in use, and bounds on the optimum then, best bound first.
+
+    A child's bound is its parent's, less the slack that no longer costs anything; ties go by smaller alpha.
+    """
+    (examples,) = (used > floor).nonzero()
+    copies = used[examples]
+    bounds = bound - (upper[examples] - cost[examples] * (copies - 1)) * slack[examples]
+    order = np.lexsort((alpha[examples], np.rint((best - bounds) / tie)))
+    return examples[order], copies[order], bounds[order]

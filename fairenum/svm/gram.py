@@ -1,0 +1,502 @@
+"""Access to the matrix ``Q``: from signed features, as a full matrix, or by rows computed on demand.
+
+A linear kernel is never expanded: with ``Z_i = y_i x_i``, ``Q = Z Z' + ridge I`` costs n x d numbers, and products skip
+zeros where most numbers are 0, as in encoded categories. Other kernels get their matrix, or, where that is too large, a
+store of the rows used last. `open_gram` chooses.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from threading import RLock
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from fairenum.errors import ProblemError, SolverOverwhelmed
+from fairenum.runtime.budget import checkpoint
+from fairenum.svm.loop_rows import DENSE, IN_ORDER, NOTHING, Anchor, Nonzeros
+from fairenum.svm.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem
+from fairenum.svm.sparse_or_dense import (
+    Matrix,
+    as_csr,
+    dense,
+    inner_products,
+    is_mostly_zero,
+    is_sparse,
+    squared_distances,
+    squares,
+    sums,
+    times,
+)
+
+BLOCK = 4_000_000  # kernel values that are computed at once: 32 MB
+PANEL = 16  # rows whose inner products are computed at once, always: a library may round other shapes differently
+ANCHORS = 8
+
+
+# Shares of the rows kept and of the support vectors: if more examples differ from the nearest anchor, make a new one.
+ROWS_SHARE, SUPPORT_SHARE = 0.25, 0.5
+
+
+class KernelRows:
+    """Rows of Q computed from the features, centred in feature space."""
+
+    def __init__(self, problem: SvmProblem) -> None:
+        self._kernel, self._X, self._y, self._ridge = problem.kernel, problem.X, problem.y, problem.ridge
+        n, self._squares = problem.size, squares(problem.X)
+        self._needs_distances = self._kernel.needs_distances(self._squares)
+        sums, self.diagonal = np.zeros(n), np.empty(n)
+        for examples in self.pieces(np.arange(n)):
+            values = self._values(examples)
+            sums += values.sum(axis=0)
+            self.diagonal[examples] = values[np.arange(len(examples)), examples]
+        self.means = sums / n
+        self._above = self.means - self.means.mean()
+        self.diagonal += self._ridge - self.means - self._above
+
+    def pieces(self, examples: IntArray) -> Iterator[IntArray]:
+        """Split examples into batches whose rows are computed at once; check the time budget for each."""
+        size = max(1, BLOCK // len(self._y))
+        for start in range(0, len(examples), size):
+            checkpoint()
+            yield examples[start : start + size]
+
+    def _values(self, examples: IntArray) -> FloatArray:
+        """Return rows of the kernel matrix."""
+        if self._needs_distances:
+            return self._kernel.of_distances(squared_distances(self._X[examples], self._X))
+        inner = np.empty((len(examples), len(self._y)))
+        for start in range(0, len(examples), PANEL):
+            some = examples[start : start + PANEL]
+            inner[start : start + PANEL] = inner_products(self._X[np.resize(some, PANEL)], self._X)[: len(some)]
+        return self._kernel.of_products(inner, self._squares[examples], self._squares)
+
+    def of(self, examples: IntArray) -> FloatArray:
+        """Return the rows of Q of some examples."""
+        values = self._values(examples)
+        values -= self.means
+        values -= self._above[examples, None]
+        values *= self._y
+        values *= self._y[examples, None]
+        values[np.arange(len(examples)), examples] += self._ridge
+        return values
+
+    def block(self, examples: IntArray, columns: IntArray) -> FloatArray:
+        """Return ``Q[examples][:, columns]``."""
+        result = np.empty((len(examples), len(columns)))
+        for piece in self.pieces(np.arange(len(examples))):
+            result[piece] = self.of(examples[piece])[:, columns]
+        return result
+
+
+class RowStore:
+    """A cache of the rows of Q used last; ``places`` has each example's position in the table, or -1."""
+
+    def __init__(self, rows: KernelRows, most_bytes: float) -> None:
+        n = len(rows.diagonal)
+        self.capacity = max(1, min(n, int(most_bytes / (8 * n))))
+        self.table, self.places = np.empty((self.capacity, n)), np.full(n, -1, np.intp)
+        self._rows, self._clock = rows, 0
+        self._holder, self._asked = np.full(self.capacity, -1, np.intp), np.zeros(self.capacity, np.int64)
+
+    def fetch(self, examples: IntArray) -> None:
+        """Load the rows of some distinct examples into the table."""
+        self._clock += 1
+        places = self.places[examples]
+        self._asked[places[places >= 0]] = self._clock
+        missing = examples[places < 0]
+        if len(missing) == 0:
+            return
+        free = np.argsort(self._asked, kind="stable")[: len(missing)]
+        for rows, own in zip(self._rows.pieces(missing), self._rows.pieces(free), strict=True):
+            before = self._holder[own]
+            self.places[before[before >= 0]] = -1
+            self._holder[own] = -1  # no example's, in case time runs out in the middle
+            self.table[own] = self._rows.of(rows)
+            self._holder[own], self._asked[own], self.places[rows] = rows, self._clock, own
+
+    def rows(self, examples: IntArray) -> Iterator[FloatArray]:
+        """Yield rows one by one, computing those that are not in the table."""
+        for piece in self._rows.pieces(examples):
+            missing = piece[self.places[piece] < 0]
+            computed = iter(self._rows.of(missing))
+            for place in self.places[piece].tolist():
+                yield next(computed) if place < 0 else self.table[place]
+
+
+class Anchors:
+    """Recent answers whose product with Q is known, from which nearby products are computed."""
+
+    def __init__(self, store: RowStore) -> None:
+        self._store = store
+        self._known: deque[Anchor] = deque(maxlen=ANCHORS)
+
+    def _nearest(self, alpha: FloatArray) -> tuple[Anchor, IntArray]:
+        """Return the anchor nearest to an answer, new if none is near, and the examples in which they differ."""
+        support = np.flatnonzero(alpha)
+        best, differs = NOTHING, support
+        for anchor in self._known:
+            others = np.flatnonzero(alpha != anchor.alpha)
+            best, differs = (anchor, others) if len(others) < len(differs) else (best, differs)
+        if len(differs) > min(ROWS_SHARE * self._store.capacity, SUPPORT_SHARE * len(support)):
+            return self._new(alpha), np.empty(0, np.intp)
+        return best, differs
+
+    def _new(self, alpha: FloatArray) -> Anchor:
+        """Compute the product of an answer from scratch and keep it as an anchor."""
+        anchor = self._reached(alpha, NOTHING, np.flatnonzero(alpha))
+        self._known.append(anchor)
+        return anchor
+
+    def _reached(self, alpha: FloatArray, anchor: Anchor, differs: IntArray) -> Anchor:
+        """Return the product of an answer, given an anchor and the examples in which the two differ."""
+        from fairenum.svm.path_loop import added
+
+        known, high, low = (part if len(part) else np.zeros(len(alpha)) for part in anchor)
+        for example, row in zip(differs.tolist(), self._store.rows(differs), strict=True):
+            high, low = added(high, low, float(alpha[example]), row)
+            if known[example]:
+                high, low = added(high, low, -float(known[example]), row)
+        return Anchor(alpha.copy(), high, low)
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``."""
+        reached = self._reached(alpha, *self._nearest(alpha))
+        return reached.high + reached.low
+
+    def ready(self, alpha: FloatArray, examples: IntArray) -> Anchor:
+        """Return the anchor for an answer; fetch the rows in which they differ, and those of more examples."""
+        anchor, differs = self._nearest(alpha)
+        needed = np.union1d(examples, differs)
+        if len(needed) > self._store.capacity and len(differs):
+            anchor, needed = self._new(alpha), np.unique(examples)
+        if len(needed) > self._store.capacity:
+            raise SolverOverwhelmed(
+                f"{len(needed)} examples are on the margin of an SVM with this kernel; of {len(alpha)} examples "
+                f"the rows of {self._store.capacity} are held: train on fewer rows (--split), or use a smaller gamma "
+                "or a linear kernel"
+            )
+        self._store.fetch(needed)
+        return anchor
+
+
+MATRIX_LIMIT = 20_000  # examples with a kernel that has no short feature map
+MATRIX_BYTES = 1e9  # of a kernel matrix; the rows of a larger one are computed when needed
+ROW_BYTES = 1e9  # of rows that are kept then
+FARTHEST = 1e45  # the longest plane that all examples at their bounds could span; its square is summed
+LARGEST_BOX = 1e8  # in units of what a single example asks for; where an answer needs less, more drowns all else
+WIDE = 100  # columns; with fewer, the order of elimination does not matter
+
+
+class Gram(Protocol):
+    """The matrix Q of a problem, as the products that solvers need."""
+
+    table: FloatArray  # the signed features, or Q itself if `is_matrix`; without rows where these are in `nonzeros`
+    places: IntArray  # of the rows in the table, -1 for those that are not there; empty if each is at its own
+    nonzeros: Nonzeros
+    exclusive: tuple[int, int]  # columns, from one to before another, of which no example has two
+    is_matrix: bool
+    ridge: float  # what is to be added to the diagonal of what `table` says
+    diagonal: FloatArray
+    longest: float  # the largest norm of an example, sqrt(max diagonal)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """The inner product of each signed, centred example with the centre."""
+
+    @property
+    def anchors(self) -> Anchors | None:
+        """The keeper of the rows in the table; None if the table has them all."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """The lock to hold while reading the table, whose rows others may replace."""
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the problem's bias minus the bias seen through this Gram."""
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``."""
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return ``Q[rows][:, columns]``."""
+
+    def restrict(self, rows: IntArray) -> Gram:
+        """Return the Gram of some sorted examples, fully held; a held Gram returns itself if these are all."""
+
+
+class _Held:
+    """The attributes of a Gram whose table is complete."""
+
+    places = IN_ORDER
+    anchors = None
+    lock = nullcontext()
+
+
+class LinearGram(_Held):
+    """``Q = Z Z' + ridge I`` from the signed features Z.
+
+    The features are centred first: with ``y'alpha = 0`` that moves only the bias, and columns far from 0 no longer cost
+    digits.
+    """
+
+    is_matrix = False
+
+    def __init__(
+        self, signed: Matrix, ridge: float, centre: FloatArray | None = None, y: FloatArray | None = None
+    ) -> None:
+        # compiled loops skip zeros at no cost, however small the table
+        self._signed = as_csr(signed) if is_mostly_zero(signed) else signed
+        self.table, self.nonzeros = _parts(self._signed)
+        self.exclusive = _exclusive(self._signed)
+        self.ridge = ridge
+        self._centre = np.zeros(signed.shape[1]) if centre is None else centre
+        self._offsets = times(self._signed, self._centre)
+        self._y = np.zeros(signed.shape[0]) if y is None else y
+        distance = float(self._centre @ self._centre)
+        self._moves = self._offsets.astype(np.longdouble) + self._y.astype(np.longdouble) * distance
+        self.diagonal = squares(self._signed) + ridge
+        self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring removed, ``-w'centre``, in extended precision.
+
+        It is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts.
+        """
+        return -float(alpha.astype(np.longdouble) @ self._moves)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """The inner product of each signed, centred example with the centre."""
+        return self._offsets
+
+    def centred(self, rows: Matrix) -> FloatArray:
+        """Return other rows, centred like the examples."""
+        return dense(rows) - self._centre
+
+    def planes(self, alphas: FloatArray) -> FloatArray:
+        """Return the plane spanned by each answer, one per row."""
+        return np.asarray(alphas @ self._signed)
+
+    def reached(self, planes: FloatArray) -> FloatArray:
+        """Return the inner products of all examples with some planes, one row per plane."""
+        return np.asarray((self._signed @ planes.T).T)
+
+    def _plane(self, alpha: FloatArray) -> FloatArray:
+        return sums(alpha, self._signed)
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``."""
+        plain = times(self._signed, self._plane(alpha))
+        return plain + self.ridge * alpha if self.ridge else plain
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return ``Q[rows][:, columns]``."""
+        result = inner_products(self._signed[rows], self._signed[columns])
+        if self.ridge:
+            result[rows[:, None] == columns] += self.ridge
+        return result
+
+    def restrict(self, rows: IntArray) -> LinearGram:
+        """Return the Gram of some of the examples."""
+        if len(rows) == len(self.diagonal):
+            return self
+        return LinearGram(self._signed[rows], self.ridge, self._centre, self._y[rows])
+
+
+class MatrixGram(_Held):
+    """Q as a full matrix, for kernels without a short feature map; centred in feature space."""
+
+    is_matrix = True
+    nonzeros = DENSE
+    exclusive = (0, 0)
+    ridge = 0.0
+
+    def __init__(self, matrix: FloatArray, offsets: FloatArray | None = None) -> None:
+        self._offsets = np.zeros(len(matrix)) if offsets is None else offsets
+        self.table = matrix
+        self.diagonal = matrix.diagonal().copy()
+        self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``."""
+        return np.asarray(self.table @ alpha)
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return ``Q[rows][:, columns]``."""
+        return np.asarray(self.table[rows[:, None], columns])
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring removed."""
+        return -float(alpha @ self._offsets)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """The inner product of each signed, centred example with the centre."""
+        return self._offsets
+
+    def restrict(self, rows: IntArray) -> MatrixGram:
+        """Return the Gram of some of the examples."""
+        if len(rows) == len(self.diagonal):
+            return self
+        return MatrixGram(self.block(rows, rows), self._offsets[rows])
+
+
+class RowGram:
+    """Q by its recently used rows, for matrices too large to hold; centred in feature space."""
+
+    is_matrix = True
+    nonzeros = DENSE
+    exclusive = (0, 0)
+    ridge = 0.0
+
+    def __init__(self, problem: SvmProblem) -> None:
+        self.lock = RLock()  # work that was left behind may still read what is there
+        self._rows = KernelRows(problem)
+        store = RowStore(self._rows, ROW_BYTES)
+        self.anchors = Anchors(store)
+        self._offsets = problem.y * self._rows.means
+        self.table, self.places, self.diagonal = store.table, store.places, self._rows.diagonal
+        self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
+
+    def product(self, alpha: FloatArray) -> FloatArray:
+        """Return ``Q @ alpha``."""
+        with self.lock:
+            return self.anchors.product(alpha)
+
+    def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return ``Q[rows][:, columns]``."""
+        return self._rows.block(rows, columns)
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring removed."""
+        return -float(alpha @ self._offsets)
+
+    @property
+    def offsets(self) -> FloatArray:
+        """The inner product of each signed, centred example with the centre."""
+        return self._offsets
+
+    def restrict(self, rows: IntArray) -> MatrixGram:
+        """Return the Gram of some of the examples, as a matrix."""
+        return MatrixGram(self.block(rows, rows), self._offsets[rows])
+
+
+# One Gram per problem for as long as the problem lives: the core and a plugin share one kernel matrix.
+_OPENED: WeakKeyDictionary[SvmProblem, Gram] = WeakKeyDictionary()
+
+
+def open_gram(problem: SvmProblem) -> Gram:
+    """Return the Gram of a problem in its cheapest form; refuse kernel values or a matrix that are too large."""
+    if problem not in _OPENED:
+        _OPENED[problem] = _choose(problem)
+    return _OPENED[problem]
+
+
+def share_gram(problem: SvmProblem, other: SvmProblem) -> None:
+    """Let another problem, which differs only in linear term or box, use the Gram of this one."""
+    _OPENED[other] = open_gram(problem)
+
+
+def _choose(problem: SvmProblem) -> Gram:
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused
+        gram = _made(problem)
+    farthest = gram.longest * float(problem.upper.sum())
+    if not farthest <= FARTHEST:
+        kernel = problem.kernel.name
+        ways = {"linear": "", "rbf": "", "poly": ", or use a smaller gamma or degree"}[kernel]
+        raise ProblemError(
+            f"values of the {kernel} kernel times the cost reach {farthest:.2g}; at most {FARTHEST:g} is taken: "
+            f"standardise the features{ways}"
+        )
+    return gram
+
+
+def _made(problem: SvmProblem) -> Gram:
+    n, d = problem.X.shape
+    if problem.kernel.name == "linear" and d < n:
+        centre = centre_of(problem.X)
+        return LinearGram(signed(problem, centre), problem.ridge, centre, problem.y)
+    if n > MATRIX_LIMIT:
+        raise ProblemError(
+            f"a {problem.kernel.name} kernel on {n} examples has a matrix of {8e-9 * n * n:.1f} GB to go through; "
+            f"at most {MATRIX_LIMIT} examples are taken: train on fewer rows (--split), or use a linear kernel"
+        )
+    return _matrix(problem) if 8 * n * n <= MATRIX_BYTES else RowGram(problem)
+
+
+def asked(gram: Gram, linear: FloatArray) -> float:
+    """Return the alpha with which a single average example would reach its margin."""
+    return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
+
+
+def held_bytes(n: int) -> float:
+    """Return the memory used to hold a kernel matrix, or its cached rows, for n examples."""
+    return 8.0 * n * n if 8 * n * n <= MATRIX_BYTES else ROW_BYTES
+
+
+def _matrix(problem: SvmProblem) -> MatrixGram:
+    """Return the Gram of the centred, signed kernel matrix."""
+    n = problem.size
+    matrix = np.empty((n, n))
+    blocks = [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]
+    for rows in blocks:
+        matrix[rows] = problem.kernel(problem.X[rows], problem.X)
+    means = matrix.mean(axis=0)
+    for rows in blocks:  # in place: nothing of the size of the matrix is held beside it
+        block = matrix[rows]
+        block -= means
+        block -= (means - means.mean())[rows, None]
+        block *= problem.y
+        block *= problem.y[rows, None]
+    matrix[np.diag_indices(n)] += problem.ridge
+    return MatrixGram(matrix, problem.y * means)
+
+
+def centre_of(X: Matrix) -> FloatArray:
+    """Return the column means, but 0 for mostly-zero columns of a mostly-zero table, to keep their zeros."""
+    centre = np.asarray(X.mean(axis=0))
+    if is_mostly_zero(X):
+        filled = np.bincount(X.indices, minlength=X.shape[1]) if is_sparse(X) else np.count_nonzero(dense(X), axis=0)
+        centre[filled <= 0.5 * X.shape[0]] = 0.0
+    return centre
+
+
+def signed(problem: SvmProblem, centre: FloatArray) -> Matrix:
+    """Return the centred features of each example times its label."""
+    if not is_sparse(problem.X):
+        return np.asarray(problem.y[:, None] * (problem.X - centre))
+    n, moved = problem.size, np.flatnonzero(centre)
+    starts = np.arange(n + 1) * len(moved)
+    means = sparse.csr_array((np.tile(centre[moved], n), np.tile(moved, n), starts), shape=problem.X.shape)
+    rows = as_csr(problem.X - means) if moved.size else problem.X.copy()
+    rows.data *= np.repeat(problem.y, np.diff(rows.indptr))
+    return rows
+
+
+def _parts(table: Matrix) -> tuple[FloatArray, Nonzeros]:
+    """Return a table for compiled loops: its dense rows, or no rows and its nonzeros."""
+    if not is_sparse(table):
+        return dense(table), DENSE
+    return np.empty((0, table.shape[1])), Nonzeros(table.data, table.indices, table.indptr)
+
+
+def _exclusive(table: Matrix) -> tuple[int, int]:
+    """Return the longest run of columns of which no row fills two: the values of the widest category."""
+    if not is_sparse(table) or table.shape[1] < WIDE:
+        return 0, 0
+    before = np.full(table.shape[1], -1)  # the last column that some row has before this one
+    follows = np.ones(table.nnz, bool)
+    follows[table.indptr[:-1][np.diff(table.indptr) > 0]] = False
+    places = np.flatnonzero(follows)
+    np.maximum.at(before, table.indices[places], table.indices[places - 1])
+    first, found = 0, (0, 0)
+    for last, latest in enumerate(before.tolist()):
+        first = max(first, latest + 1)
+        found = max(found, (first, last + 1), key=lambda stretch: stretch[1] - stretch[0])
+    return found

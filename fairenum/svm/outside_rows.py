@@ -1,0 +1,127 @@
+"""Rows from outside the training set, by their inner products, and the planes that examples span with one such row.
+
+Everything is centred like the examples, which moves only the bias of a plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fairenum.svm.gram import Gram, LinearGram, open_gram
+from fairenum.svm.problem import FloatArray, IntArray, SvmProblem
+from fairenum.svm.sparse_or_dense import Matrix, dense
+
+BLOCK = 256  # rows whose kernel values with all examples are held at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planes:
+    """Planes ``w = sum_i alpha_i y_i x_i + weight * x``, one for each of some rows x.
+
+    ``reached`` has each example's margin without the bias, ``y_i w'x_i``, one row per plane; ``values`` is ``w'x`` and
+    ``squares`` is ``|w|^2``. ``roundings`` scales the rounding error of a plane against its alpha, ``unsure`` that of
+    numbers computed from the plane itself: smaller for explicit weights than for planes known by alpha alone.
+    """
+
+    reached: FloatArray
+    values: FloatArray
+    squares: FloatArray
+    roundings: FloatArray
+    unsure: FloatArray
+
+
+class ForeignRows(Protocol):
+    """Outside rows by their inner products with themselves and with the signed examples of a problem."""
+
+    squares: FloatArray
+
+    def crossed(self, places: IntArray) -> FloatArray:
+        """Return the inner products of some rows with all signed examples, one line per row."""
+
+    def spanned(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> Planes:
+        """Return the plane of each of some rows."""
+
+
+class LinearRows:
+    """Outside rows by their features, for a linear kernel."""
+
+    def __init__(self, gram: LinearGram, rows: Matrix) -> None:
+        self._gram, self.features = gram, gram.centred(rows)
+        self.squares = np.asarray(np.einsum("ij,ij->i", self.features, self.features))
+
+    def crossed(self, places: IntArray) -> FloatArray:
+        """Return the inner products of some rows with all signed examples, one line per row."""
+        return self._gram.reached(self.features[places])
+
+    def entering(self, places: IntArray) -> FloatArray:
+        """Return some rows in the form a walk takes: their features."""
+        return self.features[places]
+
+    def planes(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the weights of each plane, one plane per line."""
+        return self._gram.planes(alphas) + weights[:, None] * self.features[places]
+
+    def spanned(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> Planes:
+        """Return the plane of each of some rows."""
+        planes, ridge = self.planes(places, alphas, weights), self._gram.ridge
+        reached = self._gram.reached(planes)
+        squares = np.einsum("ij,ij->i", planes, planes)
+        if ridge:
+            reached += ridge * alphas
+            squares += ridge * np.einsum("ij,ij->i", alphas, alphas)
+        values = np.einsum("ij,ij->i", planes, self.features[places])
+        roundings = _spread(self._gram, alphas, weights, self.squares[places])
+        return Planes(reached, values, squares, roundings, np.sqrt(squares))
+
+
+class KernelRows:
+    """Outside rows by kernel values; also for a linear kernel with more columns than examples."""
+
+    def __init__(self, problem: SvmProblem, gram: Gram, rows: Matrix) -> None:
+        self._problem, self._gram, self._rows = problem, gram, rows
+        self._means = problem.y * gram.offsets
+        places = [np.arange(start, min(start + BLOCK, rows.shape[0])) for start in range(0, rows.shape[0], BLOCK)]
+        own = np.array([float(problem.kernel(rows[[k]], rows[[k]])[0, 0]) for k in range(rows.shape[0])])
+        self._mean = np.concatenate([np.empty(0), *(self._plain(block).mean(axis=1) for block in places)])
+        self.squares = np.maximum(own - 2.0 * self._mean + self._means.mean(), 0.0)
+
+    def _plain(self, places: IntArray) -> FloatArray:
+        return self._problem.kernel(self._rows[places], self._problem.X)
+
+    def crossed(self, places: IntArray) -> FloatArray:
+        """Return the inner products of some rows with all signed examples, one line per row."""
+        block = self._plain(places)
+        block -= self._mean[places, None]
+        block -= self._means - self._means.mean()
+        block *= self._problem.y
+        return block
+
+    def entering(self, places: IntArray) -> FloatArray:
+        """Return some rows in the form a walk takes: inner products with all examples and with themselves."""
+        return np.column_stack([self.crossed(places), self.squares[places]])
+
+    def spanned(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> Planes:
+        """Return the plane of each of some rows."""
+        plain, crossed = np.array([self._gram.product(alpha) for alpha in alphas]), self.crossed(places)
+        along, squares = np.einsum("ij,ij->i", alphas, crossed), self.squares[places]
+        lengths = np.einsum("ij,ij->i", alphas, plain) + weights * (2.0 * along + weights * squares)
+        lengths = np.maximum(lengths, 0.0)
+        roundings = _spread(self._gram, alphas, weights, squares)
+        reached = plain + weights[:, None] * crossed
+        return Planes(reached, along + weights * squares, lengths, roundings, np.sqrt(lengths) + roundings)
+
+
+def _spread(gram: Gram, alphas: FloatArray, weights: FloatArray, squares: FloatArray) -> FloatArray:
+    """Return the length each plane would have if its terms were orthogonal: the scale of its rounding."""
+    return np.sqrt((alphas * alphas) @ gram.diagonal + weights * weights * squares)
+
+
+def foreign_rows(problem: SvmProblem, rows: Matrix) -> LinearRows | KernelRows:
+    """Return outside rows in the form that suits the problem's Gram."""
+    gram = open_gram(problem)
+    if isinstance(gram, LinearGram):
+        return LinearRows(gram, rows)
+    return KernelRows(problem, gram, dense(rows))

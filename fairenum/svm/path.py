@@ -1,0 +1,335 @@
+"""Active sets and parametric paths: move one part of an optimal state while all other optimality conditions hold.
+
+A path moves one ``alpha_j`` towards a smaller box (`RemovalPath`: leaving an example out), or the linear term along a
+vector (`shift_linear`: from an approximate answer to the exact one). With the margin set S and the path length s::
+
+    [ 0   y_S' ] [ db   ]   [ y_j  ]                [   0      ]
+    [ y_S Q_SS ] [ da_S ] = [ Q_Sj ] ds     or      [ -shift_S ] ds
+
+and the gradient moves with them. Everything is linear between breakpoints; at a breakpoint an example reaches a bound
+or the margin, and a pivot takes it out of the margin set or into it. While the margin set is empty, the bias slides
+until an example arrives there.
+
+Tied breakpoints are the normal case on discrete data. They are ordered as if the linear term were ``p - eps * weights``
+with an infinitesimal eps (`SvmProblem.tie_weights`): the second component of a lexicographic ratio test. It depends
+only on the margin set, is computed only on a tie, and makes cycling impossible and the answer canonical.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fairenum.runtime.budget import checkpoint
+from fairenum.svm import path_loop
+from fairenum.svm.gram import Gram
+from fairenum.svm.loop_rows import NOTHING
+from fairenum.svm.problem import FloatArray, IntArray, SvmProblem, read_only
+
+AT_LOWER, ON_MARGIN, AT_UPPER = 1.0, 0.0, -1.0
+
+
+EPSILON = float(np.finfo(float).eps)
+
+
+def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
+    """Return the input of the compiled loop that no path changes."""
+    return path_loop.Data(
+        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, gram.diagonal,
+        problem.y, problem.tie_weights(),
+    )  # fmt: skip
+
+
+def part_of(data: path_loop.Data, gram: Gram, examples: IntArray) -> path_loop.Data:
+    """Return the data of some examples, given their Gram; the scale of lengths stays that of all examples."""
+    y = read_only(data.y[examples])  # as labels are: the compiled loop knows one kind of array
+    return path_loop.Data(
+        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, data.longest,
+        gram.diagonal, y, data.weights[examples],
+    )  # fmt: skip
+
+
+class Parked(NamedTuple):
+    """An optimal answer stored as its active set: margin, upper bounds (one bit each) and bias; see `resumed`."""
+
+    margin: IntArray
+    at_upper: npt.NDArray[np.uint8]
+    bias: float
+
+
+class ActiveSet:
+    """An optimal answer (possibly for a shifted linear term), with everything needed to move it."""
+
+    __slots__ = (
+        "alpha",
+        "alpha_tolerance",
+        "bias",
+        "data",
+        "gradient",
+        "gradient_tolerance",
+        "gram",
+        "inverse",
+        "linear",
+        "margin",
+        "side",
+        "upper",
+    )
+
+    def __init__(
+        self, gram: Gram, data: path_loop.Data, linear: FloatArray, upper: FloatArray, alpha: FloatArray, bias: float,
+        side: FloatArray, margin: IntArray,
+    ) -> None:  # fmt: skip
+        self.gram, self.data = gram, data
+        self.linear, self.upper = linear.copy(), upper.copy()  # writable: the compiled loop knows one kind of array
+        self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
+        self.gradient: FloatArray = np.empty_like(alpha)
+        self.inverse: FloatArray = np.empty((0, 0))
+        self.set_tolerances()
+        self.factorise()
+
+    def copy(self) -> ActiveSet:
+        """Return an independent copy."""
+        size = len(self.margin) + 1
+        vectors = (self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy())
+        return self.moved(*vectors, self.margin.copy(), self.inverse[:size, :size].copy(), self.bias)
+
+    def moved(
+        self, upper: FloatArray, alpha: FloatArray, gradient: FloatArray, side: FloatArray, margin: IntArray,
+        inverse: FloatArray, bias: float,
+    ) -> ActiveSet:  # fmt: skip
+        """Return a state of the same problem with other vectors."""
+        state = object.__new__(ActiveSet)
+        state.gram, state.data, state.linear = self.gram, self.data, self.linear
+        state.gradient_tolerance, state.alpha_tolerance = self.gradient_tolerance, self.alpha_tolerance
+        state.upper, state.alpha, state.gradient, state.side = upper, alpha, gradient, side
+        state.margin, state.inverse, state.bias = margin, inverse, bias
+        return state
+
+    def restricted(self, examples: IntArray) -> ActiveSet:
+        """Return the state of some examples, with the whole margin; valid until another example reaches the margin."""
+        part = object.__new__(ActiveSet)
+        part.gram = self.gram.restrict(examples)
+        part.data = part_of(self.data, part.gram, examples)
+        part.gradient_tolerance, part.alpha_tolerance = self.gradient_tolerance, self.alpha_tolerance
+        part.linear, part.upper, part.alpha = self.linear[examples], self.upper[examples], self.alpha[examples]
+        part.gradient, part.side = self.gradient[examples], self.side[examples]
+        part.margin, part.bias = np.searchsorted(examples, self.margin), self.bias
+        part.inverse = self.inverse.copy()
+        return part
+
+    def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
+        """Return the full state after a restricted part has moved to a linear term, exact to rounding."""
+        upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
+        alpha[examples], side[examples] = part.alpha, part.side
+        state = self.moved(upper, alpha, gradient, side, examples[part.margin], part.inverse, part.bias)
+        state.linear = linear.copy()
+        state.recompute()
+        return state
+
+    def trim(self) -> None:
+        """Free the spare room of the inverse."""
+        size = len(self.margin) + 1
+        if len(self.inverse) > size:
+            self.inverse = self.inverse[:size, :size].copy()
+
+    def parked(self) -> Parked:
+        """Return the active set alone, from which `resumed` restores the state."""
+        return Parked(self.margin.copy(), np.packbits(self.side == AT_UPPER), self.bias)
+
+    def factorise(self) -> None:
+        """Invert the bordered matrix of the margin set from scratch."""
+        self.inverse = np.asarray(np.linalg.inv(self._bordered())) if len(self.margin) else np.zeros((1, 1))
+
+    def _bordered(self) -> FloatArray:
+        m = len(self.margin)
+        matrix = np.zeros((m + 1, m + 1))
+        matrix[0, 1:] = matrix[1:, 0] = self.data.y[self.margin]
+        matrix[1:, 1:] = self.gram.block(self.margin, self.margin)
+        return matrix
+
+    def vectors(self) -> path_loop.Vectors:
+        """Return the vectors that the compiled loop changes in place."""
+        return path_loop.Vectors(
+            self.upper, self.linear, self.alpha, self.gradient, self.side, self.gradient_tolerance, self.alpha_tolerance
+        )
+
+    def margin_set(self) -> path_loop.Margin:
+        """Return the margin set for the compiled loop."""
+        return path_loop.Margin(self.margin, len(self.margin), self.inverse)
+
+    def ready(self, *examples: int) -> path_loop.Data:
+        """Return the constant data, with the rows of the margin and of more examples loaded."""
+        anchors = self.gram.anchors
+        if anchors is None:
+            return self.data
+        rows = np.append(self.margin, [example for example in examples if example >= 0]).astype(np.intp)
+        return self.data._replace(anchor=anchors.ready(self.alpha, rows))
+
+    def recompute(self) -> None:
+        """Recompute the margin's alpha, bias and gradient from the sides alone, to rounding."""
+        with self.gram.lock:
+            self.bias, _ = path_loop.recompute(self.ready(), self.vectors(), self.margin_set(), self.bias)
+
+    def set_tolerances(self) -> None:
+        """Set the rounding tolerances of gradients around 0 and of alpha around its bounds."""
+        spread = float(np.sqrt((self.alpha * self.alpha) @ self.gram.diagonal)) * self.gram.longest
+        self.gradient_tolerance = 1e-13 + 8.0 * EPSILON * (spread + float(np.abs(self.linear).max(initial=0.0)))
+        largest = float(self.alpha.max(initial=0.0)) or float(self.upper.max(initial=0.0))  # a path may start from 0
+        self.alpha_tolerance = path_loop.ON_BOUND * largest
+
+    def violation(self) -> float:
+        """Return the worst violation of the margin by an example on a bound."""
+        return float(-(self.side * self.gradient).min(initial=0.0))
+
+    def answer(self) -> FloatArray:
+        """Return alpha, read-only, with values within rounding of a bound put on it, so that supports contain no noise.
+
+        Only margin examples can be near a bound without being on it.
+        """
+        alpha, margin, upper = self.alpha.copy(), self.margin, self.upper[self.margin]
+        free = alpha[margin]
+        if np.count_nonzero(np.minimum(free, upper - free) <= self.alpha_tolerance):
+            close = np.minimum(path_loop.ON_BOUND * upper, self.alpha_tolerance)
+            alpha[margin] = np.where(free <= close, 0.0, np.where(free >= upper - close, upper, free))
+        alpha.flags.writeable = False
+        return alpha
+
+
+def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
+    """Restore the state of a parked answer within its box."""
+    side = np.where(upper > 0.0, AT_LOWER, 0.0)
+    side[np.unpackbits(parked.at_upper, count=len(side)) > 0] = AT_UPPER
+    side[parked.margin] = ON_MARGIN
+    alpha, data = np.where(side == AT_UPPER, upper, 0.0), constant_data(gram, problem)
+    state = ActiveSet(gram, data, problem.linear, upper, alpha, parked.bias, side, parked.margin.copy())
+    state.recompute()
+    state.set_tolerances()
+    return state
+
+
+NO_SHIFT = np.empty(0)
+STRETCH = 500_000_000  # numbers of the table gone through without a look at the clock
+ALL_THERE = path_loop.MISSING + 1
+
+
+class PathStuck(Exception):
+    """Raised when rounding led a path astray; solve from scratch instead."""
+
+
+def breakpoint_limit(state: ActiveSet) -> int:
+    """Return the number of breakpoints after which a path counts as stuck."""
+    return 1000 + 10 * len(state.alpha)
+
+
+def _stretch(state: ActiveSet, limit: int) -> int:
+    """Return how many breakpoints to take between looks at the clock: a second's worth, and enough to see a cycle."""
+    fewest = 2 * (path_loop.MOST_DEGENERATE + 2 * len(state.margin))
+    numbers = len(state.data.nonzeros[0]) or state.data.table.size
+    return min(limit, max(fewest, STRETCH // max(numbers, len(state.alpha))))
+
+
+def _follow(
+    state: ActiveSet, value: float, goal: path_loop.Goal, below: float, limit: int, missing: int = ALL_THERE
+) -> tuple[int, float, int]:
+    """Run the compiled loop on a state, in place; return its status, the value and the breakpoints left.
+
+    A status of MISSING or below names a row that must be loaded; pass it back as `missing`.
+    """
+    with state.gram.lock:
+        data = state.ready(goal.example, path_loop.MISSING - missing)
+        status, examples, size, state.inverse, state.bias, value, limit = path_loop.follow(
+            data, state.vectors(), state.margin_set(), state.bias, value, goal, below, limit
+        )
+    state.margin = examples[:size]
+    return status, value, limit
+
+
+class RemovalPath:
+    """A resumable path that shrinks the box of one example, with a bound on the objective at its end.
+
+    The optimal value given ``alpha_j = t`` is concave in t with slope ``-g_j``. So at every point of the path the final
+    value is at most ``value + (t - target) g_j``, and the bound is exact on arrival. Most paths are abandoned for their
+    bound at the first breakpoint, before they need a state of their own.
+    """
+
+    __slots__ = ("_goal", "_limit", "_parent", "bound", "example", "state", "target", "value")
+
+    def __init__(self, parent: ActiveSet, objective: float, example: int, target: float) -> None:
+        self.value, self.example, self.target = objective, example, target
+        self.state: ActiveSet | None = None
+        self._parent, self._limit = parent, breakpoint_limit(parent)
+        self._goal = path_loop.Goal(example, target, NO_SHIFT)
+        self.bound = objective
+
+    def advance(self, below: float) -> bool:
+        """Continue until the path arrives (True) or its bound falls under `below` (False)."""
+        if self.bound < below:
+            return False
+        checkpoint()
+        status = self._start(below) if self.state is None else self._resume(self.state, below)
+        if status in (path_loop.STUCK, path_loop.DISORDERED):
+            raise PathStuck
+        if self.state is not None:
+            slope = min(float(self.state.gradient[self.example]), 0.0)
+            self.bound = min(self.bound, self.value + (float(self.state.alpha[self.example]) - self.target) * slope)
+        return status == path_loop.ARRIVED
+
+    def _start(self, below: float) -> int:
+        """Take the first steps from the parent; make no state if the first bound is already under `below`."""
+        parent = self._parent
+        stretch = _stretch(parent, self._limit)
+        with parent.gram.lock:
+            data, vectors, margin = parent.ready(self.example), parent.vectors(), parent.margin_set()
+            status, bound, moved, examples, size, inverse, bias, value, left = path_loop.start_removal(
+                data, vectors, margin, parent.bias, self.value, self._goal, below, stretch
+            )
+        self.bound = min(self.bound, bound)
+        if status != path_loop.NOT_STARTED:
+            self.value, self.state = value, parent.moved(*moved, examples[:size], inverse, bias)
+        self._limit -= stretch - left
+        return status if self.state is None else self._resume(self.state, below, status, left)
+
+    def _resume(self, state: ActiveSet, below: float, status: int = path_loop.STUCK, left: int = 0) -> int:
+        """Continue after a stretch or a missing row, checking the time budget now and then."""
+        while self._limit > 0 and (status <= path_loop.MISSING or (status == path_loop.STUCK and left == 0)):
+            stretch = _stretch(state, self._limit)
+            status, self.value, left = _follow(state, self.value, self._goal, below, stretch, min(status, ALL_THERE))
+            self._limit -= stretch - left
+            checkpoint()
+        return status
+
+
+def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = False, tied: float = 0.0) -> None:
+    """Move the linear term of an optimal state to a target, in place, and clear the rounding gathered on the way.
+
+    Ties at the end are left alone: the state remains the optimum just before it, which makes the answer canonical.
+    `tied` is the last share of the path into which rounding may bring such ties forward.
+    """
+    goal = path_loop.Goal(-1, tied, state.linear - target)
+    status, left, limit = _follow(state, 1.0, goal, -math.inf, breakpoint_limit(state))
+    while status <= path_loop.MISSING:
+        status, left, limit = _follow(state, left, goal, -math.inf, limit, status)
+    if status == path_loop.STUCK:
+        raise PathStuck
+    state.linear = target.copy()
+    if not keeps_rounding:
+        state.recompute()
+
+
+def admitted(state: ActiveSet, example: int, upper: float) -> ActiveSet:
+    """Return the optimum after allowing an example that an optimal state leaves out.
+
+    The example enters with a linear term so low that ``alpha = 0`` is optimal for it; the term then moves to its place.
+    Among tied answers the result need not be the canonical one.
+    """
+    state, goal = state.copy(), state.linear
+    state.upper[example], state.side[example] = upper, AT_LOWER
+    if state.gradient[example] < 0.0:
+        state.linear = goal.copy()
+        state.linear[example] += state.gradient[example]
+        state.gradient[example] = 0.0
+        shift_linear(state, goal)
+    return state

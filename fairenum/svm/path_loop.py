@@ -1,0 +1,958 @@
+"""Compiled inner loop of the parametric paths; `fairenum.svm.path` explains the method and calls it.
+
+A breakpoint takes a few dozen operations on short vectors; interpreted, the calls would cost ten times the arithmetic.
+
+It is one file on purpose: numba looks for changes only in the file of the entry point, and would keep running a cached
+loop whose parts had changed elsewhere.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fairenum.runtime.compiling import entry, in_any_order, inner
+from fairenum.svm.loop_rows import Anchor, Nonzeros, Places
+from fairenum.svm.problem import FloatArray, IntArray
+
+Numbers = TypeVar("Numbers", float, FloatArray)
+
+
+# Status, bound, the vectors that moved, the parts of the margin set, bias, value, and what is left of the limit.
+Done = tuple[
+    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
+]
+
+
+leaf, leaf_in_any_order = partial(inner, allocates=False), partial(in_any_order, allocates=False)
+
+
+ARRIVED, PAUSED, STUCK, NOT_STARTED, DISORDERED = 0, 1, 2, 3, 4
+
+
+MISSING = -1  # minus the index of the example whose row the path needs in the table
+
+
+END, ENTERS, FALLS, RISES, UNKNOWN = 0, 1, 2, 3, 4
+
+
+START, FOLLOW, RECOMPUTE, RAISE = 0, 1, 2, 3
+
+
+# Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
+LEAST_RATE = 1e-12
+DEPENDENCE = 1e-11
+PIVOT = 1e-7
+ON_BOUND = 1e-10  # the share of its box within which an alpha is on a bound
+TIED = 1e3  # times the rounding of a gradient: no example is so near the margin by chance
+TIED_RATE = 1e-6  # of tie weights, which are 1 to 2: rates below this may be rounding
+PRECISE = 1e-10  # the share of the objective that rounding may cost before sums are made in doubled precision
+REFINEMENTS = 3
+SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
+MOST_DEGENERATE = 100  # steps of length 0, plus two per margin example, after which a path is taken to cycle
+
+
+class Data(NamedTuple):
+    """Constant data: Q (signed features, or itself if `is_matrix`), its diagonal, labels and tie weights.
+
+    If the matrix is too large, the table has the rows that are needed, at ``places`` (-1 for missing ones).
+    """
+
+    table: FloatArray
+    places: IntArray
+    anchor: Anchor
+    nonzeros: Nonzeros
+    is_matrix: bool
+    ridge: float
+    longest: float
+    diagonal: FloatArray
+    y: FloatArray
+    weights: FloatArray
+
+
+class Vectors(NamedTuple):
+    """The vectors that move, in place, with the rounding tolerances of gradients and alpha."""
+
+    upper: FloatArray
+    linear: FloatArray
+    alpha: FloatArray
+    gradient: FloatArray
+    side: FloatArray
+    gradient_tolerance: float
+    alpha_tolerance: float
+
+
+class Margin(NamedTuple):
+    """The margin set: examples and inverse of the bordered matrix (bias first), in buffers that may be longer."""
+
+    examples: IntArray
+    size: int
+    inverse: FloatArray
+
+
+class Goal(NamedTuple):
+    """Where a path leads: one example's alpha to a target, or (example < 0) the linear term along ``-shift``.
+
+    For a shift, `target` is the share of the path at its end into which rounding may have brought ties forward. An
+    infinite target raises the example's alpha until its gradient is 0.
+    """
+
+    example: int
+    target: float
+    shift: FloatArray
+
+
+NOWHERE = Goal(-1, 0.0, np.empty(0))
+
+
+class Direction(NamedTuple):
+    """Rates of bias, margin alphas and gradient per unit of path, and the smallest rates that count as nonzero."""
+
+    bias: float
+    margin: FloatArray
+    gradient: FloatArray
+    least_rate: float
+    least_margin_rate: float
+
+
+class Step(NamedTuple):
+    """A step of a path: its direction, and the distance, kind and index of the first breakpoint."""
+
+    direction: Direction
+    length: float
+    kind: int
+    place: int
+
+
+@leaf_in_any_order
+def dot(left: FloatArray, right: FloatArray) -> float:
+    """Return the inner product of short vectors, faster than a library call."""
+    total = 0.0
+    for k in range(len(right)):
+        total += left[k] * right[k]
+    return float(total)
+
+
+@leaf
+def place_of(data: Data, i: int) -> int:
+    """Return the position of an example's row in the table."""
+    return int(data.places[i]) if len(data.places) else i
+
+
+@inner
+def row_of(data: Data, i: int) -> FloatArray:
+    """Return a row of the table as a dense vector."""
+    values, columns, starts = data.nonzeros
+    row: FloatArray = np.zeros(data.table.shape[1]) if len(starts) else data.table[place_of(data, i)]
+    if len(starts) == 0:
+        return row
+    for k in range(starts[i], starts[i + 1]):
+        row[columns[k]] = values[k]
+    return row
+
+
+@leaf_in_any_order
+def along(data: Data, i: int, plane: FloatArray) -> float:
+    """Return the inner product of a row of the table and a vector."""
+    total, table = 0.0, data.table
+    values, columns, starts = data.nonzeros
+    if len(starts) == 0:
+        for k in range(len(plane)):
+            total += table[i, k] * plane[k]
+    else:
+        for k in range(starts[i], starts[i + 1]):
+            total += values[k] * plane[columns[k]]
+    return total
+
+
+@in_any_order
+def products(data: Data, rows: IntArray, size: int, plane: FloatArray) -> FloatArray:
+    """Return the inner products of the first `size` rows with a vector.
+
+    Arrays are unpacked before loops and loops call no functions, here and below: reference counting is slower than a
+    row.
+    """
+    result, table = np.zeros(size), data.table
+    values, columns, starts = data.nonzeros
+    for p in range(size):
+        total, i = 0.0, rows[p]
+        if len(starts) == 0:
+            for k in range(len(plane)):
+                total += table[i, k] * plane[k]
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                total += values[k] * plane[columns[k]]
+        result[p] = total
+    return result
+
+
+@leaf
+def add_rows(data: Data, rows: IntArray, weights: FloatArray, total: FloatArray) -> None:
+    """Add a weighted sum of rows of the table to a vector."""
+    table, places = data.table, data.places
+    values, columns, starts = data.nonzeros
+    for p in range(len(weights)):
+        i, weight = rows[p], weights[p]
+        if len(starts) == 0:
+            place = places[i] if len(places) else i
+            for k in range(len(total)):
+                total[k] += weight * table[place, k]
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                total[columns[k]] += weight * values[k]
+
+
+@inner
+def border(data: Data, margin: Margin, i: int) -> FloatArray:
+    """Return ``[y_i, Q_Si]``."""
+    edge = np.empty(margin.size + 1)
+    edge[0] = data.y[i]
+    if data.is_matrix:
+        for p in range(margin.size):
+            edge[p + 1] = data.table[place_of(data, margin.examples[p]), i]
+        return edge
+    reaches = products(data, margin.examples, margin.size, row_of(data, i))
+    for p in range(margin.size):
+        edge[p + 1] = reaches[p] + (data.ridge if i == margin.examples[p] else 0.0)
+    return edge
+
+
+@inner
+def combined(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
+    """Return the weighted sum of the margin examples' rows."""
+    result = np.zeros(data.table.shape[1])
+    add_rows(data, margin.examples, weights, result)
+    return result
+
+
+@in_any_order
+def spread(data: Data, plane: FloatArray) -> FloatArray:
+    """Return the table times a vector."""
+    if len(data.nonzeros.starts) == 0:
+        dense: FloatArray = np.dot(data.table, plane)  # of rows this short a library goes through several at a time
+        return dense
+    result = np.empty(len(data.y))
+    values, columns, starts = data.nonzeros
+    for i in range(len(result)):
+        total = 0.0
+        for k in range(starts[i], starts[i + 1]):
+            total += values[k] * plane[columns[k]]
+        result[i] = total
+    return result
+
+
+@inner
+def applied(margin: Margin, right: FloatArray) -> FloatArray:
+    """Return the stored inverse of the bordered matrix times a vector."""
+    result = np.empty(len(right))
+    for p in range(len(right)):
+        result[p] = dot(margin.inverse[p], right)
+    return result
+
+
+@inner
+def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArray) -> FloatArray:
+    """Return the right side minus the bordered matrix times a solution."""
+    result, m, examples, y, table = right.copy(), margin.size, margin.examples, data.y, data.table
+    reaches = np.empty(0)
+    if not data.is_matrix:
+        reaches = products(data, examples, m, combined(data, margin, answer[1:]))
+    for p in range(m):
+        i = examples[p]
+        result[0] -= y[i] * answer[p + 1]
+        result[p + 1] -= y[i] * answer[0]
+        if data.is_matrix:
+            place = place_of(data, i)
+            for q in range(m):
+                result[p + 1] -= table[place, examples[q]] * answer[q + 1]
+        else:
+            result[p + 1] -= data.ridge * answer[p + 1] + reaches[p]
+    return result
+
+
+@inner
+def solved(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
+    """Return the solution of the margin set's bordered system.
+
+    On discrete data the matrix is ill-conditioned, and after a dozen updates its inverse has seven digits: too few to
+    recognise tied breakpoints. One step of iterative refinement restores them.
+    """
+    answer = applied(margin, right)
+    missing = applied(margin, residual_of(data, margin, right, answer))
+    for p in range(len(answer)):
+        answer[p] += missing[p]
+    return answer
+
+
+@inner
+def copied(margin: Margin) -> Margin:
+    """Return an independent copy of the margin set."""
+    m = margin.size
+    return Margin(margin.examples[:m].copy(), m, margin.inverse[: m + 1, : m + 1].copy())
+
+
+@inner
+def with_capacity(margin: Margin) -> Margin:
+    """Return the margin set with room for one more example."""
+    m = margin.size
+    if m + 2 <= margin.inverse.shape[0] and m + 1 <= len(margin.examples):
+        return margin
+    inverse = np.zeros((2 * m + 4, 2 * m + 4))
+    examples = np.empty(2 * m + 4, margin.examples.dtype)
+    for p in range(m + 1):
+        for q in range(m + 1):
+            inverse[p, q] = margin.inverse[p, q]
+    for p in range(m):
+        examples[p] = margin.examples[p]
+    return Margin(examples, m, inverse)
+
+
+@inner
+def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, Margin]:
+    """Put example i on the margin; False if it lies in the affine hull of the margin set."""
+    margin = with_capacity(margin)
+    m, inverse = margin.size, margin.inverse
+    diagonal = data.diagonal[i]
+    if m == 0:
+        inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, data.y[i], data.y[i], 0.0
+    else:
+        edge = border(data, margin, i)
+        beta = solved(data, margin, edge)
+        pivot = diagonal - dot(edge, beta)
+        if pivot <= DEPENDENCE * diagonal:
+            return False, margin
+        for p in range(m + 1):
+            ratio = beta[p] / pivot
+            for q in range(m + 1):
+                inverse[p, q] += ratio * beta[q]
+            inverse[p, m + 1] = inverse[m + 1, p] = -ratio
+        inverse[m + 1, m + 1] = 1.0 / pivot
+    margin.examples[m] = i
+    vectors.side[i] = 0.0
+    vectors.gradient[i] = 0.0
+    return True, Margin(margin.examples, m + 1, inverse)
+
+
+@inner
+def leave(margin: Margin, position: int) -> Margin:
+    """Take the example at this position out of the margin set; the last one takes its place."""
+    k, m, inverse = position + 1, margin.size, margin.inverse
+    if m > 1:
+        for p in range(m + 1):
+            if p != k:
+                ratio = inverse[p, k] / inverse[k, k]
+                for q in range(m + 1):
+                    if q != k:
+                        inverse[p, q] -= ratio * inverse[k, q]
+        for p in range(m + 1):
+            inverse[k, p] = inverse[m, p]
+        for p in range(m + 1):
+            inverse[p, k] = inverse[p, m]
+    margin.examples[position] = margin.examples[m - 1]
+    return Margin(margin.examples, m - 1, inverse)
+
+
+@inner
+def released(vectors: Vectors, margin: Margin, example: int) -> Margin:
+    """Take an example out of the optimality conditions, because the path moves it from now on."""
+    vectors.side[example] = 0.0
+    for p in range(margin.size):
+        if margin.examples[p] == example:
+            return leave(margin, p)
+    return margin
+
+
+@leaf
+def put_on_bound(vectors: Vectors, i: int, falls: bool) -> None:
+    """Put an example on the bound it has reached."""
+    vectors.side[i] = 1.0 if falls else -1.0
+    vectors.alpha[i] = 0.0 if falls else vectors.upper[i]
+
+
+@leaf
+def distance_to_bound(vectors: Vectors, i: int, rate: float) -> float:
+    """Return the distance of a margin example from the bound it moves to."""
+    return float(max(vectors.alpha[i] if rate < 0.0 else vectors.upper[i] - vectors.alpha[i], 0.0))
+
+
+@leaf
+def bound_tolerance(vectors: Vectors, i: int) -> float:
+    """Return the distance from a bound within which an alpha counts as on it."""
+    return float(min(ON_BOUND * vectors.upper[i], vectors.alpha_tolerance))
+
+
+@leaf
+def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
+    """Tell whether an example may end a step: always, or with `stops_short` only if it would clearly pass its bound."""
+    return not stops_short or distance - length * speed < -close
+
+
+@leaf
+def step_length(vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool) -> float:
+    """Return the distance to the first breakpoint, at most `length` (the ratio test)."""
+    first, side, gradient, rate = length, vectors.side, vectors.gradient, direction.gradient
+    for i in range(len(rate)):
+        speed = -side[i] * rate[i]
+        if speed > direction.least_rate:
+            distance, close = max(side[i] * gradient[i], 0.0), vectors.gradient_tolerance
+            if distance < first * speed and is_blocking(distance, speed, length, close, stops_short):
+                first = distance / speed
+    for p in range(margin.size):
+        speed = abs(direction.margin[p])
+        if speed > direction.least_margin_rate:
+            i = margin.examples[p]
+            distance, close = distance_to_bound(vectors, i, direction.margin[p]), bound_tolerance(vectors, i)
+            if distance < first * speed and is_blocking(distance, speed, length, close, stops_short):
+                first = distance / speed
+    return first
+
+
+@inner
+def breakpoints_at(
+    vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool, first: float
+) -> npt.NDArray[np.int64]:
+    """Return codes of the breakpoints at distance `first`: i if example i enters, n + p if position p leaves."""
+    count, side, gradient, rate = 0, vectors.side, vectors.gradient, direction.gradient
+    n = len(rate)
+    breakpoints = np.empty(n + margin.size, np.int64)
+    for i in range(n):
+        speed = -side[i] * rate[i]
+        if speed > direction.least_rate:
+            distance, close = max(side[i] * gradient[i], 0.0), vectors.gradient_tolerance
+            if distance - first * speed <= close and is_blocking(distance, speed, length, close, stops_short):
+                breakpoints[count] = i
+                count += 1
+    for p in range(margin.size):
+        speed = abs(direction.margin[p])
+        if speed > direction.least_margin_rate:
+            i = margin.examples[p]
+            distance, close = distance_to_bound(vectors, i, direction.margin[p]), bound_tolerance(vectors, i)
+            if distance - first * speed <= close and is_blocking(distance, speed, length, close, stops_short):
+                breakpoints[count] = n + p
+                count += 1
+    return breakpoints[:count]
+
+
+@inner
+def first_breakpoint(
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, length: float, stops_short: bool
+) -> tuple[float, int, int]:
+    """Return distance, kind and index of the first breakpoint; the infinitesimal tie weights break ties.
+
+    With `stops_short`, only examples that would clearly pass their bound by the end count, and nothing ties with the
+    end. Otherwise the end takes part in ties like any breakpoint.
+    """
+    first = step_length(vectors, margin, direction, length, stops_short)
+    if stops_short and first == length:
+        return first, END, -1
+    breakpoints = breakpoints_at(vectors, margin, direction, length, stops_short, first)
+    ends = not stops_short and first >= length * (1.0 - 1e-12)
+    winner, earliest = -1, 0.0
+    if len(breakpoints) == 1 and not ends:
+        winner = breakpoints[0]
+    elif len(breakpoints) > 0:
+        tie, plane = tie_answer(data, margin)
+        for code in breakpoints:
+            delay = breakpoint_delay(data, direction, tie, plane, code)
+            if delay < earliest or (winner < 0 and not ends):
+                winner, earliest = code, delay
+    n = len(direction.gradient)
+    if winner < 0:
+        return first, END, -1
+    if winner < n:
+        return first, ENTERS, winner
+    return first, FALLS if direction.margin[winner - n] < 0.0 else RISES, winner - n
+
+
+@inner
+def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
+    """Return the response of bias and margin to ``p - eps * weights``, per eps, and its plane."""
+    right = shift_of(margin, data.weights)
+    tie = solved(data, margin, right) if margin.size > 0 else right
+    return tie, combined(data, margin, tie[1:])
+
+
+@leaf
+def tie_gradient(data: Data, tie: FloatArray, plane: FloatArray, i: int) -> float:
+    """Return the response of a non-margin example's gradient to the tie weights, per eps."""
+    reached = plane[i] if data.is_matrix else along(data, i, plane)
+    return float(tie[0] * data.y[i] + data.weights[i] + reached)
+
+
+@leaf
+def breakpoint_delay(data: Data, direction: Direction, tie: FloatArray, plane: FloatArray, code: int) -> float:
+    """Return by how many eps the tie weights delay a breakpoint."""
+    n = len(direction.gradient)
+    if code >= n:
+        return float(-tie[code - n + 1] / direction.margin[code - n])
+    return float(-tie_gradient(data, tie, plane, code) / direction.gradient[code])
+
+
+@inner
+def exchange(
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, i: int, left: float
+) -> tuple[bool, Margin]:
+    """Let an example in the affine hull of the margin set trade places with a member.
+
+    Moving along the dependence changes neither the plane nor the objective; it ends when a margin example reaches a
+    bound and leaves, or the new example its own other bound. The gradient of such an example has the rounding errors of
+    the whole margin: if it passes 0 within them near the end of a path (`left`, else infinite), it is taken to arrive
+    at the end.
+    """
+    upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
+    change = solved(data, margin, border(data, margin, i))[1:]
+    past = left * abs(direction.gradient[i])
+    if past <= vectors.gradient_tolerance * (1.0 + absolute(change)):
+        vectors.gradient[i] = toward * past
+        return True, margin
+    for p in range(margin.size):
+        change[p] *= -toward
+    tie, plane = tie_answer(data, margin)
+    passed = breakpoint_delay(data, direction, tie, plane, i)
+    length, later, position = upper[i], 0.0, margin.size
+    for p in range(margin.size):
+        k, speed = margin.examples[p], abs(change[p])
+        if speed > PIVOT:
+            step = distance_to_bound(vectors, k, change[p]) / speed
+            delay = (tie[p + 1] + passed * direction.margin[p]) / -change[p]
+            close = bound_tolerance(vectors, i) + bound_tolerance(vectors, k) / speed
+            if step < length - close or (step <= length + close and delay < later):
+                length, later, position = step, delay, p
+    for p in range(margin.size):
+        alpha[margin.examples[p]] += length * change[p]
+    vectors.gradient[i] = 0.0
+    if position == margin.size:
+        put_on_bound(vectors, i, toward < 0.0)
+        return True, margin
+    alpha[i] += toward * length
+    put_on_bound(vectors, margin.examples[position], change[position] < 0.0)
+    return enter(data, vectors, leave(margin, position), i)
+
+
+@inner
+def pivoted(
+    data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int, left: float
+) -> tuple[bool, Margin]:
+    """Let the example of a breakpoint enter or leave the margin set; False if rounding prevents it."""
+    if kind == ENTERS:
+        done, margin = enter(data, vectors, margin, index)
+        return (True, margin) if done else exchange(data, vectors, margin, direction, index, left)
+    if kind != END:
+        put_on_bound(vectors, margin.examples[index], kind == FALLS)
+        margin = leave(margin, index)
+    return True, margin
+
+
+@inner
+def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: FloatArray) -> FloatArray:
+    """Return the rates of the gradient, given those of the bias, the margin and the goal."""
+    example = goal.example
+    plane = combined(data, margin, rates)
+    if example >= 0:
+        row = row_of(data, example)
+        for k in range(len(plane)):
+            plane[k] -= row[k]
+    result = plane if data.is_matrix else spread(data, plane)
+    for i in range(len(result)):
+        result[i] += bias * data.y[i]
+        if example < 0:
+            result[i] += goal.shift[i]
+    if example >= 0 and not data.is_matrix and goal.target != np.inf:  # what rises is no example, and has no ridge
+        result[example] -= data.ridge
+    return result
+
+
+@leaf
+def absolute(numbers: FloatArray) -> float:
+    """Return the sum of absolute values."""
+    total = 0.0
+    for number in numbers:
+        total += abs(number)
+    return total
+
+
+@inner
+def shift_of(margin: Margin, shift: FloatArray) -> FloatArray:
+    """Return ``[0, -shift_S]``."""
+    result = np.zeros(margin.size + 1)
+    for p in range(margin.size):
+        result[p + 1] = -shift[margin.examples[p]]
+    return result
+
+
+@inner
+def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
+    """Return the direction that keeps the margin set on the margin; only the bias moves while that set is empty."""
+    m, example = margin.size, goal.example
+    toward = -1.0 if goal.target == np.inf else 1.0  # an example that rises moves all as if it fell, and backwards
+    if m == 0 and example >= 0:
+        slide = -toward * data.y[example]
+        return Direction(slide, np.empty(0), slide * data.y, 0.5, LEAST_RATE)
+    right = border(data, margin, example) if example >= 0 else shift_of(margin, goal.shift)
+    solution = solved(data, margin, right) if m > 0 else right
+    rates = solution[1:]
+    scale = abs(solution[0]) + data.longest * data.longest * (1.0 + absolute(rates))
+    gradient = gradient_rates(data, margin, goal, solution[0], rates)
+    if toward < 0.0:
+        for i in range(len(gradient)):
+            gradient[i] = -gradient[i]
+        for p in range(m):
+            rates[p] = -rates[p]
+    return Direction(toward * solution[0], rates, gradient, LEAST_RATE * scale, LEAST_RATE)
+
+
+@inner
+def step_from(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: float) -> Step:
+    """Return the next step of a path with a length of `left` to go."""
+    slides = margin.size == 0 and goal.example >= 0
+    direction = search_direction(data, margin, goal)
+    length, kind, index = first_breakpoint(
+        data, vectors, margin, direction, np.inf if slides else left, goal.example < 0
+    )
+    return Step(direction, length, kind, index)
+
+
+@inner
+def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step: Step) -> float:
+    """Return the bound of a removal path after its first step."""
+    left, length = vectors.alpha[goal.example] - goal.target, step.length
+    slope, bend = vectors.gradient[goal.example], step.direction.gradient[goal.example]
+    if length == np.inf:
+        return value
+    if margin.size > 0:
+        value += length * (slope + 0.5 * length * bend)
+        left -= length
+    return float(value + left * min(slope + length * bend, 0.0))
+
+
+@inner
+def followed(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int,
+    step: Step,
+) -> tuple[int, Margin, float, float, int]:  # fmt: skip
+    """Follow a path until it arrives, the bound on its end is under `below`, or the breakpoint limit is used up.
+
+    `value` is the objective of a removal, or the share of a shift that is left. Returns the status, margin set, bias,
+    value and breakpoints left.
+    """
+    alpha, gradient, example, left = vectors.alpha, vectors.gradient, goal.example, value
+    degenerate = 0
+    while True:
+        if example >= 0:
+            left = alpha[example] - goal.target
+            if left <= 0.0:
+                return ARRIVED, margin, bias, value, limit
+            if value + left * min(gradient[example], 0.0) < below:
+                return PAUSED, margin, bias, value, limit
+        slides = margin.size == 0 and example >= 0
+        if step.kind == UNKNOWN:
+            step = step_from(data, vectors, margin, goal, left)
+        direction, length, kind, index = step
+        # Exact ties cannot cycle; ties that rounding has disordered can, and then no step has any length.
+        degenerate = degenerate + 1 if example >= 0 and left - length == left else 0
+        if limit <= 0 or length == np.inf or degenerate > MOST_DEGENERATE + 2 * margin.size:
+            return STUCK, margin, bias, value, limit
+        if kind == ENTERS and len(data.places) and data.places[index] < 0:
+            return MISSING - index, margin, bias, value if example >= 0 else left, limit
+        limit -= 1
+        left -= length
+        bias += length * direction.bias
+        for p in range(margin.size):
+            alpha[margin.examples[p]] += length * direction.margin[p]
+        if example >= 0 and not slides:
+            value += length * (gradient[example] + 0.5 * length * direction.gradient[example])
+            alpha[example] = goal.target if kind == END else alpha[example] - length
+        for i in range(len(gradient)):
+            gradient[i] += length * direction.gradient[i]
+        if kind == END and example < 0:
+            return ARRIVED, margin, bias, value, limit
+        remaining = left if example < 0 and left <= goal.target else np.inf
+        done, margin = pivoted(data, vectors, margin, direction, kind, index, remaining)
+        if not done:
+            return STUCK, margin, bias, value, limit
+        step = Step(direction, 0.0, UNKNOWN, -1)
+
+
+@inner
+def raised(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, above: float, limit: int
+) -> tuple[int, Margin, float, float, int]:
+    """Raise an example's alpha until its gradient is 0, the value exceeds `above`, or the limit is used up.
+
+    The value never falls, so it bounds the final value from below.
+    """
+    alpha, gradient, example, degenerate = vectors.alpha, vectors.gradient, goal.example, 0
+    while gradient[example] < 0.0:
+        if value > above:
+            return PAUSED, margin, bias, value, limit
+        slides, direction = margin.size == 0, search_direction(data, margin, goal)
+        rate, missing = direction.gradient[example], -gradient[example]
+        left = missing / rate if rate > direction.least_rate else np.inf
+        length, kind, index = first_breakpoint(data, vectors, margin, direction, left, False)
+        before = -missing if slides else alpha[example]
+        degenerate = degenerate + 1 if before + length == before else 0
+        if limit <= 0 or length == np.inf or degenerate > MOST_DEGENERATE + 2 * margin.size:
+            return STUCK, margin, bias, value, limit
+        limit -= 1
+        bias += length * direction.bias
+        for p in range(margin.size):
+            alpha[margin.examples[p]] += length * direction.margin[p]
+        if not slides:
+            value += length * (missing - 0.5 * length * rate)
+            alpha[example] += length
+        for i in range(len(gradient)):
+            gradient[i] += length * direction.gradient[i]
+        if kind == END:
+            gradient[example] = 0.0
+        done, margin = pivoted(data, vectors, margin, direction, kind, index, np.inf)
+        if not done:
+            return STUCK, margin, bias, value, limit
+    return ARRIVED, margin, bias, value, limit
+
+
+def added(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[Numbers, Numbers]:
+    """Add ``weight * value`` to a sum in doubled precision, without losing the rounding of product and sum."""
+    weight_head = SPLITTER * weight
+    weight_head -= weight_head - weight
+    head = SPLITTER * value
+    head -= head - value
+    product = weight * value
+    cut = weight_head * head - product
+    cut += weight_head * (value - head) + (weight - weight_head) * head
+    cut += (weight - weight_head) * (value - head)
+    total = high + product
+    kept = total - high
+    return total, low + (cut + ((high - (total - kept)) + (product - kept)))
+
+
+add_product = leaf(added)
+
+
+@leaf
+def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: FloatArray, low: FloatArray) -> None:
+    """Add a weighted sum of rows of the table to a vector in doubled precision."""
+    table, places = data.table, data.places
+    values, columns, starts = data.nonzeros
+    for p in range(len(weights)):
+        i, weight = rows[p], weights[p]
+        if len(starts) == 0:
+            place = places[i] if len(places) else i
+            for k in range(len(high)):
+                high[k], low[k] = add_product(high[k], low[k], weight, table[place, k])
+        else:
+            for k in range(starts[i], starts[i + 1]):
+                column = columns[k]
+                high[column], low[column] = add_product(high[column], low[column], weight, values[k])
+
+
+@inner
+def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
+    """Return the alpha-weighted sum of all rows of the table: the plane, or ``Q alpha`` for a matrix."""
+    count, rows, weights, known = 0, np.empty(2 * len(alpha), np.int64), np.empty(2 * len(alpha)), data.anchor.alpha
+    for i in range(len(alpha)):
+        there = known[i] if len(known) else 0.0
+        if alpha[i] != there:  # two products: their difference would lose digits that a sum of both keeps
+            rows[count], weights[count] = i, alpha[i]
+            count += 1
+            if there != 0.0:
+                rows[count], weights[count] = i, -there
+                count += 1
+    high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
+    for k in range(len(data.anchor.high)):
+        high[k], low[k] = data.anchor.high[k], data.anchor.low[k]
+    if precisely or len(data.places):  # from whichever anchor, all digits are the same
+        add_rows_precisely(data, rows, weights[:count], high, low)
+    else:
+        add_rows(data, rows, weights[:count], high)
+    for k in range(len(high)):
+        high[k] += low[k]
+    return high
+
+
+@inner
+def refined(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
+    """Solve the margin system by iterative refinement; alpha moves in place, the bias is returned."""
+    alpha, linear, y, m, examples = vectors.alpha, vectors.linear, data.y, margin.size, margin.examples
+    plane = spanned(data, alpha, precisely)
+    for _ in range(REFINEMENTS):
+        residual = np.empty(m + 1)
+        residual[0] = -dot(y, alpha)
+        reaches = plane if data.is_matrix else products(data, examples, m, plane)
+        for p in range(m):
+            i = examples[p]
+            reached = reaches[i] if data.is_matrix else reaches[p] + data.ridge * alpha[i]
+            residual[p + 1] = linear[i] - reached - bias * y[i]
+        correction = applied(margin, residual)
+        bias += correction[0]
+        for p in range(m):
+            alpha[examples[p]] += correction[p + 1]
+        if precisely:
+            plane = spanned(data, alpha, precisely)
+        else:
+            add_rows(data, examples, correction[1:], plane)
+    for p in range(m):
+        alpha[examples[p]] = min(max(alpha[examples[p]], 0.0), vectors.upper[examples[p]])
+    return bias
+
+
+@inner
+def recomputed(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+    """Recompute margin, bias and gradient from the sides alone, to rounding; return bias and objective."""
+    alpha, linear = vectors.alpha, vectors.linear
+    precisely = vectors.gradient_tolerance * absolute(vectors.upper) > PRECISE * abs(dot(linear, alpha))
+    if margin.size > 0:
+        bias = refined(data, vectors, margin, bias, precisely)
+    plane, value = spanned(data, alpha, precisely), 0.0
+    reaches = plane if data.is_matrix else spread(data, plane)
+    for i in range(len(alpha)):
+        product = reaches[i] + data.ridge * alpha[i]  # a matrix has its ridge, and none beside it
+        vectors.gradient[i] = product + data.y[i] * bias - linear[i]
+        value += alpha[i] * (linear[i] - 0.5 * product)
+    for i in margin.examples[: margin.size]:
+        vectors.gradient[i] = 0.0
+    return bias, value
+
+
+@leaf
+def is_rigid(vectors: Vectors, margin: Margin) -> bool:
+    """Tell whether a margin alpha is on a bound, so that no example can trade places with the margin."""
+    for p in range(margin.size):
+        i = margin.examples[p]
+        if min(vectors.alpha[i], vectors.upper[i] - vectors.alpha[i]) <= TIED * vectors.alpha_tolerance:
+            return True
+    return False
+
+
+@inner
+def is_canonical(data: Data, vectors: Vectors, margin: Margin) -> bool:
+    """Tell whether the answer is canonical: no tied example would enter the margin under ``p - eps * weights``.
+
+    A path preserves this while it recognises ties; where rounding disorders them, it may arrive at another answer. Only
+    examples in the affine hull of the margin trade places, and none does if a margin alpha is on a bound.
+    """
+    side, gradient, close = vectors.side, vectors.gradient, TIED * vectors.gradient_tolerance
+    tie, plane = np.empty(0), np.empty(0)
+    for i in range(len(side)):
+        if side[i] == 0.0 or abs(gradient[i]) > close:
+            continue
+        if len(tie) == 0:
+            if is_rigid(vectors, margin):
+                return True
+            tie, plane = tie_answer(data, margin)
+        if side[i] * tie_gradient(data, tie, plane, i) < -TIED_RATE:
+            edge = border(data, margin, i)
+            if data.diagonal[i] - dot(edge, applied(margin, edge)) <= DEPENDENCE * data.diagonal[i]:
+                return False
+    return True
+
+
+@inner
+def done(
+    task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
+    limit: int,
+) -> Done:  # fmt: skip
+    """Carry out a task: START, FOLLOW, RECOMPUTE or RAISE."""
+    status, bound, example = ARRIVED, value, goal.example
+    upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
+    step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
+    if task == START:
+        was = side[example]
+        margin = released(vectors, copied(margin), example)
+        step = step_from(data, vectors, margin, goal, alpha[example] - goal.target)
+        side[example] = was  # the state stays as it was: what goes on is a copy
+        bound = bound_after(vectors, margin, value, goal, step)
+        status = ARRIVED if bound >= below else NOT_STARTED
+    if task == RAISE:
+        margin = copied(margin)
+    if task in (START, RAISE) and status != NOT_STARTED:
+        upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
+    own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.gradient_tolerance, vectors.alpha_tolerance)
+    if task == RAISE:
+        status, margin, bias, value, limit = raised(data, own, margin, bias, value, goal, below, limit)
+    elif task != RECOMPUTE and status != NOT_STARTED:
+        if example >= 0:
+            margin = released(own, margin, example)
+        status, margin, bias, value, limit = followed(data, own, margin, bias, value, goal, below, limit, step)
+        if example >= 0 and status == ARRIVED:
+            alpha[example] = upper[example] = goal.target
+            side[example] = -1.0 if goal.target > 0.0 else 0.0
+            task = RECOMPUTE
+    if task == RECOMPUTE:
+        bias, value = recomputed(data, own, margin, bias)
+        if example >= 0 and not is_canonical(data, own, margin):
+            status = DISORDERED
+    moved = (upper, alpha, gradient, side)
+    return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
+
+
+@entry()
+def run(
+    task: int, table: FloatArray, places: IntArray, known: FloatArray, high: FloatArray, low: FloatArray,
+    values: FloatArray, columns: Places, starts: Places, is_matrix: bool, ridge: float, longest: float,
+    diagonal: FloatArray, y: FloatArray, weights: FloatArray, upper: FloatArray, linear: FloatArray, alpha: FloatArray,
+    gradient: FloatArray, side: FloatArray, gradient_tolerance: float, alpha_tolerance: float, examples: IntArray,
+    size: int, inverse: FloatArray, bias: float, value: float, example: int, target: float, shift: FloatArray,
+    below: float, limit: int,
+) -> Done:  # fmt: skip
+    """Carry out a task: the single compiled entry point.
+
+    Arguments are passed flat, since dispatching on nested tuples would take longer than many tasks.
+    """
+    anchor, nonzeros = Anchor(known, high, low), Nonzeros(values, columns, starts)
+    data = Data(table, places, anchor, nonzeros, is_matrix, ridge, longest, diagonal, y, weights)
+    vectors = Vectors(upper, linear, alpha, gradient, side, gradient_tolerance, alpha_tolerance)
+    goal = Goal(example, target, shift)
+    return done(task, data, vectors, Margin(examples, size, inverse), bias, value, goal, below, limit)
+
+
+def perform(
+    task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
+    limit: int,
+) -> Done:  # fmt: skip
+    """Call `run` from Python with structured arguments."""
+    return run(
+        task, data.table, data.places, *data.anchor, *data.nonzeros, data.is_matrix, data.ridge, data.longest,
+        data.diagonal, data.y, data.weights, *vectors[:5], vectors.gradient_tolerance, vectors.alpha_tolerance,
+        *margin, bias, value, *goal, below, limit,
+    )  # fmt: skip
+
+
+def start_removal(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
+) -> Done:
+    """Start a removal on a copy of the state, unless its first bound is under `below` (NOT_STARTED).
+
+    Returns the status, the first bound, the moved vectors, then the margin set, bias, value and breakpoints left.
+    """
+    return perform(START, data, vectors, margin, bias, value, goal, below, limit)
+
+
+def rise(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, example: int, above: float, limit: int
+) -> tuple[int, FloatArray, float, float, int]:
+    """Raise an example on a copy of the state; return status, alpha, bias, value and breakpoints left."""
+    goal = Goal(example, np.inf, NOWHERE.shift)
+    status, _, moved, *_, bias, value, limit = perform(RAISE, data, vectors, margin, bias, value, goal, above, limit)
+    return status, moved[1], bias, value, limit
+
+
+def follow(
+    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
+) -> tuple[int, IntArray, int, FloatArray, float, float, int]:
+    """Move a state in place; return the status, the parts of its margin set, bias, value and breakpoints left.
+
+    The answer of a removal that arrives is recomputed; the status is DISORDERED if it is not canonical.
+    """
+    status, _, _, examples, size, inverse, bias, value, limit = perform(
+        FOLLOW, data, vectors, margin, bias, value, goal, below, limit
+    )
+    return status, examples, size, inverse, bias, value, limit
+
+
+def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+    """Call `recomputed` from Python."""
+    _, _, _, _, _, _, bias, value, _ = perform(RECOMPUTE, data, vectors, margin, bias, 0.0, NOWHERE, 0.0, 0)
+    return bias, value

@@ -1,0 +1,101 @@
+"""The SVM in the form that general quadratic solvers take: sparse matrices, scaled to a box near one.
+
+With ``alpha = scale * share`` and, for a linear kernel, the plane ``w = sqrt(scale) * Z'share`` as variables of their
+own (``Z_i = y_i x_i``, centred)::
+
+    minimise  1/2 |w|^2 + scale * ridge / 2 |share|^2 - p'share     subject to
+              y'share = 0,   sqrt(scale) * Z'share - w = 0,   0 <= share <= upper / scale
+
+which has n d numbers where the kernel matrix has n^2. Other kernels keep ``scale * Q`` and the one equation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from fairenum.svm.gram import LARGEST_BOX, Gram, asked, centre_of, open_gram, signed
+from fairenum.svm.problem import Certificate, FloatArray, SvmProblem, read_only
+from fairenum.svm.sparse_or_dense import is_sparse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseForm:
+    """``min 1/2 x'Px + q'x`` subject to ``A x = 0`` and a box on the first entries of x, the shares.
+
+    ``quadratic`` is the upper triangle of P. Both matrices are SciPy's older CSC type, which solvers ask for.
+    """
+
+    problem: SvmProblem
+    gram: Gram
+    scale: float
+    quadratic: sparse.csc_matrix
+    linear: FloatArray
+    equations: sparse.csc_matrix
+
+    @property
+    def size(self) -> int:
+        """Number of shares: one per example."""
+        return self.problem.size
+
+    @property
+    def variables(self) -> int:
+        """Number of variables: the shares, and the plane if it is included."""
+        return len(self.linear)
+
+    def box(self, upper: FloatArray) -> FloatArray:
+        """Return the upper bounds of the shares."""
+        return upper / self.scale
+
+    def alpha(self, x: FloatArray, upper: FloatArray) -> FloatArray:
+        """Return alpha for a solver's variables, clipped to the box and balanced so that it is feasible."""
+        y, alpha = self.problem.y, np.clip(self.scale * x[: self.size], 0.0, upper)
+        positive, negative = (float(alpha[y == label].sum()) for label in (1.0, -1.0))
+        if positive != negative:  # shrink the heavier class
+            alpha[y == np.sign(positive - negative)] *= min(positive, negative) / max(positive, negative)
+        return read_only(alpha)
+
+    def certify(self, alpha: FloatArray, upper: FloatArray) -> Certificate:
+        """Prove how far an answer is from the optimum; biases refer to the centred features."""
+        return self.problem.judge(alpha, upper, self.gram.product(alpha))[0]
+
+    def warm_start(self, alpha: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the variables of an answer, and its multipliers of the box and of the equations."""
+        share = alpha / self.scale
+        plane = self.equations[1:, : self.size] @ share
+        bias = self.certify(alpha, upper).bias
+        reduced_cost = self.problem.linear - self.gram.product(alpha) - self.problem.y * bias
+        return np.concatenate([share, plane]), np.concatenate([reduced_cost, [bias], plane])
+
+
+def sparse_form(problem: SvmProblem) -> SparseForm:
+    """Return the problem with the plane as variables if that is shorter, else with the kernel matrix."""
+    n, d = problem.X.shape
+    gram = open_gram(problem)
+    scale = min(float(problem.upper.max()), LARGEST_BOX * asked(gram, problem.linear))
+    if problem.kernel.name == "linear" and d < n:
+        quadratic, equations = _with_plane(problem, scale)
+    else:
+        every = np.arange(n)
+        quadratic = sparse.csc_matrix(np.triu(scale * gram.block(every, every)))
+        equations = sparse.csc_matrix(problem.y[None, :])
+    linear = np.zeros(quadratic.shape[0])
+    linear[:n] = -problem.linear
+    return SparseForm(problem, gram, scale, quadratic, linear, equations)
+
+
+def _with_plane(problem: SvmProblem, scale: float) -> tuple[sparse.csc_matrix, sparse.csc_matrix]:
+    n, d = problem.X.shape
+    diagonal = np.concatenate([np.full(n, scale * problem.ridge), np.ones(d)])
+    balance = sparse.csr_array(np.concatenate([problem.y, np.zeros(d)])[None, :])
+    plane = sparse.hstack([np.sqrt(scale) * _centred(problem).T, -sparse.eye_array(d)])
+    return sparse.csc_matrix(sparse.diags_array(diagonal)), sparse.csc_matrix(sparse.vstack([balance, plane]))
+
+
+def _centred(problem: SvmProblem) -> sparse.csr_array:
+    """Return the signed, centred features; mostly-zero columns of a sparse table keep their zeros."""
+    if is_sparse(problem.X):
+        return sparse.csr_array(signed(problem, centre_of(problem.X)))
+    return sparse.csr_array(problem.y[:, None] * (problem.X - problem.X.mean(axis=0)))

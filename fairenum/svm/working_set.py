@@ -1,0 +1,191 @@
+"""Interior points of a working set: the examples whose bound is in doubt, with all others fixed on a bound.
+
+Of many examples few are near the margin, and a plane near the answer tells the bound of all others. An interior point
+of those few costs a small share of one for all. The plane that it spans then checks the rest: if more than a few are on
+a wrong bound, the working set grows.
+
+The first plane is that of a smoothed SVM (`fairenum.svm.smoothing`), started from a neighbour if there is one. Where
+that would cost too much, it is the neighbour's own, or that of a sample of the examples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fairenum.errors import SolverOverwhelmed
+from fairenum.svm.gram import Gram
+from fairenum.svm.interior import TARGET, InteriorPoint, interior_point
+from fairenum.svm.problem import FloatArray, IntArray
+from fairenum.svm.smoothing import SmoothedSvm
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+FEW = 512  # examples that are solved for sooner than sorted out
+
+
+# Of all examples, for a working set to begin with: by the plane of a smoothed SVM, or by another one.
+SMOOTHED_SHARE, FIRST_SHARE = 1 / 32, 1 / 16
+
+
+GROWTH = 3.0
+LARGEST_SHARE = 0.5  # of all examples, beyond which a working set is no longer worth its while
+MATRIX_AT_ONCE = 8192  # examples of a kernel matrix: factorised again and again, more would take hours
+
+
+SAMPLE, ROUGHLY = 4096, 1e-3  # examples of the sample that gives a first plane, and its accuracy
+
+
+FEW_WRONG = 100  # examples on a wrong bound that are just added, without growing the working set otherwise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Start:
+    """What is known about an answer before it is solved for.
+
+    ``gradient`` is taken at a plane thought to be near the answer's; ``in_doubt`` marks examples that must join the
+    working set; ``alpha`` spans that plane, if it belongs to the same linear term. With ``is_close`` the gradient tells
+    the bounds of all examples that are not in doubt.
+    """
+
+    gradient: FloatArray
+    in_doubt: BoolArray
+    alpha: FloatArray | None = None
+    is_close: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nearly:
+    """An interior point of the examples in ``working``, with alpha and gradient of all, the rest on a bound."""
+
+    alpha: FloatArray
+    working: IntArray
+    point: InteriorPoint
+    gradient: FloatArray
+
+
+class Programme:
+    """The quadratic programme to solve: Gram, labels, box and linear term, with the scale of its margins as `unit`."""
+
+    def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, unit: float) -> None:
+        self.gram, self.y, self.upper, self.linear, self.unit = gram, y, upper, linear, unit
+        self.allowed = upper > 0.0
+        self._count = int(np.count_nonzero(self.allowed))
+
+    def nearly_solved(self, start: Start | None = None, accuracy: float = TARGET) -> Nearly:
+        """Solve to an accuracy relative to the objective over growing working sets, in the end over all examples."""
+        plan = self._plan(start)
+        if plan is not None:
+            gradient, works, size = plan
+            while np.count_nonzero(works := works | self._nearest(gradient, size)) <= self._largest():
+                found = self._on(gradient, works, accuracy)
+                if found is None:
+                    size = _grown(size)
+                    continue
+                wrong = self.wrong(found)
+                count = int(np.count_nonzero(wrong))
+                if count == 0:
+                    return found
+                if count <= len(found.working):  # more of them say that the plane is worse than the one before
+                    gradient, works = found.gradient, works | wrong
+                if count > min(FEW_WRONG, len(found.working)):
+                    size = _grown(size)
+        return self.solved_for_all(accuracy)
+
+    def _plan(self, start: Start | None) -> tuple[FloatArray, BoolArray, int] | None:
+        """Return a gradient, the examples in doubt and the size of the first working set; None to solve for all."""
+        nobody = np.zeros_like(self.allowed)
+        if start is not None and start.is_close:
+            return start.gradient, start.in_doubt & self.allowed, 0
+        if self._count <= 2 * FEW:
+            return None
+        if (gradient := self._smoothed(start)) is not None:
+            return gradient, nobody, max(FEW, int(SMOOTHED_SHARE * self._count))
+        size = max(FEW, int(FIRST_SHARE * self._count))
+        if start is not None:
+            return start.gradient, start.in_doubt & self.allowed, size
+        return (self._by_a_sample(), nobody, size) if self._count > 2 * SAMPLE else None
+
+    def _smoothed(self, start: Start | None) -> FloatArray | None:
+        """Return the gradient at the smoothed SVM's plane; None if that would cost too much."""
+        if self.gram.is_matrix or self.gram.ridge or self.gram.table.shape[1] ** 2 > self._count:
+            return None
+        svm, near = SmoothedSvm(self.gram, self.y, self.upper, self.linear, self.unit), None
+        if start is not None and start.alpha is not None:
+            near = svm.spanned(start.alpha, start.gradient)
+        elif start is not None:
+            near = svm.fitted(start.gradient)
+        plane = svm.plane(near)
+        return None if plane is None else plane.margins - self.linear
+
+    def _largest(self) -> float:
+        """Return the size beyond which a working set does not pay."""
+        return min(LARGEST_SHARE * self._count, MATRIX_AT_ONCE if self.gram.is_matrix else np.inf)
+
+    def solved_for_all(self, accuracy: float = TARGET) -> Nearly:
+        """Solve for all examples at once; refuse too many examples of a kernel matrix."""
+        if self.gram.is_matrix and self._count > MATRIX_AT_ONCE:
+            raise SolverOverwhelmed(
+                f"of {self._count} examples too many are near the margin of an SVM with this kernel (at most "
+                f"{MATRIX_AT_ONCE} are solved for at once); train on fewer rows (--split), or use a smaller gamma or a "
+                "linear kernel"
+            )
+        return self._solved(np.zeros_like(self.upper), np.flatnonzero(self.allowed), accuracy)
+
+    def wrong(self, found: Nearly) -> BoolArray:
+        """Tell which examples are on the wrong bound."""
+        outside = self.allowed.copy()
+        outside[found.working] = False
+        return outside & np.where(found.alpha > 0.0, found.gradient > 0.0, found.gradient < 0.0)
+
+    def _nearest(self, gradient: FloatArray, size: int) -> BoolArray:
+        """Return the `size` examples whose bound is least certain; long examples move more when the plane does."""
+        if size == 0:
+            return np.zeros_like(self.allowed)
+        diagonal = self.gram.diagonal
+        distance = np.where(
+            self.allowed, np.abs(gradient) / np.sqrt(diagonal + max(float(diagonal.mean()), 1e-300)), np.inf
+        )
+        place = min(size, len(distance) - 1)
+        return np.asarray(distance <= np.partition(distance, place)[place])
+
+    def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> Nearly | None:
+        """Solve for a working set; None if it cannot balance the labels of the other examples."""
+        alpha = np.where(gradient < 0.0, self.upper, 0.0)
+        total = -float(self.y[~works] @ alpha[~works])
+        capacity = self.y[works] * self.upper[works]
+        if not float(capacity.clip(max=0.0).sum()) < total < float(capacity.clip(min=0.0).sum()):
+            return None
+        return self._solved(alpha, np.flatnonzero(works), accuracy)
+
+    def _solved(self, alpha: FloatArray, working: IntArray, accuracy: float) -> Nearly:
+        y, linear, box = self.y, self.linear, self.upper[working]
+        alpha[working] = 0.0
+        is_whole = len(working) == len(y)
+        inner = self.gram.restrict(working)
+        fixed = np.zeros_like(alpha) if is_whole else self.gram.product(alpha)
+        point = interior_point(inner, y[working], box, (linear - fixed)[working], -float(y @ alpha), accuracy)
+        alpha[working] = np.clip(point.alpha, 0.0, box)
+        gradient = self.gram.product(alpha) + y * point.bias - linear
+        return Nearly(alpha, working, point, gradient)
+
+    def _by_a_sample(self) -> FloatArray:
+        """Return the gradient at the plane of a sample of each label, with boxes scaled up to stand for all."""
+        upper = np.zeros_like(self.upper)
+        for label in (-1.0, 1.0):
+            own = np.flatnonzero(self.allowed & (self.y == label))
+            drawn = _evenly(own, SAMPLE // 2)
+            upper[drawn] = self.upper[drawn] * (self.upper[own].sum() / self.upper[drawn].sum())
+        return Programme(self.gram, self.y, upper, self.linear, self.unit).solved_for_all(ROUGHLY).gradient
+
+
+def _grown(size: int) -> int:
+    return int(GROWTH * max(size, FEW))
+
+
+def _evenly(examples: IntArray, most: int) -> IntArray:
+    """Return at most `most` of the examples, evenly spaced."""
+    return examples[np.unique(np.linspace(0, len(examples) - 1, min(most, len(examples))).astype(np.intp))]

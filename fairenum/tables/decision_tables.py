@@ -1,0 +1,372 @@
+"""Tables of decisions and scores, read from rows or from counts by group: a bundled name, a file, a frame or arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.reading import Reading
+from fairenum.document.table_facts import Regrouped, Remark
+from fairenum.errors import (
+    ColumnConflict,
+    ColumnMissing,
+    ColumnUnusable,
+    ConfigError,
+    DataError,
+    EmptyTable,
+    FavourableUnknown,
+    TableTooLarge,
+)
+from fairenum.runtime.hints import quoted
+from fairenum.tables.columns import IntArray, Texts, interpret, is_missing, read_only, read_texts
+from fairenum.tables.decisions import Decided, Scored, read_decision, read_scores
+from fairenum.tables.groups import Groups, intersect, read_groups
+from fairenum.tables.label import Label, meant_value, read_label
+from fairenum.tables.loading import read_bundled
+from fairenum.tables.naming import row_name, table_name
+from fairenum.tables.regrouping import read_regrouped, regroup
+from fairenum.tables.table import refuse_unknown_columns, with_plain_names
+from fairenum.tables.table_files import Card, list_datasets, read_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from fairenum.tables.columns import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The columns of a table of decisions by their role.
+
+    Attributes
+    ----------
+    decisions
+        Columns of decisions; the first is the one to compare others with.
+    score
+        Column of numbers that rank rows.
+    label, favourable
+        Column of true outcomes, and its favourable value.
+    decision_favourable
+        Favourable value of decisions, where it is not clear.
+    """
+
+    sensitive: tuple[str, ...]
+    decisions: tuple[str, ...] = ()
+    score: str | None = None
+    label: str | None = None
+    favourable: object = None
+    decision_favourable: object = None
+
+    @property
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """The columns by the option that names them."""
+        single = {"score": self.score, "label": self.label}
+        others = {part: (column,) for part, column in single.items() if column is not None}
+        return {"decision": self.decisions, **others, "sensitive": self.sensitive}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecidedTable:
+    """Rows with decisions or scores about them, and their groups.
+
+    Attributes
+    ----------
+    form
+        Whether it was read from rows, or from counts by group.
+    left_out
+        Number of rows left out for lack of a decision or a score, by the column that lacks it.
+    undecided
+        Number of all rows left out.
+    regrouped
+        Changes to the groups of each sensitive column, by its name.
+    """
+
+    name: str
+    form: Literal["rows", "counts"]
+    sensitive: tuple[Groups, ...]
+    decisions: tuple[Decided, ...] = ()
+    score: Scored | None = None
+    label: Label | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    undecided: int = 0
+    regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
+
+    def __len__(self) -> int:
+        return self.sensitive[0].codes.size
+
+    @property
+    def columns(self) -> tuple[Groups, ...]:
+        """The sensitive columns and, if there are several, their intersection."""
+        return (*self.sensitive, intersect(self.sensitive)) if len(self.sensitive) > 1 else self.sensitive
+
+
+def read_decided(
+    frame: pd.DataFrame,
+    roles: Roles,
+    reading: Reading,
+    *,
+    name: str = "table",
+    meanings: Mapping[str, Mapping[str, str]] | None = None,
+    remarks: Sequence[Remark] = (),
+) -> DecidedTable:
+    """Read decisions and scores from a table of rows; rows that lack one are left out and counted.
+
+    Columns without a role are ignored. `meanings` are names to show for coded values of sensitive columns, `remarks`
+    come from reading the file.
+    """
+    frame = with_plain_names(frame)
+    refuse_roles(frame, roles)
+    texts = {column: read_texts(frame[column]) for column in roles.decisions}
+    values = None if roles.score is None else read_scores(frame[roles.score], reading.decimal)
+    lacking = {column: is_missing(found) for column, found in texts.items()}
+    if roles.score is not None and values is not None:
+        lacking[roles.score] = np.isnan(values)
+    is_lacking = np.any([*lacking.values()], axis=0)
+    _refuse_nothing(lacking, is_lacking)
+    rows = np.flatnonzero(~is_lacking)
+    regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
+    rows = rows if regrouping.rows is None else rows[regrouping.rows]
+    label = None if roles.label is None else read_label(frame[roles.label].iloc[rows], roles.favourable)
+    return DecidedTable(
+        name=name,
+        form="rows",
+        sensitive=regrouping.columns,
+        decisions=_decisions({column: found[rows] for column, found in texts.items()}, roles, label),
+        score=None if roles.score is None or values is None else Scored(roles.score, read_only(values[rows])),
+        label=label,
+        left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
+        undecided=int(is_lacking.sum()),
+        regrouped=regrouping.made,
+        remarks=tuple(remarks),
+    )
+
+
+def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
+    """Refuse columns that do not exist or have two roles, and roles with nothing to measure or to compare."""
+    refuse_unknown_columns(frame, **roles.named)
+    claimed = [column for columns in roles.named.values() for column in columns]
+    for column in claimed:
+        if claimed.count(column) > 1:
+            raise ColumnConflict(
+                f"column {column!r} is named twice among decision, score, label and sensitive; give it one part"
+            )
+    if not roles.decisions and roles.score is None:
+        raise ColumnMissing(
+            "there is nothing to measure yet; name a column of decisions with decision=... (--decision COLUMN), or of "
+            f"scores with score=... (--score COLUMN); the columns are {quoted(frame.columns)}"
+        )
+    if not roles.sensitive:
+        raise ColumnMissing(
+            "there are no groups to compare yet; name a column of them with sensitive=... (--sensitive COLUMN); the "
+            f"columns are {quoted(frame.columns)}"
+        )
+
+
+def _refuse_nothing(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:
+    if is_lacking.all():
+        found = ", ".join(f"{column!r} is empty in {int(marks.sum())}" for column, marks in lacking.items())
+        raise EmptyTable(f"none of the {is_lacking.size} rows has all that is to be measured: {found}; choose others")
+
+
+def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[Decided, ...]:
+    found = tuple(read_decision(column, cells, roles.decision_favourable, label) for column, cells in texts.items())
+    wanted = roles.decision_favourable
+    if found and wanted is not None and all(meant_value(wanted, _values(one)) is None for one in found):
+        values = list(dict.fromkeys(value for one in found for value in _values(one)))
+        raise FavourableUnknown(
+            f"no decision is {str(wanted)!r}, named as decision_favourable (--decision-favourable); there are "
+            f"{quoted(values)}"
+        )
+    return found
+
+
+def _values(decided: Decided) -> list[str]:
+    return [value for value in (decided.favourable, decided.unfavourable) if value is not None]
+
+
+ROWS, SELECTED, POSITIVES, TRUE_POSITIVES = "n", "selected", "positives", "true_positives"
+
+
+MOST_ROWS = 20_000_000  # half a gigabyte of them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Rows of each line by label and decision, shape (lines, 4): (1, 1), (1, 0), (0, 1), (0, 0)."""
+
+    cells: IntArray
+    has_label: bool
+
+    @property
+    def lines(self) -> IntArray:
+        """The line on which each counted row is counted."""
+        return np.repeat(np.arange(len(self.cells)), self.cells.sum(1))
+
+    def marks(self, of_cells: Sequence[int]) -> IntArray:
+        """Return for each counted row the mark of its cell."""
+        return np.repeat(np.tile(of_cells, len(self.cells)), self.cells.ravel())
+
+
+def read_counted(
+    frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: str = "table", remarks: Sequence[Remark] = ()
+) -> DecidedTable:
+    """Read decisions from a table of counts: columns of groups, n, selected and, for labels, positives, true_positives.
+
+    Without sensitive columns in `roles`, all columns but the counts are groups; a decision in `roles` names the column
+    of selected rows.
+    """
+    frame = with_plain_names(frame)
+    selected = _selected(roles)
+    taken = (ROWS, selected, POSITIVES, TRUE_POSITIVES)
+    sensitive = roles.sensitive or tuple(column for column in frame.columns if column not in taken)
+    refuse_roles(frame, Roles(sensitive, (selected,)))
+    counts = _counts(frame, selected)
+    lines = counts.lines
+    groups = [read_groups(frame[column], reading.bands.get(column, ())).take(lines) for column in sensitive]
+    regrouping = regroup([one.narrowed(one.sizes > 0) for one in groups], reading)
+    rows = slice(None) if regrouping.rows is None else regrouping.rows
+    bits, labels = counts.marks((1, 0, 1, 0))[rows], counts.marks((1, 1, 0, 0))[rows]
+    label = Label(POSITIVES, "", "", read_only(labels.astype(np.int64))) if counts.has_label else None
+    return DecidedTable(
+        name=name,
+        form="counts",
+        sensitive=regrouping.columns,
+        decisions=(Decided(selected, None, None, read_only(bits.astype(np.uint8))),),
+        label=label,
+        regrouped=regrouping.made,
+        remarks=tuple(remarks),
+    )
+
+
+def _selected(roles: Roles) -> str:
+    """Name the column of selected rows; refuse roles that counts cannot have."""
+    if roles.score is not None or roles.label is not None or len(roles.decisions) > 1:
+        raise ConfigError(
+            "counts (--counts) hold one decision, in the columns n and selected, and labels in positives and "
+            "true_positives; leave out score and label, and all but one decision, or give a table of rows"
+        )
+    return roles.decisions[0] if roles.decisions else SELECTED
+
+
+def _counts(frame: pd.DataFrame, selected: str) -> Counts:
+    for column in (ROWS, selected):
+        if column not in frame.columns:
+            raise ColumnMissing(
+                f"a table of counts (--counts) has no column {column!r}; it needs columns of groups, {ROWS!r} for the "
+                f"rows of each, and {SELECTED!r} (or the one that decision names) for those selected"
+            )
+    given = [column for column in (POSITIVES, TRUE_POSITIVES) if column in frame.columns]
+    if len(given) == 1:
+        raise ColumnMissing(
+            f"a table of counts (--counts) has {given[0]!r} alone; labels need {POSITIVES!r}, rows with a favourable "
+            f"label, and {TRUE_POSITIVES!r}, those of them that are selected"
+        )
+    n, chosen = _whole(frame[ROWS]), _whole(frame[selected])
+    positives, hits = (_whole(frame[column]) for column in given) if given else (np.zeros_like(n), np.zeros_like(n))
+    cells = np.stack([hits, positives - hits, chosen - hits, n - positives - chosen + hits], axis=1)
+    _refuse_contradiction(frame, cells, {ROWS: n, selected: chosen, POSITIVES: positives, TRUE_POSITIVES: hits})
+    if not n.any():
+        raise EmptyTable(f"column {ROWS!r} counts no rows at all; give some")
+    if n.sum() > MOST_ROWS:
+        raise TableTooLarge(f"column {ROWS!r} counts {int(n.sum())} rows, more than {MOST_ROWS}; measure some of them")
+    return Counts(cells, bool(given))
+
+
+def _whole(series: Series) -> IntArray:
+    """Read a column of counts; refuse a cell that is not a whole number of at least 0, and name its row."""
+    found = interpret(series)
+    numbers = found[0].values if isinstance(found, tuple) and found[0].is_numeric else None
+    if numbers is None:
+        raise ColumnUnusable(f"column {series.name!r} of the counts (--counts) holds texts; a count is a whole number")
+    values = numbers.astype(np.float64)
+    wrong = np.flatnonzero(~((values >= 0) & (values == np.floor(values)) & (values <= MOST_ROWS)))
+    if wrong.size:
+        first = int(wrong[0])
+        raise ColumnUnusable(
+            f"column {series.name!r} of the counts (--counts) holds {series.iloc[first]!s} in "
+            f"{row_name(series.index, first)}; a count is a whole number from 0 to {MOST_ROWS}"
+        )
+    return values.astype(np.intp)
+
+
+def _refuse_contradiction(frame: pd.DataFrame, cells: IntArray, counts: Mapping[str, IntArray]) -> None:
+    wrong = np.flatnonzero((cells < 0).any(1))
+    if wrong.size:
+        first = int(wrong[0])
+        found = ", ".join(f"{column} = {int(values[first])}" for column, values in counts.items() if column in frame)
+        raise ColumnUnusable(
+            f"the counts in {row_name(frame.index, first)} contradict each other ({found}); no part is larger than "
+            "what it is a part of"
+        )
+
+
+def load_decided(
+    source: str | Path | pd.DataFrame | Mapping[str, ArrayLike], roles: Roles, reading: Reading, *, counts: bool = False
+) -> DecidedTable:
+    """Load decisions and scores from a bundled name, a file, a frame, or arrays of equal length by column name.
+
+    The card of a bundled table adds sensitive columns and a label to `roles`. With `counts` the table counts rows by
+    group.
+    """
+    if not isinstance(source, str | Path):
+        return _from_frame(_framed(source), "table", roles, reading, counts=counts)
+    cards = {card.name: card for card in list_datasets()}
+    if str(source) in cards:
+        return _from_card(cards[str(source)], roles, reading)
+    table, name = read_file(source, reading), table_name(source)
+    found = _from_frame(table.frame, name, roles, reading, counts=counts)
+    return replace(found, remarks=table.remarks)
+
+
+def _from_frame(frame: pd.DataFrame, name: str, roles: Roles, reading: Reading, *, counts: bool) -> DecidedTable:
+    read = read_counted if counts else read_decided
+    return read(frame, roles, reading, name=name)
+
+
+def _framed(source: pd.DataFrame | Mapping[str, ArrayLike]) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(source, pd.DataFrame):
+        return source
+    _refuse_other_rows(source)
+    try:
+        return pd.DataFrame(dict(source))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"decisions must be a file, a frame, or arrays of one length by name: {error}") from error
+
+
+def _refuse_other_rows(source: Mapping[str, ArrayLike]) -> None:
+    """Refuse Series with different indexes: pandas would join them by index, not in order."""
+    import pandas as pd
+
+    series = {name: found for name, found in source.items() if isinstance(found, pd.Series)}
+    first = next(iter(series), "")
+    for name, found in series.items():
+        if not found.index.equals(series[first].index):
+            raise DataError(
+                f"the Series {first!r} and {name!r} have different indexes, so it is not clear which of their rows "
+                "belong together; give arrays in one order (series.to_numpy()), or a frame"
+            )
+
+
+def _from_card(card: Card, roles: Roles, reading: Reading) -> DecidedTable:
+    """Read a bundled table; given roles win over its card."""
+    taken = (*roles.decisions, roles.score)
+    sensitive = roles.sensitive or tuple(column for column in card.sensitive if column not in (*taken, roles.label))
+    label = roles.label or (card.label if card.label not in (*taken, *sensitive) else None)
+    favourable = card.favourable if roles.favourable is None and label == card.label else roles.favourable
+    bands = {column: ends for column, ends in card.bands.items() if column in sensitive}
+    return read_decided(
+        read_bundled(card),
+        replace(roles, sensitive=sensitive, label=label, favourable=favourable),
+        replace(reading, bands={**bands, **reading.bands}),
+        name=card.name,
+        meanings=card.values,
+    )

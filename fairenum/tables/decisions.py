@@ -1,0 +1,122 @@
+"""Columns of decisions and of scores, read into bits and numbers, with the favourable one of two decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.terms import DecimalSign
+from fairenum.errors import CellInfinite, ColumnUnusable, FavourableUnknown
+from fairenum.runtime.hints import option, quoted
+from fairenum.tables.columns import FloatArray, Texts, Unclear, interpret, read_only, reading_order
+from fairenum.tables.label import Label, meant_value
+from fairenum.tables.naming import row_name
+
+if TYPE_CHECKING:
+    from fairenum.tables.columns import Series
+
+
+BitArray = NDArray[np.uint8]
+
+
+# What is favourable without being told.
+FAVOURABLE, UNFAVOURABLE = ("1", "yes", "true"), ("0", "no", "false")
+
+
+class Spelling(NamedTuple):
+    """The names of the options, for messages, that name decisions, their favourable value and a score."""
+
+    decision: str = "decision"
+    favourable: str = "decision-favourable"
+    score: str = "score"
+
+
+DECISION = Spelling()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """Decisions about every row, 1 favourable and 0 unfavourable, with the table's names for them; None from counts."""
+
+    column: str
+    favourable: str | None
+    unfavourable: str | None
+    bits: BitArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """A score: a finite number for every row."""
+
+    column: str
+    values: FloatArray = field(repr=False)
+
+
+def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling = DECISION) -> FloatArray:
+    """Read a column of scores, NaN where a row has none; refuse infinite numbers and texts."""
+    found = interpret(series, decimal)
+    if isinstance(found, Unclear):
+        say = f"say what begins the decimals with {option('decimal', 'point', 'decimal', 'point')}"
+        raise ColumnUnusable(f"score {found.problem}; {say if found.is_about_decimals else 'correct such cells'}")
+    column, _ = found
+    if not column.is_numeric:
+        raise ColumnUnusable(
+            f"score column {series.name!r} holds texts, and a score is a number; name decisions with "
+            f"{options.decision}=... (--{options.decision} COLUMN), or choose another column"
+        )
+    values = column.values.astype(np.float64)
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        raise CellInfinite(
+            f"score column {series.name!r} holds an infinite number in {row_name(series.index, int(infinite[0]))} "
+            f"({infinite.size} such rows in all); correct or empty such cells"
+        )
+    return values
+
+
+def read_decision(
+    column: str, texts: Texts, wanted: object, label: Label | None, options: Spelling = DECISION
+) -> Decided:
+    """Read the texts of a column of decisions, none of which is missing.
+
+    `wanted` is the favourable value, if its owner names it; values of a label of the same table mean the same here.
+    """
+    values = sorted(set(texts.tolist()), key=reading_order)
+    if len(values) > 2:
+        raise ColumnUnusable(
+            f"decision column {column!r} holds {len(values)} values ({quoted(values)}), and a decision is favourable "
+            "or not; join or empty the others (rows without a decision are left out), or name it as a score "
+            f"(--{options.score})"
+        )
+    favourable = _favourable(values, wanted, label)
+    if favourable is None:
+        sample = option(options.favourable.replace("-", "_"), values[-1], options.favourable, values[-1])
+        raise FavourableUnknown(
+            f"decision column {column!r} holds {quoted(values)}, and it is not clear which is favourable; say it, such "
+            f"as with {sample}"
+        )
+    others = [value for value in values if value != favourable]
+    # a column that never selects has the unfavourable value alone
+    is_there = favourable in values
+    return Decided(
+        column,
+        favourable if is_there else None,
+        others[0] if others else None,
+        read_only((texts == favourable).astype(np.uint8)),
+    )
+
+
+def _favourable(values: list[str], wanted: object, label: Label | None) -> str | None:
+    """Find the favourable value: as named, the label's, or a plain yes; None if it is not clear."""
+    if wanted is not None and (meant := meant_value(wanted, values)) is not None:
+        return meant
+    if label and {*values} <= {label.favourable, label.unfavourable}:
+        return label.favourable
+    yes = [value for value in values if value.casefold() in FAVOURABLE]
+    no = [value for value in values if value.casefold() in UNFAVOURABLE]
+    if len(yes) + len(no) < len(values) or max(len(yes), len(no)) > 1:
+        return None
+    return yes[0] if yes else FAVOURABLE[0]

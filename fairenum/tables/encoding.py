@@ -1,0 +1,231 @@
+"""Encoding of columns as a matrix, fitted on the training rows alone, and merging of identical rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.feature_facts import OTHER, EncodedFeature
+from fairenum.document.reading import MAX_LEVELS
+from fairenum.errors import ColumnConstant, TableTooLarge
+from fairenum.runtime.hints import option, without
+from fairenum.tables.columns import Column, FloatArray, IntArray, Scalar, Texts, is_missing, read_only
+from fairenum.tables.groups import missing_name
+from fairenum.tables.naming import unlike
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.compose import ColumnTransformer
+
+    from fairenum.svm.sparse_or_dense import Matrix
+    from fairenum.tables.table import Dataset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged:
+    """The distinct rows of a table, in order of first appearance.
+
+    Attributes
+    ----------
+    copies
+        How often each occurs in the table.
+    first
+        Where each occurs first: ``X`` is the table's ``X[first]``.
+    inverse
+        For each row of the table, its place here: ``X[inverse]`` is the table again.
+    """
+
+    X: Matrix = field(repr=False)
+    y: NDArray[np.generic] = field(repr=False)
+    copies: IntArray = field(repr=False)
+    first: IntArray = field(repr=False)
+    inverse: IntArray = field(repr=False)
+
+    def __len__(self) -> int:
+        return self.first.size
+
+
+def merge_identical(X: Matrix, y: NDArray[Scalar], weights: FloatArray | None = None) -> Merged:
+    """Merge rows of equal features, label and, if given, weights, bit by bit, with 0.0 and -0.0 equal."""
+    from fairenum.svm.sparse_or_dense import places
+    from fairenum.svm.sparse_or_dense import read_only as keep
+
+    first, inverse = places(X, *(column.astype(np.float64) for column in (y, weights) if column is not None))
+    copies = np.bincount(inverse, minlength=len(first))
+    return Merged(keep(X[first]), read_only(y[first]), *map(read_only, (copies, first, inverse)))
+
+
+LARGEST_MATRIX = 1_000_000_000  # bytes of the whole table, encoded, and of the square of its columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoding:
+    """A fitted encoding, which gives equal cells equal numbers in all rows.
+
+    A missing number becomes the training rows' median, and numbers are standardised. A text becomes one 0/1 column per
+    value seen in training, a missing text counting as a value; a value not seen there is 0 in all of them. In a column
+    with more values than `Dataset.max_levels`, that many of the most frequent have a column each, and all others,
+    including those not seen in training, share one. The order of columns is the table's.
+
+    Attributes
+    ----------
+    names
+        The names of the matrix's columns: "age", "purpose=A43", "zip=(other)".
+    dropped
+        Features left out because they do not vary in the training rows.
+    preprocessor
+        The fitted scikit-learn transformer, to be applied to `Dataset.frame`; ready for a pipeline.
+    """
+
+    names: tuple[str, ...]
+    dropped: tuple[str, ...]
+    preprocessor: ColumnTransformer = field(repr=False)
+
+    @classmethod
+    def fit(cls, dataset: Dataset, rows: IntArray, *, standardise: bool = True) -> Encoding:
+        """Fit the encoding on the given rows alone."""
+        from sklearn.compose import ColumnTransformer
+
+        from fairenum.svm.sparse_or_dense import SPARSE
+
+        varying = [column for column in dataset.features if column.varies(rows)]
+        if not varying:
+            raise ColumnConstant(f"no feature varies in the {len(rows)} training rows; give more rows to train on")
+        _refuse_too_large(varying, rows, dataset)
+        # One block per run of columns of one kind keeps the table's order at little cost.
+        blocks: list[tuple[str, BaseEstimator, list[str]]] = []
+        for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
+            features = list(run)
+            # to count what is rare takes longer than all the rest
+            is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in features)
+            block = _numbers(standardise) if is_numeric else _texts(dataset.max_levels if is_wide else None)
+            blocks.append((f"block{len(blocks)}", block, [column.name for column in features]))
+        preprocessor = ColumnTransformer(blocks, sparse_threshold=SPARSE).fit(dataset.frame(rows))
+        dropped = tuple(column.name for column in dataset.features if column not in varying)
+        return cls(_matrix_names(preprocessor, varying), dropped, preprocessor)
+
+    def transform(self, dataset: Dataset, rows: IntArray | None = None) -> Matrix:
+        """Encode some rows of a dataset, or all, as a read-only matrix, sparse if most of it is 0."""
+        from fairenum.svm.sparse_or_dense import as_matrix, compact, read_only
+
+        return read_only(compact(as_matrix(self.preprocessor.transform(dataset.frame(rows)))))
+
+    def described(self) -> tuple[EncodedFeature, ...]:
+        """Describe the encoding of each feature, in the order of the matrix's columns."""
+        blocks = [(block, names) for _, block, names in self.preprocessor.transformers_ if block != "drop"]
+        return tuple(feature for block, names in blocks for feature in _described(block, names))
+
+    def unseen(self, dataset: Dataset, rows: IntArray | None = None) -> dict[str, int]:
+        """Count for each feature the cells whose values are not in the training rows, and so are 0 in all columns."""
+        frame = dataset.frame(rows)
+        counts = {
+            name: int((~frame[name].isin(levels.seen)).sum())
+            for name, levels in _levels(self.preprocessor).items()
+            if not levels.pooled
+        }
+        return {name: count for name, count in counts.items() if count}
+
+    @property
+    def pooled(self) -> dict[str, int]:
+        """The number of values that share one column, for each feature that has any."""
+        return {name: levels.pooled for name, levels in _levels(self.preprocessor).items() if levels.pooled}
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The values of a categorical column in training: those with their own column, and the number that share one."""
+
+    seen: list[object]
+    pooled: int = 0
+
+    def names(self) -> list[str]:
+        """Name the columns; the names for missing and for other values differ from every value."""
+        texts = [text for text in self.seen if isinstance(text, str)]
+        names = [*texts, missing_name(texts)][: len(self.seen)]
+        return [*names, unlike(OTHER, names)] if self.pooled else names
+
+
+def _numbers(standardise: bool) -> BaseEstimator:
+    """Make the transformer for a run of numeric columns."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(SimpleImputer(strategy="median"), *([StandardScaler()] if standardise else []))
+
+
+def _texts(max_levels: int | None) -> BaseEstimator:
+    """Make the transformer for a run of categorical columns; rare values share a column if there is a limit."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    most = None if max_levels is None else max_levels + 1
+    return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=most)
+
+
+def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
+    """Return the values seen in training of every categorical column; nan comes last."""
+    found: dict[str, Levels] = {}
+    for _, block, columns in preprocessor.transformers_:
+        if hasattr(block, "categories_"):
+            found |= _levels_of(block, columns)
+    return found
+
+
+def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, Levels]:
+    rare = [None] * len(names) if block.max_categories is None else block.infrequent_categories_
+    return {name: _of(*each) for name, *each in zip(names, block.categories_, rare, strict=True)}
+
+
+def _of(values: Texts, rare: Texts | None) -> Levels:
+    if rare is None:
+        return Levels(values.tolist())
+    missing = is_missing(values)
+    is_rare = np.isin(values, rare[~is_missing(rare)]) | (missing & bool(is_missing(rare).any()))
+    return Levels(values[~is_rare].tolist(), int(is_rare.sum()))
+
+
+def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:
+    """Describe how one block encodes its features."""
+    if hasattr(block, "categories_"):
+        for name, levels in _levels_of(block, names).items():
+            seen = tuple(value if isinstance(value, str) else None for value in levels.seen)
+            yield EncodedFeature(name, "categorical", levels=seen, is_pooled=levels.pooled > 0)
+        return
+    imputer, *scalers = (step for _, step in block.steps)
+    for place, name in enumerate(names):
+        mean, scale = (float(scalers[0].mean_[place]), float(scalers[0].scale_[place])) if scalers else (0.0, 1.0)
+        yield EncodedFeature(name, "numeric", float(imputer.statistics_[place]), mean, scale)
+
+
+def _matrix_names(preprocessor: ColumnTransformer, columns: list[Column]) -> tuple[str, ...]:
+    levels = _levels(preprocessor)
+    names: list[str] = []
+    for column in columns:
+        is_text = column.name in levels
+        names += [f"{column.name}={name}" for name in levels[column.name].names()] if is_text else [column.name]
+    return tuple(names)
+
+
+def _refuse_too_large(columns: list[Column], rows: IntArray, dataset: Dataset) -> None:
+    """Refuse a matrix that would not fit into memory, and name the column that makes it wide."""
+    from fairenum.svm.sparse_or_dense import bytes_of
+
+    widths = {c.name: 1 if c.is_numeric else min(c.levels(rows), dataset.max_levels + 1) for c in columns}
+    width = sum(widths.values())
+    # no row has more than one value of a column; a linear SVM is solved in as many dimensions as columns
+    size = bytes_of(len(dataset), width, len(columns)) + bytes_of(min(width, len(rows)), width)
+    if size <= LARGEST_MATRIX:
+        return
+    widest = max(widths, key=widths.__getitem__)
+    fewer = max(1, min(MAX_LEVELS, widths[widest] // 2))
+    pool = f", pool its rare values with {option('max_levels', fewer, 'max-levels', str(fewer))}"
+    raise TableTooLarge(
+        f"{len(dataset)} rows in {width} encoded columns take {size / 1e9:.3g} GB, more than the "
+        f"{LARGEST_MATRIX / 1e9:g} GB that are allowed; {widest!r} makes {widths[widest]} of the columns: leave it out "
+        f"with {without(widest)}{pool if widths[widest] > fewer else ''}, or audit fewer rows"
+    )

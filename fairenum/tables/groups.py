@@ -1,0 +1,327 @@
+"""Groups of rows by sensitive columns: read, crossed, set aside, and limited in number."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.errors import ColumnConstant, ColumnMissing, ColumnUnusable, DataError
+from fairenum.runtime.hints import did_you_mean, option, quoted
+from fairenum.tables.columns import (
+    IntArray,
+    Texts,
+    by_value,
+    is_missing,
+    plain_text,
+    read_column,
+    read_only,
+    read_texts,
+    reading_order,
+)
+from fairenum.tables.naming import unlike
+
+if TYPE_CHECKING:
+    from fairenum.tables.columns import Series
+
+
+MISSING, EVERYONE = "(missing)", "everyone"
+
+
+MOST_NUMBERS = 10
+MOST_COMBINATIONS = np.iinfo(np.intp).max
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The group of each row: of one sensitive column, of the intersection of several, or of everyone alike.
+
+    Attributes
+    ----------
+    codes
+        For each row the position of its group among the names.
+    names
+        One name for each group, all different; a group may be without rows.
+    column
+        The column's name; the names joined by " & " for an intersection.
+    unknown
+        Positions of groups of rows that lack a value in at least one of the columns.
+    aside
+        Positions of groups that are shown but define no gap, and so neither a search nor a choice.
+    """
+
+    codes: IntArray = field(repr=False)
+    names: tuple[str, ...]
+    column: str = ""
+    unknown: tuple[int, ...] = ()
+    aside: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        codes, names = np.asarray(self.codes), tuple(str(name) for name in self.names)
+        if codes.ndim != 1 or codes.size == 0 or codes.dtype.kind not in "iu":
+            raise DataError(f"group codes must be one integer for each row, got {codes.dtype} {codes.shape}")
+        if codes.min() < 0 or codes.max() >= len(names):
+            raise DataError(f"group codes must lie in 0..{len(names) - 1}, got {codes.min()}..{codes.max()}")
+        if len(set(names)) < len(names):
+            raise DataError(f"group names must differ from each other, got {list(names)}")
+        if not {*self.unknown, *self.aside} <= {*range(len(names))}:
+            raise DataError(f"unknown and aside must name groups by positions in 0..{len(names) - 1}")
+        object.__setattr__(self, "codes", read_only(codes.astype(np.intp)))
+        object.__setattr__(self, "names", names)
+
+    @classmethod
+    def everyone(cls, rows: int) -> Groups:
+        """Put all rows into one group."""
+        return cls(np.zeros(rows, dtype=np.intp), (EVERYONE,))
+
+    def take(self, rows: IntArray | slice) -> Groups:
+        """Return the groups of some rows."""
+        return replace(self, codes=self.codes[rows])
+
+    def narrowed(self, kept: NDArray[np.bool_]) -> Groups:
+        """Keep only the given groups, which must hold every row."""
+        places = np.cumsum(kept) - 1
+        return Groups(
+            places[self.codes],
+            tuple(name for name, is_kept in zip(self.names, kept, strict=True) if is_kept),
+            self.column,
+            *(tuple(int(places[code]) for code in codes if kept[code]) for codes in (self.unknown, self.aside)),
+        )
+
+    def folded(self) -> Groups:
+        """Merge the groups that are set aside into one, which is aside as well, so that fewer are counted."""
+        if len(self.aside) < 2:
+            return self
+        home = min(self.aside)
+        kept = self.compared.copy()
+        kept[home] = True
+        return replace(self, codes=np.where(self.compared[self.codes], self.codes, home)).narrowed(kept)
+
+    def setting_aside(self, fewest: int, parts: Sequence[IntArray | slice]) -> Groups:
+        """Set aside the groups without a value, and those with fewer than `fewest` rows in one of the parts.
+
+        Where fewer than two groups would remain, all that have a value are compared, or else all: an unreliable answer
+        is still an answer. `parts` are the row numbers of each part of the table.
+        """
+        rows = np.min([self.take(part).sizes for part in parts], axis=0)
+        known = self._without(self.unknown)
+        for compared in (known & (rows >= fewest), known):
+            if np.count_nonzero(compared & (rows > 0)) >= 2:
+                return replace(self, aside=tuple(np.flatnonzero(~compared).tolist()))
+        return replace(self, aside=())
+
+    @property
+    def compared(self) -> NDArray[np.bool_]:
+        """Mark the groups whose rates make the gaps."""
+        return self._without(self.aside)
+
+    def _without(self, positions: Sequence[int]) -> NDArray[np.bool_]:
+        return np.isin(np.arange(len(self.names)), positions, invert=True)
+
+    @property
+    def values(self) -> Texts:
+        """The name of every row's group."""
+        return read_only(np.array(self.names, dtype=object)[self.codes])
+
+    @property
+    def sizes(self) -> IntArray:
+        """The number of rows in each group."""
+        return read_only(np.bincount(self.codes, minlength=len(self.names)))
+
+    @property
+    def is_single(self) -> bool:
+        """Whether all rows are in one group, so that every gap is 0 and says nothing."""
+        return int(np.count_nonzero(self.sizes)) == 1
+
+    def small(self, minimum_size: int = 30) -> NDArray[np.bool_]:
+        """Mark the groups that have too few rows to say much about."""
+        return np.asarray(self.sizes < minimum_size)
+
+    def reference(self, name: str | None = None) -> int:
+        """Find the position of the named group that others are compared with, by default the largest compared group."""
+        if name is None:
+            return int(np.where(self.compared, self.sizes, -1).argmax())
+        if name not in self.names:
+            raise DataError(f"no group is called {name!r}; choose the reference among {list(self.names)}")
+        return self.names.index(name)
+
+
+def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[str, str] | None = None) -> Groups:
+    """Read the groups of a sensitive column.
+
+    Parameters
+    ----------
+    cuts
+        Upper ends of bands of a numeric column: ``[25]`` makes the groups "<= 25" and "> 25".
+    meanings
+        Names to show for values that are codes; values with equal names are one group.
+    """
+    names, codes = _bands(series, cuts) if cuts else _values(series, meanings or {})
+    unknown: tuple[int, ...] = ()
+    if (codes < 0).any():
+        names, unknown = [*names, missing_name(names)], (len(names),)
+        codes = np.where(codes < 0, len(names) - 1, codes)
+    groups = Groups(codes, tuple(names), str(series.name), unknown)
+    groups = groups.narrowed(groups.sizes > 0)
+    if len(groups.names) < 2:
+        raise ColumnConstant(
+            f"sensitive column {series.name!r} holds one group only, {groups.names[0]!r}, and parity "
+            "compares two; choose another column"
+        )
+    return groups
+
+
+def missing_name(names: Sequence[str]) -> str:
+    """Name the group of missing values, different from all given names."""
+    return unlike(MISSING, names)
+
+
+def intersect(groups: Sequence[Groups]) -> Groups:
+    """Cross sensitive columns; only combinations that occur become groups."""
+    if len(groups) == 1:
+        return groups[0]
+    columns = [each.column for each in groups]
+    _, first, codes = np.unique(_crossed(groups), return_index=True, return_inverse=True)
+    combinations = np.column_stack([each.codes[first] for each in groups])
+    parts = [[each.names[code] for each, code in zip(groups, row, strict=True)] for row in combinations]
+    names = [_joined(columns, row) for row in parts]
+    if len(set(names)) < len(names):  # a value that holds " & " can make two combinations read alike
+        names = [_joined(columns, map(repr, row)) for row in parts]
+    unknown = np.any([np.isin(each.codes[first], each.unknown) for each in groups], axis=0)
+    return Groups(codes.ravel(), tuple(names), " & ".join(columns), tuple(np.flatnonzero(unknown).tolist()))
+
+
+def _crossed(groups: Sequence[Groups]) -> IntArray:
+    """Number the combination of each row, in the order of the columns.
+
+    Sorting numbers is much quicker than sorting rows. Where an integer cannot hold all combinations, those that occur
+    are numbered anew.
+    """
+    crossed, size = groups[0].codes, len(groups[0].names)
+    for each in groups[1:]:
+        if size * len(each.names) > MOST_COMBINATIONS:
+            found, crossed = np.unique(crossed, return_inverse=True)
+            size = len(found)
+        crossed, size = crossed.ravel() * len(each.names) + each.codes, size * len(each.names)
+    return np.asarray(crossed)
+
+
+def named_groups(columns: Sequence[Groups], name: str | None = None) -> Groups:
+    """Find a sensitive column, or the intersection, by name; the first if no name is given."""
+    named = {groups.column: groups for groups in columns}
+    if name is not None and name not in named:
+        hint = did_you_mean(name, named) or f"; there are {quoted(named) or 'none'}"
+        raise ColumnMissing(f"no sensitive column is called {name!r}, named as primary{hint}")
+    if not columns:
+        raise ColumnMissing("no sensitive column was named, so there are no groups to compare; name one")
+    return columns[0] if name is None else named[name]
+
+
+def _joined(columns: Iterable[str], names: Iterable[str]) -> str:
+    return " & ".join(f"{column}: {name}" for column, name in zip(columns, names, strict=True))
+
+
+def _values(series: Series, meanings: Mapping[str, str]) -> tuple[list[str], IntArray]:
+    texts = read_texts(series)
+    known = sorted(set(texts[~is_missing(texts)].tolist()), key=reading_order)
+    if len(known) > MOST_NUMBERS and (column := read_column(series)).is_numeric:
+        numbers = np.unique(column.values[~is_missing(column.values)])
+        middle = float(numbers[numbers.size // 2])
+        end = int(middle) if middle.is_integer() else middle
+        bands = option("bands", {str(series.name): [end]}, "band", f"{series.name}={end}")
+        raise ColumnUnusable(
+            f"sensitive column {series.name!r} holds {len(known)} different numbers, too many for groups; "
+            f"cut it into bands, for example {bands}"
+        )
+    named = {value: meanings.get(value, value) for value in known}
+    names = list(dict.fromkeys(named.values()))
+    places = {value: names.index(name) for value, name in named.items()}
+    return names, np.nan_to_num(by_value(texts, places.__getitem__, np.float64), nan=-1.0).astype(np.intp)
+
+
+def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:
+    column = read_column(series)
+    if not column.is_numeric:
+        raise ColumnUnusable(
+            f"sensitive column {series.name!r} is not numeric and has no bands; leave bands out for it"
+        )
+    edges = sorted({float(cut) for cut in cuts})
+    ends = [plain_text(edge) for edge in edges]
+    names = [f"<= {ends[0]}", *(f"> {low} to {high}" for low, high in pairwise(ends)), f"> {ends[-1]}"]
+    codes = np.searchsorted(edges, column.values, side="left")
+    return names, np.where(is_missing(column.values), -1, codes)
+
+
+# Groups that are compared, each with every other one: with so many an audit of 100,000 rows still ends within a minute
+# of one processor (tests/slow/test_load.py), and every further one adds pairs with all the others.
+MOST_GROUPS = 60
+
+
+# Groups that are counted in every model and held by the run, set aside or not: runs of more are too large. Pages show
+# the largest of them alone.
+MOST_SHOWN = 5000
+
+
+def comparable(
+    columns: Iterable[Groups],
+    asked_for: Collection[str],
+    fewest: int | None,
+    parts: Sequence[IntArray | slice] = (slice(None),),
+) -> tuple[Groups, ...]:
+    """Refuse columns with too many groups to compare or show; leave out an intersection that nobody asked for.
+
+    Parameters
+    ----------
+    columns
+        With their groups set aside.
+    asked_for
+        The names of columns that are not left out.
+    fewest
+        Rows that a compared group needs in each part; None if no groups were set aside.
+    parts
+        Row numbers of each part.
+    """
+    kept = []
+    for groups in columns:
+        is_shown = len(groups.names) <= MOST_SHOWN
+        if is_shown and np.count_nonzero(groups.compared) <= MOST_GROUPS:
+            kept.append(groups)
+        elif groups.column in asked_for:
+            raise ColumnUnusable(_too_many(groups, fewest, parts) if is_shown else _too_long(groups))
+    return tuple(kept)
+
+
+def _too_long(groups: Groups) -> str:
+    """Write the message that there are too many groups to show, and how to have fewer."""
+    return (
+        f"sensitive column {groups.column!r} has {len(groups.names)} groups, more than {MOST_SHOWN}; join some with "
+        "merge (--merge), keep the rows of some with only (--only), or name a coarser column"
+    )
+
+
+def _too_many(groups: Groups, fewest: int | None, parts: Sequence[IntArray | slice]) -> str:
+    """Write the message that there are too many groups to compare, and how to have fewer."""
+    aside = option("small_groups", "set-aside", "small-groups", "set-aside")
+    enough = _large_enough(groups, fewest or 0, parts)
+    if fewest is not None:
+        aside = option("min_group_size", enough, "min-group-size", str(enough))
+    remedy = f"set small ones aside with {aside}, or join some with" if enough else "none is large; join some with"
+    return (
+        f"sensitive column {groups.column!r} has {np.count_nonzero(groups.compared)} groups to compare two by two, "
+        f"more than {MOST_GROUPS}; {remedy} merge (--merge)"
+    )
+
+
+def _large_enough(groups: Groups, fewest: int, parts: Sequence[IntArray | slice]) -> int:
+    """Return a minimum size that leaves two or more groups to compare, but not too many; 0 if none does."""
+    sizes = np.min([groups.take(part).sizes for part in parts], axis=0)
+    known = np.sort(np.delete(sizes, groups.unknown))[::-1]
+    least = int(known[MOST_GROUPS]) + 1 if len(known) > MOST_GROUPS else 1
+    for size in (max(2 * fewest, MOST_GROUPS, least), least):
+        if np.count_nonzero(known >= size) >= 2:
+            return size
+    return 0

@@ -1,0 +1,195 @@
+"""The model in use, from columns, a file or Python: its decisions and scores, which models never learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.models import IncumbentSource
+from fairenum.document.reading import NONE, CutoffText, Reading
+from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
+from fairenum.runtime.hints import quoted
+from fairenum.tables.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
+from fairenum.tables.decisions import BitArray, Decided, Spelling, read_decision, read_scores
+from fairenum.tables.label import Label, meant_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+SPELLING = Spelling("incumbent", "incumbent-favourable", "incumbent-score")
+UNNAMED = "the model in use"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IncumbentAnswers:
+    """Decisions and scores of the model in use about every row.
+
+    Attributes
+    ----------
+    name
+        Of the column or the file.
+    bits
+        Its decisions, 1 favourable; None where its scores are to be cut.
+    scores
+        Higher is favourable; None if it gives none.
+    cutoff
+        Where its scores are to be cut, in its owner's units; None where decisions were given.
+    favourable, unfavourable
+        The names of its decisions; None where scores are cut.
+    is_lower_better
+        Whether its owner counts lower scores as favourable, so that their sign was changed.
+    undecided
+        Number of rows without an answer, which were left out.
+    """
+
+    name: str
+    source: IncumbentSource
+    bits: BitArray | None = field(default=None, repr=False)
+    scores: FloatArray | None = field(default=None, repr=False)
+    cutoff: CutoffText | None = None
+    favourable: str | None = None
+    unfavourable: str | None = None
+    is_lower_better: bool = False
+    undecided: int = 0
+
+    def take(self, rows: IntArray) -> IncumbentAnswers:
+        """Return the answers about some rows."""
+        bits = None if self.bits is None else read_only(self.bits[rows])
+        return replace(self, bits=bits, scores=None if self.scores is None else read_only(self.scores[rows]))
+
+    @property
+    def content(self) -> bytes:
+        """The columns of the model in use as bytes, for the table's fingerprint; empty for the answers of a model."""
+        if self.source == "model":
+            return b""
+        parts = (b"" if part is None else part.tobytes() for part in (self.bits, self.scores))
+        return repr((self.name, self.source)).encode() + b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnreadAnswers:
+    """Answers of the model in use, before it is settled which are favourable.
+
+    Attributes
+    ----------
+    texts
+        Its decisions; None without any.
+    values
+        Its scores; None without any.
+    scored
+        The decision that a higher score speaks for; None where that is the favourable one, or the other by option.
+    """
+
+    name: str
+    source: IncumbentSource
+    texts: Texts | None
+    values: FloatArray | None
+    scored: object = None
+
+    @property
+    def rows(self) -> IntArray:
+        """The rows with an answer; refuse a model in use without any."""
+        lacking: list[NDArray[np.bool_]] = []
+        if self.texts is not None:
+            lacking.append(is_missing(self.texts))
+        if self.values is not None:
+            lacking.append(np.isnan(self.values))
+        decided = np.flatnonzero(~np.any(lacking, axis=0))
+        if not decided.size:
+            raise EmptyTable(
+                f"the model in use, {self.name!r}, decides none of the {lacking[0].size} rows; name another"
+            )
+        return decided
+
+    def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
+        """Settle which answers about some rows, all of which have one, are favourable."""
+        decided: Decided | None = None
+        if self.texts is not None and reading.incumbent_cutoff is None:
+            decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
+            _refuse_other_favourable(decided, reading.incumbent_favourable)
+        found = IncumbentAnswers(self.name, self.source, cutoff=reading.incumbent_cutoff)
+        if self.values is not None:
+            is_lower = self._is_lower_better(label, decided, reading)
+            scores = (-1.0 if is_lower else 1.0) * self.values[rows]
+            found = replace(found, scores=read_only(scores), is_lower_better=is_lower)
+        if decided is None:
+            return found
+        return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
+
+    def _is_lower_better(self, label: Label, decided: Decided | None, reading: Reading) -> bool:
+        """Tell whether lower scores are favourable: by option, or because higher ones speak for the other decision."""
+        if reading.incumbent_lower_is_better or self.scored is None:
+            return reading.incumbent_lower_is_better
+        wanted = reading.incumbent_favourable if decided is None else decided.favourable
+        favourable = label.favourable if wanted is None else wanted
+        return meant_value(favourable, [plain_text(self.scored)]) is None
+
+
+def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) -> UnreadAnswers | None:
+    """Get the answers of the model in use about every row: from a model, its file, or its columns.
+
+    `reading` names the columns or the file; `model` is a fitted classifier, a function, or decisions given in Python.
+    """
+    if model is not None or reading.incumbent_model is not None:
+        return _asked(frame, reading, model)
+    column, score = None if reading.incumbent == NONE else reading.incumbent, reading.incumbent_score
+    _refuse_idle(reading, has_decisions=column is not None, has_score=score is not None)
+    if column is None and score is None:
+        return None
+    texts = None if column is None else read_texts(frame[column])
+    values = None if score is None else read_scores(frame[score], reading.decimal, SPELLING)
+    return UnreadAnswers(str(column or score), "decisions" if column else "score", texts, values)
+
+
+def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
+    """Refuse options about decisions or a score that were not given: they would change nothing."""
+    if reading.incumbent == NONE:  # a card may say more about the model in use that was turned off
+        return
+    if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):
+        given = "incumbent_lower_is_better (--lower-is-better)"
+        if reading.incumbent_cutoff is not None:
+            given = "incumbent_cutoff (--cutoff)"
+        raise ConfigError(
+            f"{given} is about a score of the model in use, and there is none; name its column with "
+            "incumbent_score=... (--incumbent-score COLUMN)"
+        )
+    if not has_decisions and reading.incumbent_favourable is not None:
+        raise ConfigError(
+            "incumbent_favourable (--incumbent-favourable) is about decisions of the model in use, and there are none; "
+            "name their column with incumbent=... (--incumbent COLUMN)"
+        )
+
+
+def _refuse_other_favourable(decided: Decided, wanted: object) -> None:
+    """Refuse a favourable value that no decision has, unless all decisions are unfavourable."""
+    values = [value for value in (decided.favourable, decided.unfavourable) if value is not None]
+    if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:
+        raise FavourableUnknown(
+            f"decision column {decided.column!r} has no value {str(wanted)!r}, named as incumbent_favourable "
+            f"(--incumbent-favourable); there are {quoted(values)}"
+        )
+
+
+def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> UnreadAnswers:
+    from fairenum.tables.model_answers import Answers, answers
+
+    if model is not None and reading.aside.keys() & {"incumbent", "incumbent_score"}:
+        raise ConfigError("the model in use is given twice, as a model and as a column; give one")
+    path = reading.incumbent_model
+    name = UNNAMED if path is None else Path(path).name
+    found = answers(model if path is None else Path(path), frame)
+    if found.decisions is None and reading.incumbent_cutoff is None:
+        raise ConfigError(
+            f"{name} gives scores and no decisions; say where they are cut with incumbent_cutoff=... (--cutoff), such "
+            "as 0.5, rate=0.3 or base-rate"
+        )
+    if found.scores is None and reading.incumbent_cutoff is not None:
+        found = Answers(None, found.decisions)  # whoever says where answers are cut says that they are scores
+    texts = None if found.decisions is None else read_texts(found.decisions)
+    values = None if found.scores is None else read_scores(found.scores, None, SPELLING)
+    return UnreadAnswers(name, "model", texts, values, found.scored)

@@ -1,0 +1,97 @@
+"""The label column: two values, one of them favourable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.reading import number
+from fairenum.errors import FavourableUnknown, LabelNotBinary, LabelOneClass, LabelUndefined
+from fairenum.runtime.hints import did_you_mean, quoted
+from fairenum.tables.columns import (
+    FloatArray,
+    Texts,
+    is_missing,
+    parse_numbers,
+    plain_text,
+    read_only,
+    read_texts,
+    reading_order,
+)
+from fairenum.tables.naming import row_name
+
+if TYPE_CHECKING:
+    from fairenum.tables.columns import Series
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Label:
+    """The outcome of every row, 1 favourable and 0 unfavourable, with the table's names for them."""
+
+    column: str
+    favourable: str
+    unfavourable: str
+    y: NDArray[np.int64] = field(repr=False)
+
+    @property
+    def signs(self) -> FloatArray:
+        """The outcome as +1 favourable, -1 unfavourable."""
+        return read_only(np.where(self.y == 1, 1.0, -1.0))
+
+
+def read_label(series: Series, favourable: object) -> Label:
+    """Read the label column; ``favourable`` is the value itself, or its text as typed on a command line."""
+    texts = read_texts(series)
+    _refuse_undefined(series, texts)
+    values = sorted(set(texts.tolist()), key=reading_order)
+    if len(values) == 1:
+        raise LabelOneClass(
+            f"label column {series.name!r} holds the one value {values[0]!r} in all {texts.size} rows; "
+            "a label needs two values, so choose another column or add rows"
+        )
+    if len(values) > 2:
+        raise LabelNotBinary(
+            f"label column {series.name!r} holds {len(values)} values ({quoted(values)}); a label needs two, "
+            "so join or leave out the others, or choose another column"
+        )
+    chosen = match_value(favourable, values, str(series.name))
+    (other,) = (value for value in values if value != chosen)
+    return Label(str(series.name), chosen, other, read_only((texts == chosen).astype(np.int64)))
+
+
+def match_value(wanted: object, values: list[str], column: str) -> str:
+    """Find the favourable value among the label's values, or raise an error that lists these."""
+    if wanted is None:
+        raise FavourableUnknown(
+            f"label column {column!r} has no favourable value yet; its values are {quoted(values)}: "
+            "say which is favourable with favourable=... (--favourable VALUE)"
+        )
+    if (found := meant_value(wanted, values)) is not None:
+        return found
+    text = plain_text(wanted)
+    hint = did_you_mean(text, values) or f"; its values are {quoted(values)}"
+    raise FavourableUnknown(f"label column {column!r} has no value {text!r}, named as favourable (--favourable){hint}")
+
+
+def meant_value(wanted: object, values: Sequence[str]) -> str | None:
+    """Find the value that is meant: by equal text, else equal number (1, 1.0, True), else equal but for case."""
+    text = plain_text(wanted)
+    same_text = [value for value in values if value == text]
+    same_number = [value for value in values if number(value) == number(text)]
+    same_letters = [value for value in values if value.casefold() == text.casefold()]
+    return next((found[0] for found in (same_text, same_number, same_letters) if len(found) == 1), None)
+
+
+def _refuse_undefined(series: Series, texts: Texts) -> None:
+    undefined = np.flatnonzero(is_missing(texts) | np.isinf(parse_numbers(texts)))
+    if undefined.size:
+        first = int(undefined[0])
+        what = "no value" if is_missing(texts)[first] else repr(texts[first])
+        raise LabelUndefined(
+            f"label column {series.name!r} holds {what} in {row_name(series.index, first)} "
+            f"({undefined.size} such rows in all); fill in the label or remove the row"
+        )

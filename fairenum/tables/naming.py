@@ -1,0 +1,61 @@
+"""Names of tables, rows and columns in messages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairenum.errors import ColumnRepeated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Index = pd.Index[Any]
+
+
+Names = Sequence[str] | str
+
+
+LINE = "line"
+
+
+"""Name of the index that carries each row's line in its file."""
+
+
+def table_name(path: str | Path) -> str:
+    """Name a table after its file; bytes that are no text are replaced."""
+    return os.fsencode(Path(path).name.partition(".")[0]).decode(errors="replace")
+
+
+def listed(names: Names) -> tuple[str, ...]:
+    """Turn one name or several into a tuple of names."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def row_name(index: Index, position: int) -> str:
+    """Name a row as its owner sees it: counted from 1 without the header, with its line if it is from a file."""
+    import pandas as pd
+
+    row = f"row {position + 1}"
+    if index.name == LINE:
+        return f"{row} (line {index[position]} of the file)"
+    is_counted = isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index)))
+    return row if is_counted else f"{row} (index {index[[position]].tolist()[0]!r})"
+
+
+def unlike(name: str, names: Container[str]) -> str:
+    """Put a name in parentheses until it differs from all given names."""
+    while name in names:
+        name = f"({name})"
+    return name
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse two columns of equal names."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ColumnRepeated(
+                f"columns {names.index(name) + 1} and {place + 1} are both called {name!r}; rename one"
+            )

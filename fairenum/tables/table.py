@@ -1,0 +1,639 @@
+"""The table to audit: features, weights and columns about its own split, checked when built, then read-only."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from hashlib import sha256
+from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
+from fairenum.document.received import LARGEST_CELL
+from fairenum.document.table_facts import Regrouped, Remark
+from fairenum.document.terms import RemarkKind
+from fairenum.errors import CellInfinite, ColumnConflict, ColumnMissing, ColumnUnusable, EmptyTable, LabelError
+from fairenum.runtime.hints import did_you_mean, quoted
+from fairenum.tables.columns import (
+    NUMERIC_KINDS,
+    Column,
+    FloatArray,
+    IntArray,
+    Texts,
+    Unclear,
+    first_object,
+    interpret,
+    is_missing,
+    parse_numbers,
+    plain_text,
+    read_only,
+    read_texts,
+    unclear,
+)
+from fairenum.tables.groups import Groups, intersect
+from fairenum.tables.incumbent import IncumbentAnswers, unread_answers
+from fairenum.tables.label import Label, read_label
+from fairenum.tables.naming import Names, listed, refuse_repeated, row_name
+from fairenum.tables.regrouping import read_regrouped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairenum.tables.columns import Series
+    from fairenum.tables.naming import Index
+
+
+Found = tuple[Column | None, Remark | None]
+
+
+MANY_TEXTS = 100  # fewer different texts are no burden, unless they are all different
+ENOUGH = 20  # fewer rows can be all different by chance
+NEARLY_ALL = 0.95
+PACKED = 3  # numbers that were given out one by one leave few gaps between them
+LONG = 1000  # numbers of one length are not given out below this
+SENTENCE = 3  # words in a typical cell of free text
+CODE_NAME = re.compile(r"zip|post_?(?:al_?)?code|^plz$|fips|naics|^sic$|(?:^|_|\b)codes?$", re.IGNORECASE)
+ID_NAME = re.compile(r"(?:^|[_\W])(?:id|uuid|guid)$|^index$|^unnamed: \d+$|[a-z]I[Dd]$|^I[Dd]$")
+DAY = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))"
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+NAMED_DAY = rf"(?:\d{{1,2}}[-\s]{MONTH}[-,\s]\s?(?:\d{{4}}|\d{{2}})|{MONTH}\s\d{{1,2}},?\s\d{{4}})"
+DATE = re.compile(rf"(?:{DAY}|{NAMED_DAY})(?:[T\s]\d{{1,2}}:\d{{2}}.*)?", re.IGNORECASE)
+
+
+def read_features(
+    frame: pd.DataFrame, names: Iterable[str], reading: Reading
+) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
+    """Read the columns to learn from, with a remark on each that is left out or suspicious.
+
+    Columns that are neither numbers nor texts are refused, all in one message.
+    """
+    columns: list[Column] = []
+    remarks: list[Remark] = []
+    open_questions: list[Unclear] = []
+    for name in names:
+        found = _read(frame[name], reading)
+        if isinstance(found, Unclear):
+            open_questions.append(found)
+            continue
+        column, remark = found
+        columns += [column] if column else []
+        remarks += [remark] if remark else []
+    if open_questions:
+        raise unclear(open_questions)
+    return tuple(columns), tuple(remarks)
+
+
+def _read(series: Series, reading: Reading) -> Found | Unclear:
+    if series.name in reading.categorical_columns:
+        return _unless_constant(Column(str(series.name), read_only(_as_texts(series))))
+    if series.dtype.kind not in NUMERIC_KINDS and (stranger := first_object(series)):
+        return None, _object(str(series.name), stranger[1])
+    found = interpret(series, reading.decimal)
+    if isinstance(found, Unclear):
+        return found
+    column, sample = found
+    if not column.varies():
+        return _unless_constant(column)
+    if not column.is_numeric:
+        remark = _unlearnable(column)
+        return (None, remark) if remark else (column, None)
+    _refuse_infinite(column, series.index)
+    return column, Remark("written_numbers", column.name, sample) if sample else _suspicion(column)
+
+
+def _as_texts(series: Series) -> Texts:
+    """Read cells as texts, including dates."""
+    return read_texts(series.map(lambda cell: _day(cell) if isinstance(cell, date) else cell, na_action="ignore"))
+
+
+def _day(moment: date) -> str:
+    return str(moment).removesuffix(" 00:00:00")
+
+
+def _object(name: str, cell: object) -> Remark:
+    """Make the remark on a column that holds dates or other objects."""
+    kind: RemarkKind = "date_column" if isinstance(cell, date) else "object_column"
+    return Remark(kind, name, type(cell).__name__)
+
+
+def _unless_constant(column: Column) -> Found:
+    if column.varies():
+        return column, None
+    known = column.values[~is_missing(column.values)]
+    if not known.size:
+        return None, Remark("empty_column", column.name)
+    return None, Remark("constant_column", column.name, plain_text(known[0]))
+
+
+def _refuse_infinite(column: Column, index: Index) -> None:
+    infinite = np.flatnonzero(np.abs(column.values) > LARGEST_CELL)
+    if infinite.size:
+        raise CellInfinite(
+            f"column {column.name!r} holds {column.values[infinite[0]]:g} in "
+            f"{row_name(index, int(infinite[0]))}; correct the cell, or empty it to have it imputed"
+        )
+
+
+def _unlearnable(column: Column) -> Remark | None:
+    """Recognise texts that nothing can be learned from: dates, identifiers and free text."""
+    known = [str(text) for text in column.values[~is_missing(column.values)]]
+    distinct = set(known)
+    if sum(map(_is_date, distinct)) >= NEARLY_ALL * len(distinct):
+        return Remark("date_column", column.name, count=len(distinct))
+    are_all_different = len(distinct) == len(known) >= ENOUGH
+    if not are_all_different and len(distinct) <= max(MANY_TEXTS, column.values.size / 2):
+        return None
+    words = float(np.median([len(text.split()) for text in distinct]))
+    kind: RemarkKind = "free_text" if words >= SENTENCE else "identifier_text"
+    return Remark(kind, column.name, count=len(distinct))
+
+
+def _is_date(text: str) -> bool:
+    return DATE.fullmatch(text) is not None
+
+
+def _suspicion(column: Column) -> Remark | None:
+    """Recognise numbers that are probably identifiers or codes."""
+    known = np.asarray(column.values[~is_missing(column.values)], dtype=np.float64)
+    if not np.array_equal(known, np.floor(known)):
+        return None
+    levels = column.levels()
+    if _are_identifiers(column.name, known, levels):
+        return Remark("identifier_number", column.name, count=levels)
+    if levels >= 3 and CODE_NAME.search(column.name):
+        return Remark("code_numbers", column.name, count=levels)
+    return None
+
+
+def _are_identifiers(name: str, whole: FloatArray, levels: int) -> bool:
+    """Recognise identifiers: by name, hardly repeated and sorted, or unique and packed or of one length."""
+    if levels < ENOUGH or ID_NAME.search(name):
+        return levels >= ENOUGH
+    steps, low, high = np.diff(whole), whole.min(), whole.max()
+    is_sorted = bool(np.all(steps >= 0) or np.all(steps <= 0))
+    is_packed = high - low < PACKED * levels
+    is_of_one_length = low >= LONG and len(str(int(low))) == len(str(int(high)))
+    return (levels >= NEARLY_ALL * whole.size and is_sorted) or (
+        levels == whole.size and (is_packed or is_of_one_length)
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The weight of each row, at least 0; a row of weight 0 is left out."""
+
+    column: str
+    values: FloatArray = field(repr=False)
+
+    def take(self, rows: IntArray) -> Weights:
+        """Return the weights of some rows."""
+        return Weights(self.column, read_only(self.values[rows]))
+
+    @property
+    def positive(self) -> IntArray:
+        """The rows of positive weight."""
+        return np.flatnonzero(self.values > 0.0)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all positive weights are equal."""
+        counting = self.values[self.positive]
+        return bool((counting == counting[:1]).all())
+
+    def relative(self, rows: IntArray) -> FloatArray | None:
+        """Return the weights of some rows, scaled to a mean of 1; None where all positive weights are equal."""
+        values = self.values[rows]
+        return None if self.is_even or not values.size else read_only(values / values.mean())
+
+
+def read_weights(series: Series) -> Weights:
+    """Read a column of weights; refuse a missing or negative cell or a text, and name its row."""
+    values = parse_numbers(read_texts(series))
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
+    if wrong.size:
+        first = int(wrong[0])
+        cell = series.iloc[first]
+        what = "nothing" if series.isna().iloc[first] else repr(str(cell))
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as {spelled('weight')}, holds {what} in {row_name(series.index, first)} "
+            f"({wrong.size} such rows in all); a weight is a number of at least 0"
+        )
+    if not values.any():
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as {spelled('weight')}, holds 0 in every row; give some rows "
+            "a weight above 0"
+        )
+    return Weights(str(series.name), read_only(values))
+
+
+TRAIN, SELECTION, HOLDOUT, LEFT_OUT = range(4)
+
+
+WORDS: Mapping[str, int] = {
+    **dict.fromkeys(("train", "training"), TRAIN),
+    **dict.fromkeys(("selection", "valid", "validation", "val", "dev"), SELECTION),
+    **dict.fromkeys(("holdout", "test"), HOLDOUT),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Columns by which a table determines its own split; at least one of the three is given.
+
+    Attributes
+    ----------
+    parts
+        For each row the part it is marked as: train, selection or holdout.
+    times
+        For each row the rank of its time among all times, the earliest first.
+    moments
+        Those times in words.
+    members
+        For each row the number of its person, firm or the like, whose rows stay together.
+    column, group_column
+        The names of the column of parts or times, and of the column of members.
+    """
+
+    parts: IntArray | None = field(default=None, repr=False)
+    times: IntArray | None = field(default=None, repr=False)
+    moments: tuple[str, ...] = field(default=(), repr=False)
+    members: IntArray | None = field(default=None, repr=False)
+    column: str | None = None
+    group_column: str | None = None
+
+    def take(self, rows: IntArray) -> Partition:
+        """Return the partition of some rows."""
+        taken = (None if one is None else read_only(one[rows]) for one in (self.parts, self.times, self.members))
+        parts, times, members = taken
+        return replace(self, parts=parts, times=times, members=members)
+
+    @property
+    def content(self) -> bytes:
+        """The partition as bytes, for the table's fingerprint."""
+        known = [one for one in (self.parts, self.times, self.members) if one is not None]
+        names = (self.column, self.group_column, self.moments)
+        return repr(names).encode() + b"".join(one.astype(np.int64).tobytes() for one in known)
+
+
+def read_partition(frame: pd.DataFrame, reading: Reading) -> Partition | None:
+    """Read the columns that determine the split; None if none was named."""
+    marked, timed, grouped = reading.split_column, reading.time_column, reading.group_column
+    if not (marked or timed or grouped):
+        return None
+    times, moments = _read_times(frame[timed]) if timed else (None, ())
+    return Partition(
+        parts=_read_parts(frame[marked]) if marked else None,
+        times=times,
+        moments=moments,
+        members=_read_members(frame[grouped]) if grouped else None,
+        column=marked or timed,
+        group_column=grouped,
+    )
+
+
+def _read_parts(series: Series) -> IntArray:
+    """Read a column of words such as train and test."""
+    found = read_texts(series)
+    texts = np.where(is_missing(found), "", found).tolist()
+    words = [text.casefold() for text in texts]
+    strange = sorted({text for text, word in zip(texts, words, strict=True) if word not in WORDS})
+    if strange:
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as {spelled('split_column')}, holds {quoted(strange)}; its values are to "
+            "be train, selection and holdout, or train and test"
+        )
+    if {"test", "holdout"} <= set(words):
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as {spelled('split_column')}, holds both 'test' and 'holdout'; call "
+            "the rows that models are chosen by 'selection'"
+        )
+    return read_only(np.array([WORDS[word] for word in words], dtype=np.intp))
+
+
+def _read_members(series: Series) -> IntArray:
+    """Number the members of rows (persons, firms); a row without a value is a member by itself."""
+    import pandas as pd
+
+    codes, known = pd.factorize(series)
+    alone = np.flatnonzero(codes < 0)
+    codes = codes.astype(np.intp)
+    codes[alone] = len(known) + np.arange(alone.size)
+    return read_only(codes)
+
+
+def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
+    """Read numbers or dates as ranks in time, with the times in words."""
+    import pandas as pd
+
+    cells = series.astype(object).map(plain_text, na_action="ignore")
+    numbers = pd.to_numeric(cells, errors="coerce").replace([np.inf, -np.inf], np.nan)
+    plain = (numbers, _parsed(cells, "ISO8601"))
+    whole = next((times for times in plain if not times.isna().any()), None)
+    times = _read_ambiguous(series, cells, plain) if whole is None else whole
+    _, first, places = np.unique(times.to_numpy(), return_index=True, return_inverse=True)
+    return read_only(places.astype(np.intp)), tuple(str(cells.iloc[row]) for row in first)
+
+
+def _read_ambiguous(series: Series, cells: Series, tried: tuple[Series, ...]) -> Series:
+    """Read dates that begin with day or month, where only one of the two is possible."""
+    readings = [_parsed(cells, day_first=is_first) for is_first in (False, True)]
+    whole = [times for times in readings if not times.isna().any()]
+    if not whole:
+        _refuse_unreadable(series, cells, min((*tried, *readings), key=lambda times: int(times.isna().sum())))
+    if not whole[0].equals(whole[-1]):
+        raise ColumnUnusable(
+            f"column {series.name!r}, named as {spelled('time_column')}, holds dates such as {cells.iloc[0]!r}, whose "
+            "day and month cannot be told apart; write them as 2024-03-25"
+        )
+    return whole[0]
+
+
+def _parsed(cells: Series, form: str | None = None, *, day_first: bool = False) -> Series:
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # formats that are guessed; what does not parse is refused
+        return pd.to_datetime(cells, errors="coerce", utc=True, format=form, dayfirst=day_first)
+
+
+def _refuse_unreadable(series: Series, cells: Series, times: Series) -> None:
+    lost = np.flatnonzero(times.isna().to_numpy())
+    first = int(lost[0])
+    what = "nothing" if cells.isna().iloc[first] else repr(cells.iloc[first])
+    raise ColumnUnusable(
+        f"column {series.name!r}, named as {spelled('time_column')}, holds {what} in {row_name(series.index, first)}, "
+        f"which is neither a number nor a date ({lost.size} such rows in all); write dates as 2024-03-25, or drop them"
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """A table to audit: features, a label with a favourable value, and sensitive groups.
+
+    Missing cells of features stay missing here; an `Encoding` imputes them from its training rows.
+
+    Parameters
+    ----------
+    remarks
+        Columns that were left out, and columns that look suspicious.
+    max_levels
+        The most values of a categorical feature to which an `Encoding` gives their own columns.
+    regrouped
+        Changes to the groups of each sensitive column, by its name.
+    numbers
+        The row numbers in the whole table, where some rows were left out.
+    partition
+        Columns by which the table determines its own split; None without any.
+    weights
+        The weight of each row; None without a column of weights.
+    incumbent
+        Decisions and scores of the model in use; None if there is none.
+    """
+
+    name: str
+    features: tuple[Column, ...]
+    label: Label
+    sensitive: tuple[Groups, ...]
+    remarks: tuple[Remark, ...] = ()
+    max_levels: int = MAX_LEVELS
+    regrouped: Mapping[str, Regrouped] = field(default_factory=dict)
+    numbers: IntArray | None = field(default=None, repr=False)
+    partition: Partition | None = None
+    weights: Weights | None = None
+    incumbent: IncumbentAnswers | None = None
+
+    def __len__(self) -> int:
+        return self.label.y.size
+
+    @property
+    def y(self) -> NDArray[np.int64]:
+        """The label of every row: 1 favourable, 0 unfavourable."""
+        return self.label.y
+
+    @property
+    def signs(self) -> FloatArray:
+        """The label of every row: +1 favourable, -1 unfavourable."""
+        return self.label.signs
+
+    @property
+    def intersection(self) -> Groups | None:
+        """The groups of all sensitive columns crossed; None if there is no sensitive column."""
+        return intersect(self.sensitive) if self.sensitive else None
+
+    @property
+    def columns(self) -> tuple[Groups, ...]:
+        """The sensitive columns and, if there are several, their intersection."""
+        crossed = self.intersection
+        return (*self.sensitive, crossed) if crossed and len(self.sensitive) > 1 else self.sensitive
+
+    @property
+    def members(self) -> IntArray | None:
+        """The number of each row's person, firm or the like; None without such a column."""
+        return self.partition.members if self.partition else None
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """The number of missing cells of each feature that has any."""
+        return {column.name: column.missing for column in self.features if column.missing}
+
+    @property
+    def fingerprint(self) -> str:
+        """A sha256 of the content: equal for equal tables, whatever file they came from."""
+        digest = sha256(repr((self.label.column, self.label.favourable, self.label.unfavourable)).encode())
+        digest.update(self.y.tobytes())
+        for groups in self.sensitive:
+            digest.update(repr((groups.column, groups.names)).encode() + groups.codes.astype(np.int64).tobytes())
+        for column in self.features:
+            values = column.values.tobytes() if column.is_numeric else repr(column.values.tolist()).encode()
+            digest.update(repr(column.name).encode() + values)
+        if self.partition:
+            digest.update(self.partition.content)
+        if self.weights:
+            digest.update(repr(self.weights.column).encode() + self.weights.values.tobytes())
+        if self.incumbent:
+            digest.update(self.incumbent.content)
+        return digest.hexdigest()
+
+    def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
+        """Copy the features of some rows, or of all, to a pandas frame: float64 and object columns."""
+        import pandas as pd
+
+        wanted = slice(None) if rows is None else rows
+        return pd.DataFrame(
+            {
+                column.name: pd.Series(column.values[wanted].copy(), dtype=column.values.dtype)
+                for column in self.features
+            }
+        )
+
+    def numbered(self, rows: IntArray) -> IntArray:
+        """Return the numbers of some rows in the whole table, from 0."""
+        return rows if self.numbers is None else self.numbers[rows]
+
+    def placed(self, number: int) -> int | None:
+        """Find a row by its number in the whole table; None if there is none, or if it was left out."""
+        places = np.flatnonzero(self.numbered(np.arange(len(self))) == number)
+        return int(places[0]) if places.size else None
+
+    def take(self, rows: IntArray) -> Dataset:
+        """Copy some rows to a table of their own, in the order given."""
+        return replace(
+            self,
+            features=tuple(replace(column, values=read_only(column.values[rows])) for column in self.features),
+            label=replace(self.label, y=read_only(self.y[rows])),
+            sensitive=tuple(groups.take(rows) for groups in self.sensitive),
+            numbers=None if self.numbers is None else self.numbers[rows],
+            partition=self.partition.take(rows) if self.partition else None,
+            weights=self.weights.take(rows) if self.weights else None,
+            incumbent=self.incumbent.take(rows) if self.incumbent else None,
+        )
+
+    def relative(self, rows: IntArray) -> FloatArray | None:
+        """Return the weights of some rows, scaled to a mean of 1; None without weights, or where they are even."""
+        return None if self.weights is None else self.weights.relative(rows)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        label: str | None,
+        favourable: object,
+        sensitive: Names = (),
+        *,
+        withhold: Names = (),
+        meanings: Mapping[str, Mapping[str, str]] | None = None,
+        name: str = "table",
+        reading: Reading | None = None,
+        incumbent_object: object = None,
+        **options: Unpack[ReadingOptions],
+    ) -> Dataset:
+        """Check a pandas frame and copy it into a dataset.
+
+        Parameters
+        ----------
+        frame
+            The table. Columns without another role are features.
+        label
+            The column to predict, with two values.
+        favourable
+            The label's favourable value, or its text.
+        sensitive
+            Columns whose groups are compared; kept out of the features unless ``use_sensitive``.
+        withhold
+            Further columns that count as sensitive but are not compared: features only if ``use_sensitive``.
+        meanings
+            For sensitive columns, names to show for values that are codes.
+        name
+            The table's name in reports.
+        reading
+            Further options of reading the table.
+        incumbent_object
+            The model in use, where it is given itself: a fitted classifier, a function, or decisions.
+        **options
+            Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
+        """
+        reading, frame = reading_of(reading, options), with_plain_names(frame)
+        if label is None:
+            raise _no_label(frame)
+        sensitive, withhold = listed(sensitive), listed(withhold)
+        _refuse_parts(frame, label, sensitive, withhold, reading)
+        said = unread_answers(frame, reading, incumbent_object)
+        kept = np.arange(len(frame)) if said is None else said.rows
+        regrouping = read_regrouped(frame.iloc[kept], sensitive, meanings, reading)
+        undecided, kept = len(frame) - len(kept), kept if regrouping.rows is None else kept[regrouping.rows]
+        frame, is_whole = frame.iloc[kept], len(kept) == len(frame)
+        outcome = read_label(frame[label], favourable)
+        withheld = () if reading.use_sensitive else (*sensitive, *withhold)
+        features, remarks = _features(frame, {label, *reading.drop, *reading.aside.values(), *withheld}, reading)
+        return cls(
+            name=name,
+            features=features,
+            label=outcome,
+            sensitive=regrouping.columns,
+            remarks=remarks,
+            max_levels=reading.max_levels,
+            regrouped=regrouping.made,
+            numbers=None if is_whole else kept,
+            partition=read_partition(frame, reading),
+            weights=read_weights(frame[reading.weight]) if reading.weight else None,
+            incumbent=None if said is None else replace(said.read(kept, outcome, reading), undecided=undecided),
+        )
+
+
+def with_plain_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Refuse an empty frame, and strip the blanks around its columns' names, which must differ."""
+    if frame.empty:
+        raise EmptyTable(f"the table has {len(frame)} rows and {frame.shape[1]} columns; it needs some of both")
+    names = [str(name).strip() for name in frame.columns]
+    refuse_repeated(names)
+    return frame.set_axis(names, axis="columns")
+
+
+def _no_label(frame: pd.DataFrame) -> LabelError:
+    return LabelError(
+        "the table has no label yet; name the column to predict with label=... (--label COLUMN) and its favourable "
+        f"value with favourable=... (--favourable VALUE); its columns are {quoted(frame.columns)}"
+    )
+
+
+def _features(frame: pd.DataFrame, hidden: set[str], reading: Reading) -> tuple[tuple[Column, ...], tuple[Remark, ...]]:
+    """Read the columns that models learn from."""
+    features, remarks = read_features(frame, [c for c in frame.columns if c not in hidden], reading)
+    if not features:
+        raise _nothing_left(sorted(hidden), remarks)
+    if reading.categorical == "ordinal":
+        features = tuple(column.ranked() for column in features)
+    return features, remarks
+
+
+def _refuse_parts(
+    frame: pd.DataFrame, label: str, sensitive: Sequence[str], withhold: Sequence[str], reading: Reading
+) -> None:
+    """Refuse columns that do not exist, and columns with two roles."""
+    drop, bands, aside = reading.drop, reading.bands, reading.aside
+    refuse_unknown_columns(frame, label=[label], sensitive=sensitive, drop=drop, withhold=withhold, bands=bands)
+    refuse_unknown_columns(frame, categorical_columns=reading.categorical_columns)
+    refuse_unknown_columns(frame, **{spelled(part): [column] for part, column in aside.items()})
+    _refuse_clashes([label, *sensitive, *drop], bands, sensitive)
+    _refuse_two_parts(aside, [label, *sensitive])
+
+
+def refuse_unknown_columns(frame: pd.DataFrame, **parts: Iterable[str]) -> None:
+    """Refuse names that are not columns of the table."""
+    for part, names in parts.items():
+        for name in names:
+            if name not in frame.columns:
+                hint = did_you_mean(name, frame.columns) or f"; the columns are {quoted(frame.columns)}"
+                raise ColumnMissing(f"the table has no column {name!r}, named as {part}{hint}")
+
+
+def _nothing_left(hidden: Sequence[str], remarks: Sequence[Remark]) -> ColumnConflict:
+    """Make the error that no column is left to learn from."""
+    useless = ", ".join(f"{remark.column!r} ({remark.kind.replace('_', ' ')})" for remark in remarks)
+    unusable = f"; {useless} cannot be learned from" if useless else ""
+    return ColumnConflict(f"no column is left to learn from besides {quoted(hidden)}{unusable}; a table needs features")
+
+
+def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequence[str]) -> None:
+    """Refuse a column with two roles, and bands for one that is not sensitive."""
+    for name in claimed:
+        if claimed.count(name) > 1:
+            raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one part")
+    for name in bands:
+        if name not in sensitive:
+            raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")
+
+
+def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
+    """Refuse a column about rows (weight, time and the like) that has another role, too."""
+    claimed = [*taken, *aside.values()]
+    for part, name in aside.items():
+        if claimed.count(name) > 1:
+            raise ColumnConflict(
+                f"column {name!r}, named as {spelled(part)}, plays another part, too; give it one part"
+            )

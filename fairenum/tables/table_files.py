@@ -1,0 +1,393 @@
+"""Table files: CSV, Parquet, ARFF and Excel read into pandas frames, with their encodings and defects."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import struct
+import tomllib
+import warnings
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+import msgspec
+import numpy as np
+
+from fairenum.document.reading import Reading
+from fairenum.document.table_facts import Remark
+from fairenum.errors import (
+    DatasetNotFound,
+    EmptyTable,
+    FileUnreadable,
+    FormatUnknown,
+    NotUtf8,
+    RaggedTable,
+    ReaderMissing,
+)
+from fairenum.runtime.hints import did_you_mean, option, quoted
+from fairenum.tables.delimited import MISSING_MARKS, parse_delimited
+from fairenum.tables.naming import LINE, refuse_repeated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from fairenum.tables.naming import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file of a public package that a dataset was made from."""
+
+    package: str
+    version: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The card of one bundled dataset: its source, its columns, and its pitfalls."""
+
+    name: str
+    title: str
+    file: str
+    sha256: str
+    rows: int
+    columns: int
+    licence: str
+    licence_note: str
+    citation: str
+    label: str
+    favourable: str
+    derived: str
+    source: tuple[Source, ...]
+    types: Mapping[str, list[str]]
+    traits: tuple[str, ...]
+    pitfalls: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    also_sensitive: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    incumbent: str | None = None
+    bands: Mapping[str, list[float]] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """The path of the data file."""
+        return folder() / self.file
+
+
+def folder() -> Path:
+    """Find the bundled files: inside the installed package, or in the repository of an editable install."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "bundled"
+    return installed if installed.is_dir() else package.parent / "datasets"
+
+
+def list_datasets() -> tuple[Card, ...]:
+    """Read the cards of all bundled datasets, ordered by name."""
+    return tuple(_read(path) for path in sorted(folder().glob("*.toml")))
+
+
+def read_card(name: str) -> Card:
+    """Read the card of one bundled dataset."""
+    cards = {card.name: card for card in list_datasets()}
+    if name not in cards:
+        hint = did_you_mean(name, cards) or f"; there are {quoted(cards)}"
+        raise DatasetNotFound(f"no bundled dataset is called {name!r}{hint}")
+    return cards[name]
+
+
+def _read(path: Path) -> Card:
+    return msgspec.convert({"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))}, Card)
+
+
+WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
+DAMAGED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)  # what damaged descriptions make readers raise
+BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)  # so do damaged zip and XML
+INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
+
+
+def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
+    """Read a text file, gunzipped if need be and without a byte order mark."""
+    try:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if path.suffix.lower() == ".gz" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileUnreadable(
+            f"{str(path)!r} cannot be read ({error}); check its permissions and that it is whole"
+        ) from error
+    try:
+        return _decoded(data, path.name)
+    except UnicodeDecodeError as error:
+        if data.startswith(WIDE_MARKS):
+            raise NotUtf8(f"{path.name!r} is marked as UTF-16 and is none ({error}); save it anew") from error
+        line = data.count(b"\n", 0, error.start) + 1
+        raise NotUtf8(
+            f"{path.name!r} is no text that can be read: byte 0x{data[error.start]:02x} in line {line} is neither "
+            f"UTF-8 nor Windows-1252; convert it, for example with: iconv -f LATIN1 -t UTF-8 {path.name}"
+        ) from error
+
+
+def _decoded(data: bytes, name: str) -> tuple[str, tuple[Remark, ...]]:
+    """Decode UTF-8, UTF-16 with its mark, or else Windows-1252, which Western spreadsheets write."""
+    if data.startswith(WIDE_MARKS):
+        return data.decode("utf-16"), ()
+    if b"\0" in data:
+        raise NotUtf8(
+            f"{name!r} holds zero bytes, as UTF-16 without its mark and files that are no text do; "
+            f"convert it, for example with: iconv -f UTF-16LE -t UTF-8 {name}"
+        )
+    try:
+        return data.decode("utf-8-sig"), ()
+    except UnicodeDecodeError:
+        return data.decode(WESTERN), (Remark("guessed_encoding", detail="Windows-1252"),)
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file, without its pandas metadata if these are damaged."""
+    try:
+        import pyarrow as arrow
+    except ImportError as error:
+        raise ReaderMissing("Parquet files need pyarrow; install it with: pip install 'fairenum[parquet]'") from error
+    import pandas as pd
+    from pyarrow.parquet import read_table
+
+    try:
+        try:
+            return pd.read_parquet(path, engine="pyarrow")
+        except DAMAGED:
+            frame: pd.DataFrame = read_table(path).replace_schema_metadata(None).to_pandas()
+            return frame.drop(columns=[name for name in frame if str(name).startswith(INDEX_LEVEL)])
+    except (OSError, arrow.ArrowException, *DAMAGED) as error:
+        raise FileUnreadable(f"{path.name!r} is no Parquet file that can be read ({error}); write it anew") from error
+
+
+def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
+    """Read a sheet of a spreadsheet, the first if none is named; its first row names the columns."""
+    try:
+        import openpyxl  # noqa: F401  # pandas reads with it, and would blame itself
+    except ImportError as error:
+        raise ReaderMissing("Excel files need openpyxl; install it with: pip install 'fairenum[excel]'") from error
+    import pandas as pd
+
+    try:
+        # openpyxl warns of what it leaves aside, such as styles, and of cells that are no dates
+        with warnings.catch_warnings(action="ignore"), pd.ExcelFile(path, engine="openpyxl") as book:
+            wanted = _sheet([str(name) for name in book.sheet_names], sheet)
+            frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))
+    except (OSError, *BAD_BOOK, *DAMAGED) as error:
+        raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it anew") from error
+    return _without_blank_rows(frame)
+
+
+def _sheet(names: list[str], wanted: str | None) -> str:
+    """Find a sheet by its name."""
+    if wanted is None:
+        return names[0]
+    if wanted not in names:
+        example = option("sheet", names[0], "sheet", names[0])
+        hint = did_you_mean(wanted, names) or f"; there are {quoted(names)}: {example}"
+        raise FileUnreadable(f"the spreadsheet has no sheet {wanted!r}{hint}")
+    return wanted
+
+
+def _without_blank_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Index rows by their line in the sheet, and leave out those without any cell."""
+    import pandas as pd
+
+    lines: Index = pd.Index(range(2, len(frame) + 2), name=LINE)
+    frame = frame.set_axis(lines, axis="index").dropna(how="all")
+    if frame.empty:
+        raise EmptyTable("the sheet has no row below its first; add rows")
+    return frame
+
+
+ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\S+)\s+(.+)$""", re.IGNORECASE)
+CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?P<comma>,|$)""")
+NUMERIC = ("numeric", "real", "integer")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A declared column of an ARFF file: its nominal values, or none if it holds numbers or free text."""
+
+    name: str
+    values: tuple[str, ...] = ()
+    is_numeric: bool = False
+
+    def read(self, cell: str | None, line: int) -> object:
+        """Convert a cell to the declared type."""
+        if cell is None:
+            return np.nan
+        if self.values and cell not in self.values:
+            raise FileUnreadable(
+                f"line {line} holds {cell!r}, which attribute {self.name!r} does not declare; correct one"
+            )
+        try:
+            return float(cell) if self.is_numeric else cell
+        except ValueError as error:
+            raise FileUnreadable(
+                f"line {line} holds {cell!r} for the numeric attribute {self.name!r}; write a number or ?"
+            ) from error
+
+
+def parse_arff(text: str) -> pd.DataFrame:
+    """Read the text of an ARFF file into a frame; nominal attributes become categorical columns."""
+    import pandas as pd
+
+    attributes, lines, rows = [], [], []
+    content = _content(text)
+    for line, row in content:
+        if row.casefold().startswith("@data"):
+            break
+        if row.casefold().startswith("@attribute"):
+            attributes.append(_attribute(row, line))
+    names = [attribute.name for attribute in attributes]
+    refuse_repeated(names)
+    for line, row in content:
+        lines.append(line)
+        rows.append(_row(row, line, attributes))
+    if not rows:
+        raise EmptyTable("the file has no row below @data; add rows")
+    frame = pd.DataFrame(rows, columns=names, index=pd.Index(lines, name=LINE))
+    nominal = {each.name: pd.CategoricalDtype(list(each.values)) for each in attributes if each.values}
+    return frame.astype(nominal)
+
+
+def _content(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are neither blank nor comments, with their numbers."""
+    for line, row in enumerate(io.StringIO(text, newline=None), start=1):
+        if row.strip() and not row.lstrip().startswith("%"):
+            yield line, row.strip()
+
+
+def _attribute(row: str, line: int) -> Attribute:
+    found = ATTRIBUTE.match(row)
+    if found is None:
+        raise FileUnreadable(f"line {line} is no attribute declaration; write: @attribute name type")
+    name, kind = _cells(found[1])[0] or "?", found[2].strip()
+    if kind.startswith("{") and kind.endswith("}"):
+        return Attribute(name, tuple(value for value in _cells(kind[1:-1]) if value))
+    if kind.casefold() not in (*NUMERIC, "string"):
+        raise FormatUnknown(
+            f"line {line} declares attribute {name!r} as {kind!r}, which is not read here; "
+            "make it numeric, string or a list of values in braces"
+        )
+    return Attribute(name, is_numeric=kind.casefold() in NUMERIC)
+
+
+def _row(row: str, line: int, attributes: list[Attribute]) -> list[object]:
+    if row.startswith("{"):
+        raise FormatUnknown(
+            f"line {line} is in the sparse form of ARFF, which is not read here; save it in the dense form"
+        )
+    cells = _cells(row)
+    if len(cells) != len(attributes):
+        raise RaggedTable(
+            f"line {line} has {len(cells)} cells, {len(attributes)} attributes are declared; mend the line"
+        )
+    return [attribute.read(cell, line) for attribute, cell in zip(attributes, cells, strict=True)]
+
+
+def _cells(row: str) -> list[str | None]:
+    """Divide a line of an ARFF file at its commas."""
+    cells = []
+    for found in CELL.finditer(row):
+        cells.append(_cell(*found.group(1, 2, 3)))
+        if not found["comma"]:
+            break
+    return cells
+
+
+def _cell(single: str | None, double: str | None, bare: str) -> str | None:
+    """Take a cell out of its quotes; a bare question mark is a missing cell, a quoted one is not."""
+    quoted = single if single is not None else double
+    if quoted is not None:
+        return re.sub(r"\\(.)", r"\1", quoted)
+    return None if bare == "?" else bare
+
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ","}
+PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xlsm")
+SUFFIXES = (*DELIMITERS, ".arff", *PARQUET, *EXCEL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileTable:
+    """A table read from a file, with remarks on what was guessed."""
+
+    frame: pd.DataFrame = field(repr=False)
+    remarks: tuple[Remark, ...] = ()
+
+
+def read_table(path: str | Path, delimiter: str | None = None) -> pd.DataFrame:
+    """Read a CSV, TSV, ARFF (each also with .gz), Parquet or Excel file into a pandas frame.
+
+    Parameters
+    ----------
+    path
+        The file; its suffix tells its kind. The first line of a CSV file names the columns.
+    delimiter
+        The sign between the cells of a CSV file; guessed from its first lines if not given.
+
+    Returns
+    -------
+    The frame. From a text file, its index is called "line" and holds the line on which each row begins.
+    """
+    return read_file(path, Reading(delimiter=delimiter)).frame
+
+
+def read_file(path: str | Path, reading: Reading) -> FileTable:
+    """Read a file with the given options, and report what was guessed."""
+    path = Path(path)
+    kind = _kind(path)
+    if kind in PARQUET:
+        return FileTable(read_parquet(path))
+    if kind in EXCEL:
+        return FileTable(read_excel(path, reading.sheet))
+    text, remarks = read_text(path)
+    if kind == ".arff":
+        return FileTable(parse_arff(text), remarks)
+    frame, guesses = parse_delimited(text, DELIMITERS[kind], reading.delimiter, reading.decimal)
+    return FileTable(frame, (*remarks, *guesses))
+
+
+def _kind(path: Path) -> str:
+    """Return the kind of an existing file by its suffix."""
+    if path.is_dir():
+        raise FileUnreadable(f"{str(path)!r} is a directory; name a file in it")
+    if not path.exists():
+        raise _not_found(path)
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    is_packed_again = path.suffix.lower() == ".gz" and suffix in (*PARQUET, *EXCEL)
+    if suffix not in SUFFIXES or is_packed_again:
+        raise FormatUnknown(
+            f"{path.name!r} has the suffix {path.suffix!r}, which is not read here; "
+            f"save the table as one of {', '.join(SUFFIXES)}"
+        )
+    return suffix
+
+
+def _not_found(path: Path) -> DatasetNotFound:
+    bundled = [card.name for card in list_datasets()]
+    nearby: list[str] = []
+    with suppress(OSError):
+        nearby = sorted(each.name for each in path.parent.iterdir())
+    hint = did_you_mean(path.name, [*bundled, *nearby]) or f"; the bundled ones are {quoted(bundled)}"
+    return DatasetNotFound(f"there is no file and no bundled dataset {str(path)!r}{hint}")

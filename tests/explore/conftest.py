@@ -1,0 +1,60 @@
+"""Fixtures for explorations: rows, a clock that stands still, and servers to look at or to change."""
+
+import numpy as np
+import pytest
+from support.explorations import Visitor, entered, open_applicants, served
+
+from fairenum import Exploration
+
+
+@pytest.fixture
+def training_rows():
+    """Return the numbers of the training rows of an exploration."""
+
+    def numbers(exploration: Exploration) -> list[int]:
+        division = exploration._engine.division
+        return np.sort(division.dataset.numbered(division.split.train)).tolist()
+
+    return numbers
+
+
+@pytest.fixture(scope="session")
+def clock():
+    """Say the same time always, so that records of the same steps have the same bytes."""
+    return lambda: "2024-05-01T12:00:00+00:00"
+
+
+@pytest.fixture(scope="package")
+def shared():
+    """A server with a few models, whose exploration nobody changes."""
+
+    def opening(progress):
+        exploration = open_applicants(progress=progress)
+        exploration.next()
+        exploration.next()
+        return exploration
+
+    with served(opening) as found:
+        found.owner = found.visitor()
+        assert found.owner.enter(found.address).status == 200
+        found.owner.wait()
+        yield found
+
+
+@pytest.fixture
+def stranger(shared) -> Visitor:
+    """Somebody who knows where the server is, and no more."""
+    return Visitor(shared.port)
+
+
+@pytest.fixture
+def owner(shared) -> Visitor:
+    """Somebody who came in by the address of the terminal, and only looks."""
+    return shared.owner
+
+
+@pytest.fixture
+def visitor(tmp_path):
+    """Somebody who came in by the address of the terminal, to an exploration of their own."""
+    with entered(lambda progress: open_applicants(progress=progress, record=tmp_path / "record.jsonl")) as found:
+        yield found

@@ -1,0 +1,1 @@
+"""Independent oracles: slow, simple, and sharing no code with what they judge."""

@@ -1,0 +1,1 @@
+"""Populations of which the truth is known, and how often what is said of samples of them is right."""
