@@ -19,7 +19,7 @@ def found(guided_run):
 
 def ranged(live, found, **changes):
     parts = {"listing": live.listing, "config": live.config} | changes
-    return ambiguity_stage.parity_range(live.division, live.training, parts["listing"], parts["config"], found)
+    return ambiguity_stage.proven_range(live.division, live.training, parts["listing"], parts["config"], found)
 
 
 def test_every_model_within_a_loss_lies_in_its_range(guided_run, guided):
