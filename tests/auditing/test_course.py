@@ -18,7 +18,7 @@ from fairenum.document.header import SHARES, CutStage
 from fairenum.report import page
 from fairenum.report.method_section import steps
 from fairenum.runtime import budget as budget_module
-from fairenum.runtime.budget import Budget
+from fairenum.runtime.budget import Budget, Forecast
 
 signals = pytest.mark.skipif(os.name == "nt", reason="signals")
 AFTER_MODEL_1 = [*SHARES, "score", "choose", "state"]
