@@ -1,4 +1,4 @@
-"""One-line descriptions of the tables of a run."""
+"""Descriptions of the files and tables of an evidence file, and the outcome of its verification."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import JudgedDocument
-from fairenum.document.header import Fault, FaultKind, Verification
+from fairenum.document.header import FaultKind, Verification
 from fairenum.render.markdown import escaped
 from fairenum.render.text import counted, sentence_list
 from fairenum.report.words import IN_USE, reference_name
@@ -41,7 +41,7 @@ FAULTS: Mapping[FaultKind, str] = {
 
 
 def read_me(title: str, names: Iterable[str], tables: Mapping[str, str], no_model: str | None) -> str:
-    """Describe the files and tables of an evidence file, and why it has no model where one could be."""
+    """Write the README of an evidence file: its files and tables, and why it holds no model, if it could."""
     lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name, tables)}" for name in sorted(names))]
     if no_model:
         lines += ["", f"There is no model in it: {escaped(no_model)}."]
@@ -59,15 +59,10 @@ def outcome(found: Verification, name: str) -> Iterator[str]:
         yield f"verified: {name} holds {counted(found.files, 'file')}, all as listed, and its pages show its run"
     else:
         yield f"not verified: {name}"
-        yield from (f"  {fault_words(fault)}" for fault in found.faults)
+        yield from (f"  {FAULTS[one.kind].format(name=one.name, detail=one.detail)}" for one in found.faults)
     if found.unchecked:
         yield f"not compared with the run, as another version of fairenum wrote it: {sentence_list(found.unchecked)}"
     yield f"sha256: {found.sha256}"
-
-
-def fault_words(fault: Fault) -> str:
-    """Say what is wrong with one file."""
-    return FAULTS[fault.kind].format(name=fault.name, detail=fault.detail)
 
 
 TABLES: Mapping[str, str] = {
@@ -121,7 +116,7 @@ MEASURED: Mapping[str, str] = {
 
 
 def about_tables(document: JudgedDocument) -> Mapping[str, str]:
-    """Say what each table of a document shows."""
+    """Describe each table of a document in one line."""
     if not isinstance(document, AuditDocument):
         return MEASURED
     shown = f"{IN_USE}, model 1 and the selected model" if document.incumbent else "model 1 and the selected model"

@@ -14,7 +14,7 @@ from fairenum.document.scores import GroupRow, GroupTable
 from fairenum.render.page import Block, Facts, Items, Paragraph, Section, Table
 from fairenum.render.text import UNDEFINED, counted, share, shortened
 from fairenum.report.groups_section import hidden_groups, with_largest
-from fairenum.report.measure_words import median_side, scoring_rate
+from fairenum.report.scores_section import median_side, scoring_rate
 from fairenum.report.words import GROUP_WIDTH, IN_USE, VALUE_WIDTH
 
 AS_OF = "November 2026"

@@ -64,15 +64,17 @@ def test_rows_of_which_nothing_is_proven_are_counted_for_neither():
 
 
 def test_a_gap_is_shown_only_where_its_interval_says_so():
-    gap = ambiguity_section.gap("age", AMBIGUOUS.by_column["age"])
+    gap = ambiguity_section.group_gap("age", AMBIGUOUS.by_column["age"])
     assert gap == (
         "By age this is so for 65.8 % of group <= 25 and 47.5 % of group > 25, an ambiguity gap of 0.183 "
         "[0.023, 0.343]: some groups are shown to be met more often than others."
     )
     unsure = AMBIGUOUS.by_column["age"].but(gap=between(0.183, margin=0.3))
-    assert ambiguity_section.gap("age", unsure).endswith("these rows do not show that groups are met differently.")
+    assert ambiguity_section.group_gap("age", unsure).endswith(
+        "these rows do not show that groups are met differently."
+    )
     alone = FlippedColumn(AMBIGUOUS.by_column["age"].groups[:1], BoundedShare())
-    assert ambiguity_section.gap("age", alone) == "By age fewer than two groups can be compared."
+    assert ambiguity_section.group_gap("age", alone) == "By age fewer than two groups can be compared."
 
 
 def test_nobody_is_said_in_other_words():
