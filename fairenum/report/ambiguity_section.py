@@ -23,8 +23,8 @@ from fairenum.runtime.hints import option
 
 TITLE = "Whose decision depends on the choice of model"
 CURVE_CAPTION = (
-    "The more a model may lose, the more people some model decides otherwise. Bands: intervals; dashed: the loss that "
-    "this audit calls near-optimal."
+    "The more a model may lose, the more people some model decides differently. Bands: intervals; dashed: the loss "
+    "that this audit calls near-optimal."
 )
 IN_TABLES = "The run and its tables (--tables) list the loss at which each examined person's decision first changes."
 TONES = ("tone-1", "tone-2", "tone-3", "tone-4")  # of groups; readers cannot distinguish more
@@ -63,7 +63,7 @@ def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
     return (
         f"For {one.flipped} of {examined} in the holdout the decision depends on which of the near-optimal models is "
         f"used ({bounded(one.ambiguity)}{weighted}): some model whose training loss is at most {loss(found.eps)} above "
-        "the least decides otherwise than model 1."
+        "the least decides differently from model 1."
     )
 
 
@@ -86,9 +86,8 @@ def _depending(found: AmbiguityFacts) -> Iterator[str]:
     """State how many decisions are settled, what the listed models show, and the ambiguity gap between groups."""
     one = found.overall
     settled = one.rows - one.flipped - one.open
-    others = (
-        f"For {settled} every such model decides as model 1 does" if settled else "There is nobody about whom all agree"
-    )
+    agreed = f"For {settled} every such model decides as model 1 does"
+    others = agreed if settled else "There is nobody for whom all models decide alike"
     open_rows = f", and of {one.open} {'person' if one.open == 1 else 'people'} neither is proven" if one.open else ""
     yield f"{others}{open_rows}. That is proven for all models of this kernel, listed or not."
     if found.models > 1:
@@ -119,9 +118,9 @@ def group_gap(column: str, found: FlippedColumn) -> str:
     if extremes is None:
         return f"By {short(column)} fewer than two groups can be compared."
     verdict = (
-        "some groups are shown to be met more often than others"
+        "some groups are affected more often than others"
         if (found.gap.low or 0.0) > 0.0
-        else "these rows do not show that groups are met differently"
+        else "these rows do not show that groups are affected differently"
     )
     return f"By {short(column)} this is so for {extremes}, an ambiguity gap of {bounded_gap(found.gap)}: {verdict}."
 
@@ -141,14 +140,14 @@ def extreme_groups(found: FlippedColumn) -> str | None:
 def _effort(found: PriceEffort) -> str:
     """Count how the flip prices were found."""
     return (
-        f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by what is proven for others, "
-        f"{found.listed} by models that are known already, and {found.walked} by a problem of their own"
+        f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by bounds for others, "
+        f"{found.listed} by models that were known already, and {found.walked} by a problem of their own"
     )
 
 
 def _group_notes(document: AuditDocument, found: AmbiguityFacts, groups: Sequence[GroupFlipped]) -> Iterator[str]:
     """Explain the table of groups."""
-    yield f"depends: some model within a loss of {loss(found.eps)} decides otherwise than model 1"
+    yield f"depends: some model within a loss of {loss(found.eps)} decides differently from model 1"
     yield "by the list: what the listed models within that loss show"
     if found.overall.open:
         yield "open: neither proven; the share lies between the two numbers"

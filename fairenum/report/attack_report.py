@@ -368,7 +368,7 @@ def _statements(point: AttackPoint) -> Table:
         ("some have less than the clean gap, and less error than model 1", point.recovery.paper_share),
     )
     return Table(
-        f"What the paper says of {counted(point.flips, 'flip')} in its draw, and how often it is so",
+        f"What the paper says of {counted(point.flips, 'flip')} in its draw, and how often it holds",
         ("statement", "draws", "verdict"),
         tuple((statement, rate(found), frequency(found)) for statement, found in judged),
         notes=(ONE_PLANE,),

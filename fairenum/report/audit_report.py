@@ -155,7 +155,7 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     change = f"the gap changes by {estimate(claim.change, signed)}, {standing.judged(document)}."
     if flips is None:
         return f"Against {reference_name(document)} {change}"
-    return f"It decides {flips} of {rows} of the holdout otherwise; {change}"
+    return f"It decides {flips} of {rows} of the holdout differently; {change}"
 
 
 def _flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
@@ -249,7 +249,7 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
         )
     if priced := document.ambiguity:
         words = f"by some model within {ambiguity_section.loss(priced.eps)}, listed or not"
-        yield Tile("people decided otherwise", percent(priced.overall.ambiguity.least), words)
+        yield Tile("people decided differently", percent(priced.overall.ambiguity.least), words)
     elif found := document.multiplicity:
         yield Tile(
             "rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}"

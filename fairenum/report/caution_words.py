@@ -58,7 +58,7 @@ STAGES: Mapping[OptionalStage, str] = {
     "prices": "the search for decisions that depend on the choice of model",
     "range": "the range of what any model could do",
     "explain": "the explanation of the selected model",
-    "weigh": "what choosing flatters by",
+    "weigh": "the estimate of the selection bias",
     "attack": "the simulated attacks",
 }
 

@@ -41,12 +41,12 @@ from fairenum.report.words import (
 
 MOST_CLUSTERS, MOST_EXAMPLES, MOST_COLUMNS = 12, 30, 24
 CELL_WIDTH = 32
-FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
+SELECTION_BIAS = "selection bias: about {} of the change on the selection split is expected to come from the choice"
 SIDE_BY_SIDE = (
     "objective: of the reduced problem, as a share of model 1's; training loss: on all training rows, above the best",
     "all else is measured on the holdout, one model at a time; the strip says what the changes of gaps show",
 )
-FLATTERED = "in use: flattered by these numbers if it was made with these rows"
+OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows"
 
 
 def left_out(found: Explanation, *, is_against_incumbent: bool = False) -> str:
@@ -101,7 +101,7 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
         *(_measure_row(document, shown, measure, title) for measure, title in measures_of(document).items()),
     )
     headings = ("measure", *(model_heading(one.rank) for one in shown), *change)
-    notes = (*SIDE_BY_SIDE, *((FLATTERED,) if document.incumbent else ()))
+    notes = (*SIDE_BY_SIDE, *((OPTIMISTIC,) if document.incumbent else ()))
     return Table(_title(document), headings, tuple(row[: len(headings)] for row in rows), notes=notes)
 
 
@@ -155,10 +155,10 @@ def _gain(document: AuditDocument, optimism: Optimism) -> Table:
         ),
     )
     return Table(
-        title="The gain where it was looked for, and where it was checked",
+        title="The gain on the selection split, and on the holdout",
         headings=("", PARTS["selection"], PARTS["holdout"]),
         rows=rows,
-        notes=() if optimism.expected is None else (FLATTERY.format(share(optimism.expected)),),
+        notes=() if optimism.expected is None else (SELECTION_BIAS.format(share(optimism.expected)),),
     )
 
 

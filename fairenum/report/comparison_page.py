@@ -19,11 +19,11 @@ from fairenum.report.words import GAP_NAMES, MEASURES, TITLE_WIDTH, model_cell, 
 
 DIFFERENT_ROWS = (
     "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "
-    "does not tell the gaps apart"
+    "does not show that the gaps differ"
 )
 SAME_ROWS = (
-    "the runs judge the same rows, which their intervals make no use of: where two overlap, a paired comparison might "
-    "still tell the gaps apart"
+    "the runs judge the same rows, but their intervals are not paired: where two overlap, a paired comparison might "
+    "still show that the gaps differ"
 )
 FACT_WIDTH = 70
 

@@ -10,7 +10,7 @@ from fairenum.render.text import counted, sentence_list, share, shortened
 from fairenum.report.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH
 
 COPY = "What this exploration shows; numbers have six digits."
-SELECTION = "all numbers are of the selection split, by which models are chosen: they flatter, and give no verdict"
+SELECTION = "all numbers are of the selection split, which models are chosen by: optimistic, and without a verdict"
 LIMITS = "limits hold one by one, as if the model had not been chosen by these rows"
 REGION = "Dashed: what a fairer model may lose of performance, and the gap that it has to undercut."
 OPENED = (
@@ -19,7 +19,7 @@ OPENED = (
 )
 OPENED_SHORT = "the holdout had been opened before this model was decided for, so that it does not confirm the choice"
 ENDS: dict[StepEnd, str] = {
-    "alike": "nothing that decides otherwise so far",
+    "alike": "no model that decides differently so far",
     "exhausted": "no further model exists",
     "solver": "the solver failed",
 }
@@ -150,7 +150,7 @@ def compared(pair: ModelComparison) -> str:
     if not flipped:
         return f"Models {pair.first} and {pair.second} decide all rows of the selection split alike"
     return (
-        f"Model {pair.second} decides {counted(flipped, 'row')} of the selection split otherwise than model "
+        f"Model {pair.second} decides {counted(flipped, 'row')} of the selection split differently from model "
         f"{pair.first}: {gained} for the better, {flipped - gained} for the worse"
     )
 

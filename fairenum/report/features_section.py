@@ -18,10 +18,10 @@ from fairenum.report.words import GROUP_WIDTH, TITLE_WIDTH, reference_name, shor
 FEW_ROWS, MANY_ROWS, MOST_BARS = 8, 40, 12
 Weights = tuple[str, tuple[float, ...]]  # an encoded column, or a feature, with its weight or effect in each model
 SCREENED = (
-    "Each feature alone, and all of them together, were used to tell the label and the groups: learned on training "
+    "Each feature alone, and all of them together, were used to predict the label and the groups: learned on training "
     "rows, measured on the selection split. The numbers are areas under the curve: 0.5 is chance, 1 is certainty. A "
-    "feature that alone tells the label nearly as well as the model may be known only after the decision; one that "
-    "tells the group stands in for it, whether or not the sensitive column is left out."
+    "feature that alone predicts the label nearly as well as the model may be known only after the decision; one that "
+    "predicts the group stands in for it, whether or not the sensitive column is left out."
 )
 WEIGHED = (
     "A decision value is the sum of these weights times the person's encoded values, plus the bias (minus the cut, "
@@ -36,8 +36,8 @@ def _how_to_read(document: AuditDocument, anatomy: Anatomy) -> str:
     if anatomy.effects:
         rows = anatomy.effects[0].rows
         return (
-            f"Share of {counted(rows, 'row')} of the selection split that a model decides otherwise when the values of "
-            "one feature are shuffled among them: how much the model goes by it, whatever the direction."
+            f"Share of {counted(rows, 'row')} of the selection split that a model decides differently when the values "
+            "of one feature are shuffled among them: how much the model goes by it, whatever the direction."
         )
     return WEIGHED + (PER_DEVIATION if document.config.standardise else PER_UNIT)
 
@@ -62,7 +62,7 @@ def sections(document: AuditDocument) -> Iterator[Section]:
         yield Section("weights", "What the models go by", tuple(_weight_blocks(document, rows)))
     if flips := document.flips:
         tables = map(partial(_flip_table, document, flips), flips.by_column)
-        yield Section("flips", "Whom the choice changes", (Paragraph(_flips_sentence(document, flips)), *tables))
+        yield Section("flips", "Who is affected by the choice", (Paragraph(_flips_sentence(document, flips)), *tables))
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
@@ -82,8 +82,8 @@ def _screening_table(document: AuditDocument, found: Screening) -> Table:
     rows = [(label, _listed(found.features), share(found.model_auc))]
     rows += [(short(one.column), _listed(one.features), share(one.together)) for one in found.columns]
     return Table(
-        title="What features tell, each alone and all together",
-        headings=("what is told", "the most telling features alone", "together"),
+        title="How well features predict, each alone and all together",
+        headings=("predicted", "the best features alone", "together"),
         rows=tuple(rows),
         names=2,
         notes=(
@@ -169,7 +169,7 @@ def _bars(document: AuditDocument, rows: list[Weights], anatomy: Anatomy) -> Plo
         for model, (rank, offset) in enumerate(zip(ranks, offsets, strict=True))
         for place, (_, values) in enumerate(rows)
     )
-    label = "share decided otherwise when shuffled" if anatomy.effects else "weight"
+    label = "share decided differently when shuffled" if anatomy.effects else "weight"
     return Plot(
         name="What the models go by",
         description="One bar for each encoded feature and model; the table beside it has the numbers.",
@@ -187,7 +187,7 @@ def _flip_table(document: AuditDocument, flips: Flips, column: str) -> Table:
     before = reference_name(document)
     by, groups = f", by {shortened(column, GROUP_WIDTH)}" if column else "", flips.by_column[column]
     return Table(
-        title=f"Holdout rows that model {flips.rank} decides otherwise than {before}{by}",
+        title=f"Holdout rows that model {flips.rank} decides differently from {before}{by}",
         headings=("group", "rows", "gain", "lose", "net"),
         rows=tuple(map(_flip_row, foremost(groups, [group.rows for group in groups]))),
         notes=(

@@ -190,7 +190,7 @@ def _four_fifths(table: GroupTable) -> Iterator[Rule]:
 def disagreement(found: Multiplicity) -> Section:
     """Show disagreement of the near-optimal listed models, group by group."""
     explained = Paragraph(
-        f"Ambiguity is the share of rows that some model decides otherwise than model 1: {percent(found.ambiguity)} "
+        f"Ambiguity is the share of rows that some model decides differently from model 1: {percent(found.ambiguity)} "
         f"of the holdout. Discrepancy is the largest share that a single one changes: {percent(found.discrepancy)}. "
         f"Disagreement is the chance that two models differ on a row: {percent(found.disagreement)}. The viable "
         f"range is how far the calibrated probability of a row moves between models; capacity is the same in bits."

@@ -133,7 +133,7 @@ def _findings(document: MeasureDocument) -> Iterator[str]:
     if document.has_label:
         yield from (_against_label(one, document) for one in document.decisions)
     else:
-        yield "Without a label, only whom decisions select can be measured, not whether they are right."
+        yield "Without a label, only selection can be measured, not whether decisions are right."
     if document.score:
         yield _score_sentence(document.score, primary)
 
@@ -154,7 +154,7 @@ def _against_first(decisions: MeasuredDecisions, document: MeasureDocument) -> s
         Verdict.FAIRER: f"is fairer than {first}",
         Verdict.LESS_FAIR: f"is less fair than {first}",
         Verdict.SAME: f"has the gap of {first} within {document.config.same_within:g}",
-        Verdict.OPEN: f"cannot be told from {first}",
+        Verdict.OPEN: f"cannot be distinguished from {first}",
         None: f"cannot be compared with {first}",
     }[gap.verdict]
     return (
@@ -351,7 +351,7 @@ def _limits(document: MeasureDocument) -> Iterator[str]:
     """State the limits of what the numbers can show."""
     yield "No difference shown is not the same as fair: small groups hide large differences."
     yield (
-        "Rates say whom decisions select, not why. Differences may come from whoever applied, or from what was known "
+        "Rates show who is selected, not why. Differences may come from who applied, or from what was known "
         "of them; and these rows say nothing about people who are not among them."
     )
     if document.has_label:

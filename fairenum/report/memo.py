@@ -51,7 +51,7 @@ def _baseline(document: AuditDocument) -> str:
     undecided = f" {counted(used.undecided, 'row')} that it never decided about took no part." if used.undecided else ""
     return (
         f"{_source(used)} Its decision is what the label says in {percent(used.agreement)} of all rows, and on the "
-        f"holdout it decides {percent(used.predictions_changed.holdout.share)} otherwise than model 1, the best "
+        f"holdout it decides {percent(used.predictions_changed.holdout.share)} differently from model 1, the best "
         f"model.{undecided} Alternatives are measured against {against}, on the same rows."
     )
 
@@ -62,12 +62,12 @@ def _source(used: Incumbent) -> str:
     match used.source:
         case "decisions":
             value = f"; its favourable decision is {short(used.favourable)}" if used.favourable is not None else ""
-            return f"What is in use has filled the column {name}{value}. No model learns from this column."
+            return f"The model in use filled the column {name}{value}. No model learns from this column."
         case "score":
             better = "lower" if used.is_lower_better else "higher"
-            return f"What is in use is the score {name}{cut}; {better} is favourable. No model learns from it."
+            return f"The model in use is the score {name}{cut}; {better} is favourable. No model learns from it."
         case "model":
-            return f"What is in use is {name}{cut}, which was asked about every row."
+            return f"The model in use is {name}{cut}, which was asked about every row."
 
 
 def _disparity_sentences(document: AuditDocument, rank: int) -> Iterator[str]:

@@ -37,8 +37,8 @@ STRADDLES = " straddles the limit"
 NAMED = 3  # small groups that a sentence names
 
 TRAINED = (
-    "Nobody has told this audit what the model in use was made with. If it has seen these rows, or their labels, its "
-    "performance here flatters it, and that of the models, which have not seen the holdout, does not."
+    "This audit does not know which rows the model in use was trained on. If it has seen these rows, or their labels, "
+    "its performance here is too good; that of the models is not, as they have not seen the holdout."
 )
 SHARES = {
     "base-rate": ", the share of favourable labels in training",
