@@ -75,10 +75,10 @@ def subject(document: AuditDocument) -> str:
     columns = [short(column) for column in data.sensitive_columns]
     compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
     size = f"{counted(data.rows, 'row')}, {counted(len(data.features), 'feature')}"
-    parts = (_in_use(document.incumbent), _weighted_by(data), _split_by(data), method_section.operating_point(document))
-    more = [part for part in parts if part]
     favourable = f"favourable: {short(data.label)} = {short(data.favourable)}"
-    return f"{name(document)}: " + "; ".join([size, favourable, compared, *more])
+    weighted = f"rows weighted by {short(data.weights.column)}" if data.weights else ""
+    treated = (_in_use(document.incumbent), weighted, _split_by(data), method_section.operating_point(document))
+    return f"{name(document)}: " + "; ".join([size, favourable, compared, *filter(None, treated)])
 
 
 def _in_use(incumbent: Incumbent | None) -> str:
@@ -88,10 +88,6 @@ def _in_use(incumbent: Incumbent | None) -> str:
     side = "up to" if incumbent.is_lower_better else "from"
     cut = "" if incumbent.cutoff is None else f" {side} {incumbent.cutoff:.6g}"
     return f"in use: {short(incumbent.name)}{cut}"
-
-
-def _weighted_by(data: TableFacts) -> str:
-    return f"rows weighted by {short(data.weights.column)}" if data.weights else ""
 
 
 def _split_by(data: TableFacts) -> str:
@@ -116,7 +112,7 @@ def findings(document: AuditDocument) -> Iterator[str]:
         yield shortened(words, LONGEST)
     yield from standing.confirmed(document)
     if document.explanation:
-        yield choice_section.left_out(document.explanation, is_against_incumbent=document.is_against_incumbent)
+        yield choice_section.left_out(document, document.explanation)
     if document.multiplicity and document.multiplicity.models > 1:
         yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
     if document.ambiguity:
@@ -125,25 +121,19 @@ def findings(document: AuditDocument) -> Iterator[str]:
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    metric, (rank, *others) = document.selection.tolerances.metric, _unselected(document)
-    scores = document.member(rank).scores.holdout
-    return (
+    """State gap and performance of the reference and, where it is another one, of model 1 or the model in use."""
+    metric, performance, first = document.selection.tolerances.metric, performance_of(document), document.reference
+    scores = first.scores.holdout
+    sentence = (
         f"On the holdout ({counted(document.dataset.splits.holdout, 'row')}) the {GAP_NAMES[metric]} difference of "
-        f"{model_name(rank)} by {short(column)} is {estimate(scores.gap(metric))}; its {performance_of(document)} is "
-        f"{share(scores.performance.value)}.{''.join(_gap_and_performance(document, other) for other in others)}"
+        f"{model_name(first.rank)} by {short(column)} is {estimate(scores.gap(metric))}; its {performance} is "
+        f"{share(scores.performance.value)}."
     )
-
-
-def _unselected(document: AuditDocument) -> list[int]:
-    """Return the rank of the reference, then that of model 1 or the model in use if it is not the reference."""
-    first = document.reference.rank
-    return [first, *({0, 1} - {first} if document.incumbent else ())]
-
-
-def _gap_and_performance(document: AuditDocument, rank: int) -> str:
-    scores, metric = document.member(rank).scores.holdout, document.selection.tolerances.metric
-    performance = f"{standing.with_article(performance_of(document))} of {share(scores.performance.value)}"
-    return f" That of {model_name(rank)} is {estimate(scores.gap(metric))}, at {performance}."
+    for rank in {0, 1} - {first.rank} if document.incumbent else ():
+        other = document.member(rank).scores.holdout
+        at = f"{standing.with_article(performance)} of {share(other.performance.value)}"
+        sentence += f" That of {model_name(rank)} is {estimate(other.gap(metric))}, at {at}."
+    return sentence
 
 
 def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
@@ -190,10 +180,6 @@ class Profile:
     sections: Callable[[AuditDocument], Iterator[Section]]
     headline: Callable[[AuditDocument], str] | None = None
 
-    def dated(self, day: date | None) -> str:
-        """Return the notice with its date."""
-        return f"{(day or date.today()).isoformat()}. {self.notice}" if self.notice else ""
-
 
 def audit_page(
     document: AuditDocument, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
@@ -201,7 +187,8 @@ def audit_page(
     """Put an audit on a page: for everybody, or arranged by one of `PROFILES`."""
     arranged = PROFILES[profile]
     page = _page(document, rules, arranged.sections)
-    page = replace(page, kicker=arranged.kicker, notice=arranged.dated(day), tiles=tuple(_tiles(document)))
+    notice = f"{(day or date.today()).isoformat()}. {arranged.notice}" if arranged.notice else ""
+    page = replace(page, kicker=arranged.kicker, notice=notice, tiles=tuple(_tiles(document)))
     if arranged.headline is None:
         return page
     lead = arranged.headline(document)
@@ -240,20 +227,18 @@ def _tiles(document: AuditDocument) -> Iterator[Tile]:
     shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
     yield from (Tile.of(f"{GAP_NAMES[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
     if document.incumbent:
-        ratios = ((name, estimate(one.ratio("demographic_parity_ratio"))) for name, one in shown)
-        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", ratio) for name, ratio in ratios)
+        ratios = ((name, one.ratio("demographic_parity_ratio")) for name, one in shown)
+        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", estimate(ratio)) for name, ratio in ratios)
     yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in shown)
     if chosen := other_model(document):
-        yield Tile(
-            f"training loss, model {chosen.rank}", models_section.training_loss(chosen), "above the best, on all rows"
-        )
+        loss = models_section.training_loss(chosen)
+        yield Tile(f"training loss, model {chosen.rank}", loss, "above the best, on all rows")
     if priced := document.ambiguity:
         words = f"by some model within {ambiguity_section.loss(priced.eps)}, listed or not"
         yield Tile("people decided differently", percent(priced.overall.ambiguity.least), words)
     elif found := document.multiplicity:
-        yield Tile(
-            "rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}"
-        )
+        models = f"by {counted(found.models, 'model')}"
+        yield Tile("rows decided in more than one way", percent(found.ambiguity), models)
 
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
@@ -306,9 +291,7 @@ def _memo(document: AuditDocument) -> Iterator[Section]:
 
 def _bias_audit(document: AuditDocument) -> Iterator[Section]:
     """Yield the sections of a bias audit under New York City's Local Law 144, impact ratios by category first."""
-    undecided = document.incumbent.undecided if document.incumbent else 0
-    without = (("without a decision", profiles.without_decision(undecided)),) if undecided else ()
-    facts = (*profiles.about_data(document.config), *without)
+    facts = profiles.about_data(document.config, document.incumbent.undecided if document.incumbent else 0)
     yield profiles.ratios_section(profiles.decided_about(document), facts, _tools(document))
     yield from _standard(document)
     yield profiles.followed()

@@ -49,7 +49,7 @@ SIDE_BY_SIDE = (
 OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows"
 
 
-def left_out(found: Explanation, *, is_against_incumbent: bool = False) -> str:
+def left_out(document: AuditDocument, found: Explanation) -> str:
     """Count the records that the selected model leaves out, and the few of them that give most of its gain."""
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
@@ -57,7 +57,7 @@ def left_out(found: Explanation, *, is_against_incumbent: bool = False) -> str:
     # fewer may give more, where a guardrail or a tolerance stood in the way of choosing that
     is_more = core.share_of_gain is not None and core.share_of_gain > 1.0
     gain = "more than its gain" if is_more else f"{percent(core.share_of_gain)} of its gain"
-    gain += " over model 1" if is_against_incumbent else ""
+    gain += " over model 1" if document.is_against_incumbent else ""
     return (
         f"{all_of_it} Leaving out {core.records} of them alone gives {gain} on the selection split, at an objective of "
         f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
@@ -79,7 +79,7 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
         return
     yield from (Paragraph(text) for text in (standing.standing(document), standing.how_found(model)) if text)
     if document.explanation:
-        yield Paragraph(left_out(document.explanation, is_against_incumbent=document.is_against_incumbent))
+        yield Paragraph(left_out(document, document.explanation))
         if document.explanation.clusters:
             yield clusters_table(document.explanation.clusters, document.dataset.label)
     if table := _examples(document, model):
@@ -139,8 +139,7 @@ def measures_table(document: AuditDocument, rank: int, title: str) -> Table:
 
 def _gain(document: AuditDocument, optimism: Optimism) -> Table:
     """Show the selected gap and its changes on both splits, and how much of the gain may be selection bias."""
-    selection = document.selection
-    gap = optimism.gap
+    selection, gap = document.selection, optimism.gap
     changes = {
         f"change against {reference_name(document)}": selection.gap_change,
         "change of accuracy": selection.accuracy_change,

@@ -313,13 +313,12 @@ def _tools(document: MeasureDocument) -> list[profiles.Tool]:
 
 def _bias_audit(document: MeasureDocument, tools: list[profiles.Tool]) -> Section:
     """Arrange a bias audit under New York City's Local Law 144, impact ratios first."""
-    data, undecided = document.dataset, document.dataset.undecided
-    without = (("without a decision", profiles.without_decision(undecided)),) if undecided else ()
+    data = document.dataset
     source = (
         f"Decisions about {counted(data.rows, 'row')} of {shortened(data.name, TABLE_WIDTH)}, as {tools[0].name} says. "
         "Whether they are the tool's own history or test data is for the auditor to say."
     )
-    return profiles.ratios_section(source, (*profiles.about_data(document.config), *without), tools)
+    return profiles.ratios_section(source, profiles.about_data(document.config, data.undecided), tools)
 
 
 def _steps(document: MeasureDocument) -> Iterator[str]:
