@@ -1,4 +1,4 @@
-"""Ambiguity on a page: in words, by group, and as a curve over losses."""
+"""Ambiguity, the share of people whose decision depends on the choice of model: in words, by group, over losses."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ from fairenum.runtime.hints import option
 
 TITLE = "Whose decision depends on the choice of model"
 CURVE_CAPTION = (
-    "The more a model may lose, the more people some model decides otherwise. Bands: intervals; dashed: the loss that "
-    "this audit calls near-optimal."
-)
-NOT_WRONG = (
-    "This does not say that a decision is wrong. It says that the training rows do not settle it: whoever picks one of "
-    "these models picks the outcome of these people, too."
+    "The more a model may lose, the more people some model decides differently. Bands: intervals; dashed: the loss "
+    "that this audit calls near-optimal."
 )
 IN_TABLES = "The run and its tables (--tables) list the loss at which each examined person's decision first changes."
+TONES = ("tone-1", "tone-2", "tone-3", "tone-4")  # of groups; readers cannot distinguish more
+TICKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # losses in the table
 
 
 def loss(eps: float) -> str:
-    """Say what counts as near-optimal."""
+    """Show a relative loss in percent, with three digits."""
     return f"{100 * eps:.3g} %"
 
 
 def bounded(found: BoundedShare) -> str:
-    """Show a share, or its bounds, with its limits."""
+    """Show a share, or its bounds, with its confidence limits."""
     if found.least is None or found.most is None or found.low is None or found.high is None:
         return UNDEFINED
     value = percent(found.least) if found.is_exact else f"{100 * found.least:.1f} to {percent(found.most)}"
@@ -47,13 +45,13 @@ def bounded(found: BoundedShare) -> str:
 
 
 def bounded_gap(found: BoundedShare) -> str:
-    """Show a gap, or its bounds, with its limits, as other gaps are shown."""
+    """Show a gap between groups, or its bounds, with its confidence limits."""
     value = share(found.least) if found.is_exact else f"{share(found.least)} to {share(found.most)}"
     return f"{value} [{share(found.low)}, {share(found.high)}]"
 
 
 def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
-    """Say for how many people the decision depends on the choice of model."""
+    """Count the people whose decision depends on the choice of model."""
     one, weighted = found.overall, " by weight" if document.dataset.weights else ""
     examined = f"{one.rows} examined people" if found.is_sample else f"{one.rows} people"
     if not one.flipped and not one.open:
@@ -65,12 +63,12 @@ def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
     return (
         f"For {one.flipped} of {examined} in the holdout the decision depends on which of the near-optimal models is "
         f"used ({bounded(one.ambiguity)}{weighted}): some model whose training loss is at most {loss(found.eps)} above "
-        "the least decides otherwise than model 1."
+        "the least decides differently from model 1."
     )
 
 
 def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
-    """Explain the ambiguity, for all models and for the listed ones, and the effect of a single model."""
+    """Explain the ambiguity of all near-optimal models, of the listed ones, and the discrepancy."""
     yield finding(document, found)
     if found.is_sample:
         more = min(10 * found.overall.rows, found.holdout)
@@ -85,25 +83,27 @@ def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
 
 
 def _depending(found: AmbiguityFacts) -> Iterator[str]:
-    """Say what is proven about the other rows, what the list alone shows, and which groups are affected more often."""
+    """State how many decisions are settled, what the listed models show, and the ambiguity gap between groups."""
     one = found.overall
     settled = one.rows - one.flipped - one.open
-    others = (
-        f"For {settled} every such model decides as model 1 does" if settled else "There is nobody about whom all agree"
-    )
+    agreed = f"For {settled} every such model decides as model 1 does"
+    others = agreed if settled else "There is nobody for whom all models decide alike"
     open_rows = f", and of {one.open} {'person' if one.open == 1 else 'people'} neither is proven" if one.open else ""
     yield f"{others}{open_rows}. That is proven for all models of this kernel, listed or not."
     if found.models > 1:
         yield f"The {found.models} listed models within this loss show it for {percent(one.listed)} of these people."
     else:
         yield "Of the listed models model 1 alone is within this loss, so that the list shows nothing of this."
-    yield discrepancy(found.discrepancy, found.eps)
-    yield from (gap(column, groups) for column, groups in found.by_column.items())
-    yield NOT_WRONG
+    yield _discrepancy(found.discrepancy, found.eps)
+    yield from (group_gap(column, groups) for column, groups in found.by_column.items())
+    yield (
+        "This does not say that a decision is wrong. It says that the training rows do not settle it: whoever picks "
+        "one of these models picks the outcome of these people, too."
+    )
 
 
-def discrepancy(found: Discrepancy, eps: float) -> str:
-    """Say how many decisions a single model changes at most."""
+def _discrepancy(found: Discrepancy, eps: float) -> str:
+    """Bound the share of decisions that a single near-optimal model changes."""
     who = "model 1 with another bias" if found.rank is None else f"model {found.rank}"
     attained = f"at least {percent(found.attained)} ({who}) and " if found.attained else ""
     return (
@@ -112,21 +112,21 @@ def discrepancy(found: Discrepancy, eps: float) -> str:
     )
 
 
-def gap(column: str, found: FlippedColumn) -> str:
-    """Say whether groups are affected alike."""
-    found_ends = ends(found)
-    if found_ends is None:
+def group_gap(column: str, found: FlippedColumn) -> str:
+    """State the ambiguity gap between the groups of a column, and whether it is significant."""
+    extremes = extreme_groups(found)
+    if extremes is None:
         return f"By {short(column)} fewer than two groups can be compared."
     verdict = (
-        "some groups are shown to be met more often than others"
+        "some groups are affected more often than others"
         if (found.gap.low or 0.0) > 0.0
-        else "these rows do not show that groups are met differently"
+        else "these rows do not show that groups are affected differently"
     )
-    return f"By {short(column)} this is so for {found_ends}, an ambiguity gap of {bounded_gap(found.gap)}: {verdict}."
+    return f"By {short(column)} this is so for {extremes}, an ambiguity gap of {bounded_gap(found.gap)}: {verdict}."
 
 
-def ends(found: FlippedColumn) -> str | None:
-    """Return the groups affected most and least often; None where there are not two."""
+def extreme_groups(found: FlippedColumn) -> str | None:
+    """Name the groups of the largest and the smallest ambiguity; None where fewer than two are compared."""
     shares = [(one.ambiguity.least, one) for one in found.groups if one.is_compared and one.ambiguity.least is not None]
     if len(shares) < 2:
         return None
@@ -137,29 +137,25 @@ def ends(found: FlippedColumn) -> str | None:
     return f"{most} and {least}"
 
 
-def effort(found: PriceEffort) -> str:
-    """Say how the flip prices were found."""
+def _effort(found: PriceEffort) -> str:
+    """Count how the flip prices were found."""
     return (
-        f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by what is proven for others, "
-        f"{found.listed} by models that are known already, and {found.walked} by a problem of their own"
+        f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by bounds for others, "
+        f"{found.listed} by models that were known already, and {found.walked} by a problem of their own"
     )
 
 
-def ambiguity_notes(found: AmbiguityFacts, *, is_weighted: bool, has_aside: bool) -> Iterator[str]:
-    """Say how to read the table of groups."""
-    yield f"depends: some model within a loss of {loss(found.eps)} decides otherwise than model 1"
+def _group_notes(document: AuditDocument, found: AmbiguityFacts, groups: Sequence[GroupFlipped]) -> Iterator[str]:
+    """Explain the table of groups."""
+    yield f"depends: some model within a loss of {loss(found.eps)} decides differently from model 1"
     yield "by the list: what the listed models within that loss show"
     if found.overall.open:
         yield "open: neither proven; the share lies between the two numbers"
-    if is_weighted:
+    if document.dataset.weights:
         yield "examined and depends are rows; shares are weighted"
-    if has_aside:
+    if not all(group.is_compared for group in groups):
         yield "set aside: too few rows, or no value; no part in the gap"
-
-
-TONES = ("tone-1", "tone-2", "tone-3", "tone-4")  # of groups; more would not be told apart
-TICKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # losses that a table has room for
-ALL = "tone-6"
+    yield from hidden_groups(groups)
 
 
 def sections(document: AuditDocument) -> Iterator[Section]:
@@ -169,7 +165,7 @@ def sections(document: AuditDocument) -> Iterator[Section]:
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the ambiguity by group of the column that models are selected by, or overall."""
+    """Show the ambiguity by the groups of the primary column, and over losses."""
     if found := document.ambiguity:
         columns = [column for column in found.by_column if column == document.column] or [*found.by_column][:1]
         tables = [_group_table(document, found, column) for column in columns]
@@ -187,58 +183,51 @@ def _blocks(document: AuditDocument, found: AmbiguityFacts) -> Iterator[Block]:
 def _group_table(document: AuditDocument, found: AmbiguityFacts, column: str) -> Table:
     groups = found.by_column[column].groups
     shown = foremost(groups, [group.rows for group in groups])
-    opened = ("open",) if found.overall.open else ()
-    notes = ambiguity_notes(
-        found,
-        is_weighted=document.dataset.weights is not None,
-        has_aside=not all(group.is_compared for group in groups),
-    )
+    has_open = bool(found.overall.open)
     return Table(
         title=f"By {shortened(column, GROUP_WIDTH)}",
-        headings=("group", "examined", "depends", *opened, "share", "by the list"),
-        rows=tuple(_group_row(group, has_open=bool(opened)) for group in shown),
-        notes=(*notes, *hidden_groups(groups)),
+        headings=("group", "examined", "depends", *("open",) * has_open, "share", "by the list"),
+        rows=tuple(_group_row(group, has_open=has_open) for group in shown),
+        notes=tuple(_group_notes(document, found, groups)),
     )
 
 
 def _group_row(group: GroupFlipped, *, has_open: bool) -> tuple[str, ...]:
     name = shortened(group.group, GROUP_WIDTH) + ("" if group.is_compared else " (set aside)")
-    counts = (group.rows, group.flipped, *((group.open,) if has_open else ()))
+    counts = (group.rows, group.flipped, *(group.open,) * has_open)
     return name, *map(str, counts), bounded(group.ambiguity), percent(group.listed)
 
 
-def curve_names(document: AuditDocument, found: AmbiguityFacts) -> tuple[str, ...]:
-    """Name the groups of the curve, in their order."""
-    return tuple(shortened(one.group, GROUP_WIDTH) for one in found.shown(document.column))
+def _curve_names(document: AuditDocument, found: AmbiguityFacts) -> tuple[str, ...]:
+    """Name the groups that have a curve, in their order."""
+    return tuple(shortened(one.group, GROUP_WIDTH) for one in found.shown(document.column)[: len(TONES)])
 
 
 def _curve_table(document: AuditDocument, found: AmbiguityFacts) -> Table:
-    """Show the curve as numbers, at a few losses."""
-    names = curve_names(document, found)[: len(TONES)]
+    """Show the ambiguity at a few losses."""
+    names = _curve_names(document, found)
     return Table(
         title="The more a model may lose",
         headings=("training loss above the least", "all", *names),
         rows=tuple(
-            (loss(point.eps), bounded(point.overall), *map(_alone, point.groups[: len(names)]))
+            (loss(point.eps), bounded(point.overall), *(percent(one.least) for one in point.groups[: len(names)]))
             for point in found.curve
             if point.eps in TICKS
         ),
-        notes=(IN_TABLES, *((effort(found.effort),) if found.effort else ())),
+        notes=(IN_TABLES, *((_effort(found.effort),) if found.effort else ())),
     )
 
 
-def _alone(found: BoundedShare) -> str:
-    return percent(found.least)
-
-
 def curve_plot(document: AuditDocument, found: AmbiguityFacts) -> Plot:
-    """Draw the ambiguity against the loss that a near-optimal model may have."""
-    names = curve_names(document, found)[: len(TONES)]
-    groups = [[point.groups[place] for point in found.curve] for place in range(len(names))]
+    """Draw the ambiguity against the loss that a near-optimal model may have, for all and by group."""
+    names = _curve_names(document, found)
+    names = names if len(names) > 1 else ()
     xs = tuple(100 * point.eps for point in found.curve)
-    layers: list[Layer] = [_curve(xs, [point.overall for point in found.curve], ALL, "all", is_dashed=len(names) > 1)]
-    layers += [_curve(xs, *one) for one in zip(groups, TONES, names, strict=False)] if len(names) > 1 else []
-    keys = (Key("all", ALL, "line"), *(Key(n, t, "line") for n, t in zip(names, TONES, strict=False) if len(names) > 1))
+    layers: list[Layer] = [_curve(xs, [point.overall for point in found.curve], "tone-6", "all", is_dashed=bool(names))]
+    keys = [Key("all", "tone-6", "line")]
+    for place, (name, tone) in enumerate(zip(names, TONES, strict=False)):
+        layers.append(_curve(xs, [point.groups[place] for point in found.curve], tone, name))
+        keys.append(Key(name, tone, "line"))
     if xs[0] <= 100 * found.eps <= xs[-1]:
         layers.append(Rule(100 * found.eps, "", is_upright=True))
     return Plot(
@@ -247,7 +236,7 @@ def curve_plot(document: AuditDocument, found: AmbiguityFacts) -> Plot:
         x=Axis("training loss above the least, in %", low=xs[0], high=xs[-1], is_log=True),
         y=Axis("share of people", low=0.0, high=1.0),
         layers=tuple(layers),
-        key=keys,
+        key=tuple(keys),
     )
 
 

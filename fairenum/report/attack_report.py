@@ -8,7 +8,7 @@ from fairenum.document.attack_document import Attack, AttackCurve, AttackDocumen
 from fairenum.document.cautions import replaced
 from fairenum.document.training import SvmSettings
 from fairenum.document.value import Estimate, Quantiles
-from fairenum.render.page import Block, Figure, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.render.page import Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.plain_plots import Bar, draw_curve
 from fairenum.render.svg import Curve, Mark, Marks, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, aligned
@@ -30,9 +30,8 @@ from fairenum.report.words import GAP_NAMES, LONGEST, TABLE_WIDTH, short
 
 RARE = 0.05
 SHOWN_FAILURES = 5
-
-
-ATTACK_CAPTION = (
+QUANTILES = ("5 %", "25 %", "50 %", "75 %", "95 %")
+CAPTION = (
     "The mean gap on the holdout over draws of the table, against the number of labels that somebody flipped in its "
     "training rows."
 )
@@ -42,16 +41,8 @@ ONE_PLANE = (
 )
 
 
-# --- simulated attacks
-
-
-def attack_title(document: AttackDocument) -> str:
-    """Name a saved simulation."""
-    return f"Label flips in {shortened(document.dataset.name, TABLE_WIDTH)}"
-
-
-def attack_subject(document: AttackDocument) -> str:
-    """Say what a saved simulation is about."""
+def _subject(document: AttackDocument) -> str:
+    """Name the table, the favourable label and the attacked column."""
     data, column = document.dataset, document.attack.config.primary
     return (
         f"{shortened(data.name, TABLE_WIDTH)}: {counted(data.rows, 'row')}; favourable: {short(data.label)} = "
@@ -59,16 +50,11 @@ def attack_subject(document: AttackDocument) -> str:
     )
 
 
-def metric_of(attack: Attack) -> str:
-    """Name the gap that is measured."""
-    return GAP_NAMES[attack.config.metric]
-
-
-def attack_headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
-    """Say what the worst attack does."""
+def _headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
+    """State the effect of the worst attack on the mean gap."""
     partial, change = "Interrupted: " if attack.status == "interrupted" else "", worst.gap_change
     flips = f"{counted(worst.flips, 'flipped label')} ({percent(worst.share)}, {strategy})"
-    gap = f"the mean {metric_of(attack)} gap on the holdout"
+    gap = f"the mean {GAP_NAMES[attack.config.metric]} gap on the holdout"
     if change.low is None or change.low <= 0.0:
         return (
             f"{partial}{flips} do not measurably raise {gap}: {share(worst.gap.value)}, a change of "
@@ -80,8 +66,8 @@ def attack_headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
     )
 
 
-def attack_findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterator[str]:
-    """Say what was drawn, and what the worst attack does to the listed models."""
+def _findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterator[str]:
+    """Describe the draws, and state recovery and detection under the worst attack."""
     config = attack.config
     train, selection, holdout = config.sizes or (0, 0, 0)
     parts = f"{train} training rows, " + (f"{selection} to select by, " if selection else "") + f"{holdout} held out"
@@ -90,18 +76,17 @@ def attack_findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterat
         f"{short(str(config.group))}; {_svm(config.svm)}; intervals "
         f"({100 * config.confidence:g} %) are over draws."
     )
-    yield from (f"{strategy}, {counted(worst.flips, 'flip')}: {text}" for text in _of_point(worst, config.k))
+    yield from (f"{strategy}, {counted(worst.flips, 'flip')}: {text}" for text in _recovery(worst, config.k))
 
 
 def _svm(svm: SvmSettings) -> str:
-    plain, weights = f"{svm.kernel} kernel, C = {svm.cost:g}", svm.class_weight
-    if weights == "none":
-        return plain
+    weights = svm.class_weight
     named = weights if isinstance(weights, str) else f"{weights[0]:g} to {weights[1]:g}"
-    return f"{plain}, class weights {named}"
+    return f"{svm.kernel} kernel, C = {svm.cost:g}" + ("" if weights == "none" else f", class weights {named}")
 
 
-def _of_point(point: AttackPoint, k: int) -> Iterator[str]:
+def _recovery(point: AttackPoint, k: int) -> Iterator[str]:
+    """State how often listed models recover the clean gap, how much they differ, and which flips they reveal."""
     recovery = point.recovery
     if recovery.share.value is not None:
         yield (
@@ -122,19 +107,20 @@ def _of_point(point: AttackPoint, k: int) -> Iterator[str]:
         )
 
 
-def attack_lapses(document: AttackDocument) -> Iterator[str]:
-    """Say where another solver had to go on."""
+def _replaced_solver(document: AttackDocument) -> Iterator[str]:
+    """Count the trials that another solver had to finish."""
     lapses = [trial.lapse for trial in document.trials if trial.lapse]
     if lapses:
         yield shortened(f"in {counted(len(lapses), 'trial')} {replaced(lapses[0])}", LONGEST)
 
 
 def attack_warnings(attack: Attack) -> Iterator[str]:
-    """Say what failed."""
+    """Report interruptions, failed trials and failed defences."""
+    done = f"{attack.clean.trials} of {counted(attack.config.trials, 'trial')}"
     if attack.status == "interrupted":
-        yield f"interrupted after {attack.clean.trials} of {counted(attack.config.trials, 'trial')}"
+        yield f"interrupted after {done}"
     if attack.is_out_of_time:
-        yield f"the time limit ended it after {attack.clean.trials} of {counted(attack.config.trials, 'trial')}"
+        yield f"the time limit ended it after {done}"
     yield from map(_failed, attack.failures[:SHOWN_FAILURES])
     if (hidden := len(attack.failures) - SHOWN_FAILURES) > 0:
         yield f"{counted(hidden, 'further failure')}; the run holds them all"
@@ -152,7 +138,7 @@ def _failed(failure: TrialFailure) -> str:
 
 
 def frequency(found: Estimate) -> str:
-    """Say how often a statement holds; what is rare or usual has to be so with confidence."""
+    """Put the share of draws in which a statement holds in words; its confidence limits have to agree."""
     if not found.value or found.low is None or found.high is None:
         return "holds in none"
     if found.high < RARE:
@@ -164,22 +150,18 @@ def frequency(found: Estimate) -> str:
     return "mostly holds" if found.low > 0.5 else "holds sometimes"
 
 
-QUANTILES = ("5 %", "25 %", "50 %", "75 %", "95 %")
-PAPER = "paper"  # the strategy of the paper
-
-
 def attack_page(document: AttackDocument) -> Page:
     """Put a simulated attack on a page."""
     attack, data = document.attack, document.dataset
     strategy, worst = _worst(attack)
     return Page(
-        title=attack_title(document),
+        title=f"Label flips in {shortened(data.name, TABLE_WIDTH)}",
         name=short(data.name),
         kicker="Simulated attack",
-        subject=attack_subject(document),
-        headline=attack_headline(attack, strategy, worst),
-        findings=tuple(attack_findings(attack, strategy, worst)),
-        warnings=(*caution_words.remark_warnings(data.remarks), *attack_lapses(document), *attack_warnings(attack)),
+        subject=_subject(document),
+        headline=_headline(attack, strategy, worst),
+        findings=tuple(_findings(attack, strategy, worst)),
+        warnings=(*caution_words.remark_warnings(data.remarks), *_replaced_solver(document), *attack_warnings(attack)),
         sections=(
             Section("curve", "The gap against flipped labels", (_figure(attack),)),
             *(Section.of_table(anchor, table) for anchor, table in _tables(attack)),
@@ -193,13 +175,13 @@ def attack_page(document: AttackDocument) -> Page:
 def attack_section(attack: Attack) -> Section:
     """Show the effect of label flips as a section of an audit's page."""
     strategy, worst = _worst(attack)
-    headline = Paragraph(attack_headline(attack, strategy, worst))
-    findings = Items(tuple(attack_findings(attack, strategy, worst)))
-    blocks: tuple[Block, ...] = (headline, findings, _figure(attack), *(table for _, table in _tables(attack)))
-    return Section("attack", "When labels are flipped", blocks)
+    lead = Paragraph(_headline(attack, strategy, worst)), Items(tuple(_findings(attack, strategy, worst)))
+    tables = (table for _, table in _tables(attack))
+    return Section("attack", "When labels are flipped", (*lead, _figure(attack), *tables))
 
 
 def _points(attack: Attack) -> Iterator[tuple[str, AttackPoint]]:
+    """Yield every strategy and budget with trials."""
     for curve in attack.curves:
         yield from ((short(curve.strategy), point) for point in curve.points if point.trials)
 
@@ -223,22 +205,20 @@ def _by_budget(curve: AttackCurve) -> list[AttackPoint]:
 
 
 def _figure(attack: Attack) -> Figure:
-    title = f"{metric_of(attack)} gap on the holdout against flipped labels"
-    plain = draw_curve([(short(curve.strategy), _bars(curve, attack.clean)) for curve in attack.curves], title)
-    return Figure(attack_curves(attack), ATTACK_CAPTION, plain)
+    title = f"{GAP_NAMES[attack.config.metric]} gap on the holdout against flipped labels"
+    clean = Bar("0", attack.clean.gap, attack.clean.gap_quantiles)
+    bars = ((short(curve.strategy), [clean, *_bars(curve)]) for curve in attack.curves)
+    return Figure(attack_curves(attack), CAPTION, draw_curve(list(bars), title))
 
 
-def _bars(curve: AttackCurve, clean: Levels) -> list[Bar]:
-    points = [point for point in _by_budget(curve) if point.flips]
-    return [
-        Bar("0", clean.gap, clean.gap_quantiles),
-        *(Bar(str(point.flips), point.gap, point.gap_quantiles) for point in points),
-    ]
+def _bars(curve: AttackCurve) -> Iterator[Bar]:
+    points = (point for point in _by_budget(curve) if point.flips)
+    return (Bar(str(point.flips), point.gap, point.gap_quantiles) for point in points)
 
 
 def attack_curves(attack: Attack) -> tuple[Plot, ...]:
     """Draw the mean gap against the number of flips, one plot for each strategy, all on the same axes."""
-    return aligned(_attack_curve(curve, attack.clean, metric_of(attack)) for curve in attack.curves)
+    return aligned(_attack_curve(curve, attack.clean, GAP_NAMES[attack.config.metric]) for curve in attack.curves)
 
 
 def _attack_curve(curve: AttackCurve, clean: Levels, metric: str) -> Plot:
@@ -272,19 +252,19 @@ def _curve_layers(xs: tuple[float, ...], levels: list[Levels]) -> Iterator[Layer
 
 
 def _tables(attack: Attack) -> Iterator[tuple[str, Table]]:
-    """Show all numbers, each table with its anchor."""
+    """Yield all tables, each with its anchor."""
     yield "harm", _harm_table(attack)
     yield "distribution", _distribution_table(attack)
     yield "recovery", _recovery_table(attack)
     if attack.config.defences:
         yield "defences", _defence_table(attack)
     for strategy, point in _points(attack):
-        if strategy == PAPER and point.flips:
+        if strategy == "paper" and point.flips:
             yield f"paper-{point.flips}", _statements(point)
 
 
 def _harm_table(attack: Attack) -> Table:
-    clean, level = attack.clean, f"{100 * attack.config.confidence:g} %"
+    clean, level, metric = attack.clean, f"{100 * attack.config.confidence:g} %", GAP_NAMES[attack.config.metric]
     return Table(
         "What label flips do on the holdout",
         ("strategy", "flips", "gap", "change", "error", "change", "raised"),
@@ -294,8 +274,7 @@ def _harm_table(attack: Attack) -> Table:
         ),
         names=2,
         notes=(
-            f"gap: mean {metric_of(attack)} difference [{level} over draws]; change: against the clean model "
-            "of the draw",
+            f"gap: mean {metric} difference [{level} over draws]; change: against the clean model of the draw",
             "raised: share of draws whose gap is larger than before",
         ),
     )
@@ -381,7 +360,7 @@ def _defence_cells(point: AttackPoint) -> Iterator[tuple[str, ...]]:
 
 
 def _statements(point: AttackPoint) -> Table:
-    """Judge the paper's statements about its one draw by how often they hold."""
+    """Show how often the paper's statements about its one draw hold."""
     judged = (
         ("flips raise the gap", point.raised),
         ("all listed models have one objective", point.all_tied),
@@ -389,7 +368,7 @@ def _statements(point: AttackPoint) -> Table:
         ("some have less than the clean gap, and less error than model 1", point.recovery.paper_share),
     )
     return Table(
-        f"What the paper says of {counted(point.flips, 'flip')} in its draw, and how often it is so",
+        f"What the paper says of {counted(point.flips, 'flip')} in its draw, and how often it holds",
         ("statement", "draws", "verdict"),
         tuple((statement, rate(found), frequency(found)) for statement, found in judged),
         notes=(ONE_PLANE,),

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import claim_of, other_model
+from fairenum.document.files import JudgedDocument
 from fairenum.document.models import AuditedModel, Incumbent, Multiplicity
 from fairenum.document.table_facts import TableFacts
 from fairenum.render.page import Block, Facts, Items, Page, Section, Table, Tile
@@ -44,14 +45,9 @@ from fairenum.report import (
     standing,
     strip_section,
 )
-from fairenum.report.ambiguity_section import loss
-from fairenum.report.choice_section import left_out
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.headline import headline, is_good_news
-from fairenum.report.method_section import operating_point
-from fairenum.report.models_section import training_loss
 from fairenum.report.rules import Rule, judge
-from fairenum.report.standing import judged, reason, remedies, with_article
 from fairenum.report.words import (
     GAP_NAMES,
     GROUP_WIDTH,
@@ -69,24 +65,24 @@ from fairenum.report.words import (
 
 
 def name(document: AuditDocument) -> str:
-    """Call the table by its name."""
+    """Return the name of the audited table, shortened for a page."""
     return shortened(document.dataset.name, TABLE_WIDTH)
 
 
 def subject(document: AuditDocument) -> str:
-    """Say what was audited."""
+    """Describe the audited table: rows, features, label, groups, and how rows and models are treated."""
     data = document.dataset
     columns = [short(column) for column in data.sensitive_columns]
     compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
     size = f"{counted(data.rows, 'row')}, {counted(len(data.features), 'feature')}"
-    parts = (_in_use(document.incumbent), _weighted_by(data), _split_by(data), operating_point(document))
-    more = [part for part in parts if part]
     favourable = f"favourable: {short(data.label)} = {short(data.favourable)}"
-    return f"{name(document)}: " + "; ".join([size, favourable, compared, *more])
+    weighted = f"rows weighted by {short(data.weights.column)}" if data.weights else ""
+    treated = (_in_use(document.incumbent), weighted, _split_by(data), method_section.operating_point(document))
+    return f"{name(document)}: " + "; ".join([size, favourable, compared, *filter(None, treated)])
 
 
 def _in_use(incumbent: Incumbent | None) -> str:
-    """Name the model in use and, where only a score is known, the scores that it selects."""
+    """Name the model in use and, where it is a score, its cutoff."""
     if incumbent is None:
         return ""
     side = "up to" if incumbent.is_lower_better else "from"
@@ -94,12 +90,8 @@ def _in_use(incumbent: Incumbent | None) -> str:
     return f"in use: {short(incumbent.name)}{cut}"
 
 
-def _weighted_by(data: TableFacts) -> str:
-    return f"rows weighted by {short(data.weights.column)}" if data.weights else ""
-
-
 def _split_by(data: TableFacts) -> str:
-    """Say by which column rows were divided, and where the parts of a time begin."""
+    """Name the column that the rows were split by and, for a split by time, where each part begins."""
     origin = data.origin
     begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True) if origin.starts else ()
     starts = ", ".join(f"{part} from {short(time)}" for part, time in begins)
@@ -108,19 +100,19 @@ def _split_by(data: TableFacts) -> str:
 
 
 def findings(document: AuditDocument) -> Iterator[str]:
-    """Return the findings: inequality, the choice and its reason, certainty, disagreement, and the next step."""
+    """Yield the findings: the gap, the choice and its reason, its evidence, disagreement, and the next step."""
     selection = document.selection
     if selection.column is not None:
         yield _gap_sentence(document, selection.column)
-    yield capitalised(shortened(reason(document), LONGEST)) + "."
-    yield from remedies(document)
+    yield capitalised(shortened(standing.reason(document), LONGEST)) + "."
+    yield from standing.remedies(document)
     if selection.verdict is not None and document.selected:
         yield _change_sentence(document, document.selected)
     if words := standing.standing(document):
         yield shortened(words, LONGEST)
     yield from standing.confirmed(document)
     if document.explanation:
-        yield left_out(document.explanation, is_against_incumbent=document.is_against_incumbent)
+        yield choice_section.left_out(document, document.explanation)
     if document.multiplicity and document.multiplicity.models > 1:
         yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
     if document.ambiguity:
@@ -129,41 +121,35 @@ def findings(document: AuditDocument) -> Iterator[str]:
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    metric, (rank, *others) = document.selection.tolerances.metric, _unselected(document)
-    scores = document.member(rank).scores.holdout
-    return (
+    """State gap and performance of the reference and, where it is another one, of model 1 or the model in use."""
+    metric, performance, first = document.selection.tolerances.metric, performance_of(document), document.reference
+    scores = first.scores.holdout
+    sentence = (
         f"On the holdout ({counted(document.dataset.splits.holdout, 'row')}) the {GAP_NAMES[metric]} difference of "
-        f"{model_name(rank)} by {short(column)} is {estimate(scores.gap(metric))}; its {performance_of(document)} is "
-        f"{share(scores.performance.value)}.{''.join(_another(document, other) for other in others)}"
+        f"{model_name(first.rank)} by {short(column)} is {estimate(scores.gap(metric))}; its {performance} is "
+        f"{share(scores.performance.value)}."
     )
-
-
-def _unselected(document: AuditDocument) -> list[int]:
-    """Return the reference, and the other one of model 1 and the model in use."""
-    first = document.reference.rank
-    return [first, *({0, 1} - {first} if document.incumbent else ())]
-
-
-def _another(document: AuditDocument, rank: int) -> str:
-    scores, metric = document.member(rank).scores.holdout, document.selection.tolerances.metric
-    performance = f"{with_article(performance_of(document))} of {share(scores.performance.value)}"
-    return f" That of {model_name(rank)} is {estimate(scores.gap(metric))}, at {performance}."
+    for rank in {0, 1} - {first.rank} if document.incumbent else ():
+        other = document.member(rank).scores.holdout
+        at = f"{standing.with_article(performance)} of {share(other.performance.value)}"
+        sentence += f" That of {model_name(rank)} is {estimate(other.gap(metric))}, at {at}."
+    return sentence
 
 
 def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the change of the gap, which is known better than the two gaps."""
-    rows, flips = counted(document.dataset.splits.holdout, "row"), flipped(document, chosen)
+    """State the change of the gap, whose interval is narrower than those of the two gaps, as it is paired."""
+    rows, flips = counted(document.dataset.splits.holdout, "row"), _flipped(document, chosen)
     claim = claim_of(document)
     if flips == 0 or claim is None:
         return f"It decides all {rows} of the holdout as {reference_name(document)} does."
-    change = f"the gap changes by {estimate(claim.change, signed)}, {judged(document)}."
+    change = f"the gap changes by {estimate(claim.change, signed)}, {standing.judged(document)}."
     if flips is None:
         return f"Against {reference_name(document)} {change}"
-    return f"It decides {flips} of {rows} of the holdout otherwise; {change}"
+    return f"It decides {flips} of {rows} of the holdout differently; {change}"
 
 
-def flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
-    """Count the holdout rows that a model and the reference decide differently; None if that is not kept."""
+def _flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
+    """Count the holdout rows that a model and the reference decide differently; None if the run does not hold it."""
     if not document.is_against_incumbent:
         return chosen.predictions_changed.holdout.rows
     if chosen.rank == 1:
@@ -184,19 +170,15 @@ def _multiplicity_sentence(found: Multiplicity, is_weighted: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Arrangement of a page for a kind of reader: kicker, notice, sections, and perhaps a headline of its own.
+    """The arrangement of a page for one kind of reader.
 
-    Such a headline stands before the verdict, which is then the first finding; with None the verdict is the headline.
+    With a `headline` of its own, the verdict becomes the first finding; without one, the verdict is the headline.
     """
 
     kicker: str
     notice: str
     sections: Callable[[AuditDocument], Iterator[Section]]
     headline: Callable[[AuditDocument], str] | None = None
-
-    def dated(self, day: date | None) -> str:
-        """Write the notice with its date."""
-        return f"{(day or date.today()).isoformat()}. {self.notice}" if self.notice else ""
 
 
 def audit_page(
@@ -205,7 +187,8 @@ def audit_page(
     """Put an audit on a page: for everybody, or arranged by one of `PROFILES`."""
     arranged = PROFILES[profile]
     page = _page(document, rules, arranged.sections)
-    page = replace(page, kicker=arranged.kicker, notice=arranged.dated(day), tiles=tuple(_tiles(document)))
+    notice = f"{(day or date.today()).isoformat()}. {arranged.notice}" if arranged.notice else ""
+    page = replace(page, kicker=arranged.kicker, notice=notice, tiles=tuple(_tiles(document)))
     if arranged.headline is None:
         return page
     lead = arranged.headline(document)
@@ -213,7 +196,7 @@ def audit_page(
 
 
 def brief_page(document: AuditDocument, *, rules: Iterable[Rule] = (), all_models: bool = False) -> Page:
-    """Put an audit on a page for 80 columns, with all models or only the main ones."""
+    """Put an audit on a page for 80 columns, with all models or the main ones."""
     return _page(document, rules, partial(_brief, all_models=all_models))
 
 
@@ -239,23 +222,23 @@ def _page(
 
 
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
-    """Return the main numbers, to be shown large."""
+    """Yield the main numbers, to be shown large."""
     metric, performance = document.selection.tolerances.metric, performance_of(document)
     shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
     yield from (Tile.of(f"{GAP_NAMES[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
     if document.incumbent:
-        ratios = ((name, estimate(one.ratio("demographic_parity_ratio"))) for name, one in shown)
-        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", ratio) for name, ratio in ratios)
+        ratios = ((name, one.ratio("demographic_parity_ratio")) for name, one in shown)
+        yield from (Tile.of(f"{IMPACT_RATIO}, {name}", estimate(ratio)) for name, ratio in ratios)
     yield from (Tile.of(f"{performance}, {name}", estimate(one.performance)) for name, one in shown)
     if chosen := other_model(document):
-        yield Tile(f"training loss, model {chosen.rank}", training_loss(chosen), "above the best, on all rows")
+        loss = models_section.training_loss(chosen)
+        yield Tile(f"training loss, model {chosen.rank}", loss, "above the best, on all rows")
     if priced := document.ambiguity:
-        words = f"by some model within {loss(priced.eps)}, listed or not"
-        yield Tile("people decided otherwise", percent(priced.overall.ambiguity.least), words)
+        words = f"by some model within {ambiguity_section.loss(priced.eps)}, listed or not"
+        yield Tile("people decided differently", percent(priced.overall.ambiguity.least), words)
     elif found := document.multiplicity:
-        yield Tile(
-            "rows decided in more than one way", percent(found.ambiguity), f"by {counted(found.models, 'model')}"
-        )
+        models = f"by {counted(found.models, 'model')}"
+        yield Tile("rows decided in more than one way", percent(found.ambiguity), models)
 
 
 def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
@@ -276,13 +259,13 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
 
 
 def _brief_ranks(document: AuditDocument) -> set[int]:
-    """Return the models whose groups a brief page shows: the model in use, and the selected one or model 1."""
+    """Return the ranks whose groups a brief page shows: the model in use, and the selected model or model 1."""
     own = document.selection.rank or (None if document.incumbent else 1)
     return {rank for rank in (0, own) if rank is not None}
 
 
 def _standard(document: AuditDocument) -> Iterator[Section]:
-    """Arrange a page for everybody."""
+    """Yield the sections of the full report."""
     yield from strip_section.guardrails(document)
     yield from strip_section.grid(document)
     yield models_section.explored(document)
@@ -296,7 +279,7 @@ def _standard(document: AuditDocument) -> Iterator[Section]:
 
 
 def _memo(document: AuditDocument) -> Iterator[Section]:
-    """Arrange a memo on less discriminatory alternatives."""
+    """Yield the sections of a memo on less discriminatory alternatives."""
     yield from memo.memo(document)
     yield from exploration_page.committed(document)
     yield from strip_section.guardrails(document)
@@ -307,11 +290,8 @@ def _memo(document: AuditDocument) -> Iterator[Section]:
 
 
 def _bias_audit(document: AuditDocument) -> Iterator[Section]:
-    """Arrange a bias audit under New York City's Local Law 144, impact ratios by category first."""
-    told = document.incumbent
-    undecided = told.undecided if told else 0
-    without = (("without a decision", profiles.without_decision(undecided)),) if undecided else ()
-    facts = (*profiles.about_data(document.config), *without)
+    """Yield the sections of a bias audit under New York City's Local Law 144, impact ratios by category first."""
+    facts = profiles.about_data(document.config, document.incumbent.undecided if document.incumbent else 0)
     yield profiles.ratios_section(profiles.decided_about(document), facts, _tools(document))
     yield from _standard(document)
     yield profiles.followed()
@@ -350,24 +330,23 @@ def _rest(document: AuditDocument) -> Iterator[Section]:
         yield attack_report.attack_section(document.attack)
     steps, limits = Items(tuple(method_section.steps(document))), Items(tuple(method_section.limits(document)))
     yield Section("method", "Method and limits", (steps, limits))
-    yield Section("setting", "Configuration", tuple(_setting(document)))
+    yield configuration(document, options(document), _features(document.dataset))
 
 
-def _setting(document: AuditDocument) -> Iterator[Block]:
-    """Show the whole configuration, the environment and the table."""
+def configuration(document: JudgedDocument, options: Mapping[str, object], *more: Block) -> Section:
+    """Show the table, the environment and the resolved options of a run."""
     environment, data = document.environment, document.dataset
-    packages = {"python": environment.python, **environment.packages}
-    versions = ", ".join(f"{name} {version}" for name, version in packages.items())
     facts = [("data", data.name), ("fingerprint (sha256)", data.fingerprint)]
     if solver := environment.solver:
         facts.append(("solver", f"{solver.name} {solver.version}, {solver.provider}"))
-    facts.append(("versions", versions))
-    if document.options_file:
+    packages = {"python": environment.python, **environment.packages}
+    facts.append(("versions", ", ".join(f"{name} {version}" for name, version in packages.items())))
+    if isinstance(document, AuditDocument) and document.options_file:
         facts.append(("options from", document.options_file))
-    yield Facts(tuple((name, shortened(text, VALUE_WIDTH)) for name, text in facts))
-    rows = tuple((plain(name), shortened(text, VALUE_WIDTH)) for name, text in options(document).items())
-    yield Table("Options as they were resolved", ("option", "value"), rows, names=2, is_folded=True)
-    yield _features(data)
+    shown = Facts(tuple((name, shortened(text, VALUE_WIDTH)) for name, text in facts))
+    rows = tuple((plain(name), shortened(_option_text(value), VALUE_WIDTH)) for name, value in options.items())
+    table = Table("Options as they were resolved", ("option", "value"), rows, names=2, is_folded=True)
+    return Section("setting", "Configuration", (shown, table, *more))
 
 
 def options(document: AuditDocument) -> Mapping[str, str]:
@@ -375,10 +354,11 @@ def options(document: AuditDocument) -> Mapping[str, str]:
     data, resolved = document.dataset, document.config.options
     columns = {"label": data.label, "favourable": data.favourable, "sensitive": data.sensitive_columns}
     asked = {f"{name} asked for": value for name, value in asdict(document.requested).items()}
-    return {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in {**columns, **resolved, **asked}.items()
-    }
+    return {name: _option_text(value) for name, value in {**columns, **resolved, **asked}.items()}
+
+
+def _option_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _features(data: TableFacts) -> Table:

@@ -10,7 +10,6 @@ from fairenum.document.choice import Cluster, Explanation, Optimism
 from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel, Cell, Example, Incumbent, LeftOut
 from fairenum.document.terms import Measure
-from fairenum.document.value import Estimate, Parts
 from fairenum.render.page import Block, Column, Paragraph, Section, Table
 from fairenum.render.text import (
     UNDEFINED,
@@ -34,28 +33,31 @@ from fairenum.report.words import (
     measures_of,
     model_heading,
     model_name,
+    model_title,
     performance_of,
     reference_name,
     short,
 )
 
-FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"
+MOST_CLUSTERS, MOST_EXAMPLES, MOST_COLUMNS = 12, 30, 24
+CELL_WIDTH = 32
+SELECTION_BIAS = "selection bias: about {} of the change on the selection split is expected to come from the choice"
 SIDE_BY_SIDE = (
     "objective: of the reduced problem, as a share of model 1's; training loss: on all training rows, above the best",
     "all else is measured on the holdout, one model at a time; the strip says what the changes of gaps show",
 )
-FLATTERED = "in use: flattered by these numbers if it was made with these rows"
+OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows"
 
 
-def left_out(found: Explanation, *, is_against_incumbent: bool = False) -> str:
-    """Say how many records the selected model leaves out, and how few of them matter."""
+def left_out(document: AuditDocument, found: Explanation) -> str:
+    """Count the records that the selected model leaves out, and the few of them that give most of its gain."""
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
         return all_of_it
     # fewer may give more, where a guardrail or a tolerance stood in the way of choosing that
     is_more = core.share_of_gain is not None and core.share_of_gain > 1.0
     gain = "more than its gain" if is_more else f"{percent(core.share_of_gain)} of its gain"
-    gain += " over model 1" if is_against_incumbent else ""
+    gain += " over model 1" if document.is_against_incumbent else ""
     return (
         f"{all_of_it} Leaving out {core.records} of them alone gives {gain} on the selection split, at an objective of "
         f"{core.objective_ratio:.6f} and a gap of {share(core.gap.selection)} there and {share(core.gap.holdout)} on "
@@ -63,19 +65,8 @@ def left_out(found: Explanation, *, is_against_incumbent: bool = False) -> str:
     )
 
 
-def withheld(examples: int) -> str:
-    """Say that a redacted run does not show what a model leaves out."""
-    return f"It leaves out {counted(examples, 'training example')}; their values were left out here."
-
-
-MOST_CLUSTERS = 12
-MOST_EXAMPLES = 30
-MOST_COLUMNS = 24
-CELL_WIDTH = 32
-
-
 def chosen(document: AuditDocument) -> Section:
-    """Show the choice, and the evidence for it."""
+    """Show the selected model beside its reference, the evidence for it, and the rows it leaves out."""
     table = side_by_side(document)
     return Section("choice", table.title, (table.untitled, *_about_choice(document)))
 
@@ -88,20 +79,21 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
         return
     yield from (Paragraph(text) for text in (standing.standing(document), standing.how_found(model)) if text)
     if document.explanation:
-        yield Paragraph(left_out(document.explanation, is_against_incumbent=document.is_against_incumbent))
+        yield Paragraph(left_out(document, document.explanation))
         if document.explanation.clusters:
             yield clusters_table(document.explanation.clusters, document.dataset.label)
     if table := _examples(document, model):
         yield table
     elif model.left_out:
-        yield Paragraph(withheld(len(model.left_out)))
+        left = counted(len(model.left_out), "training example")
+        yield Paragraph(f"It leaves out {left}; their values were left out here.")
 
 
 def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
-    """Show the model in use, model 1 and the selected model side by side; three leave little room."""
+    """Compare the model in use, model 1 and the selected model; a brief table of three has no column of changes."""
     shown = [document.member(rank) for rank in document.shortlist]
     if len(shown) == 1:
-        return one_model(document)
+        return measures_table(document, 1, "Model 1 on the holdout")
     chosen = other_model(document)
     change = ("change",) if chosen and not (brief and len(shown) > 2) else ()
     rows = (
@@ -109,13 +101,12 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
         *(_measure_row(document, shown, measure, title) for measure, title in measures_of(document).items()),
     )
     headings = ("measure", *(model_heading(one.rank) for one in shown), *change)
-    rows = tuple(row[: len(headings)] for row in rows)
-    notes = (*SIDE_BY_SIDE, *((FLATTERED,) if document.incumbent else ()))
-    return Table(_title(document), headings, rows, notes=notes)
+    notes = (*SIDE_BY_SIDE, *((OPTIMISTIC,) if document.incumbent else ()))
+    return Table(_title(document), headings, tuple(row[: len(headings)] for row in rows), notes=notes)
 
 
 def _trained() -> Iterator[Column[ListedModel]]:
-    """The columns of the training rows, as lines; model 1 is the measure of all objectives."""
+    """Yield the columns about training, to be shown as lines; the objective of model 1 is 1 by definition."""
     for column in (*models_section.TRAINED, replace(SUPPORT, heading="support vectors")):
         yield replace(column, cell=_objective) if column.key == "objective_ratio" else column
 
@@ -125,7 +116,7 @@ def _objective(model: ListedModel) -> str:
 
 
 def _title(document: AuditDocument) -> str:
-    """Return the title of the side-by-side table: the models, and their reference."""
+    """Name the compared models, and their reference."""
     if chosen := other_model(document):
         return f"Model {chosen.rank} against {reference_name(document)} on the holdout"
     return f"{capitalised(sentence_list(map(model_name, document.shortlist)))} on the holdout"
@@ -139,34 +130,35 @@ def _measure_row(
     return title, *found, signed(difference(*(one.scores.holdout.measure(measure).value for one in ends)))
 
 
-def one_model(document: AuditDocument) -> Table:
-    """Show model 1 alone."""
-    scores = document.first.scores.holdout
-    rows = tuple((title, estimate(scores.measure(measure))) for measure, title in measures_of(document).items())
-    return Table("Model 1 on the holdout", ("measure", "model 1"), rows)
+def measures_table(document: AuditDocument, rank: int, title: str) -> Table:
+    """Show the measures of one model on the holdout."""
+    scores = document.member(rank).scores.holdout
+    rows = tuple((name, estimate(scores.measure(measure))) for measure, name in measures_of(document).items())
+    return Table(title, ("measure", model_title(document, rank)), rows)
 
 
 def _gain(document: AuditDocument, optimism: Optimism) -> Table:
-    """Show the selected gap on both splits, and how much of the gain may be selection bias."""
-    selection, performance = document.selection, performance_of(document)
-    metric = GAP_NAMES[selection.tolerances.metric]
-    rows = [(f"{metric} gap", estimate(optimism.gap.selection), estimate(optimism.gap.holdout))]
+    """Show the selected gap and its changes on both splits, and how much of the gain may be selection bias."""
+    selection, gap = document.selection, optimism.gap
     changes = {
         f"change against {reference_name(document)}": selection.gap_change,
         "change of accuracy": selection.accuracy_change,
-        f"change of {performance}": selection.performance_change or selection.accuracy_change,
+        f"change of {performance_of(document)}": selection.performance_change or selection.accuracy_change,
     }
-    rows += [_change_row(name, change) for name, change in changes.items() if change]
-    return Table(
-        title="The gain where it was looked for, and where it was checked",
-        headings=("", PARTS["selection"], PARTS["holdout"]),
-        rows=tuple(rows),
-        notes=() if optimism.expected is None else (FLATTERY.format(share(optimism.expected)),),
+    rows = (
+        (f"{GAP_NAMES[selection.tolerances.metric]} gap", estimate(gap.selection), estimate(gap.holdout)),
+        *(
+            (name, estimate(change.selection, signed), estimate(change.holdout, signed))
+            for name, change in changes.items()
+            if change
+        ),
     )
-
-
-def _change_row(name: str, change: Parts[Estimate]) -> tuple[str, str, str]:
-    return name, estimate(change.selection, signed), estimate(change.holdout, signed)
+    return Table(
+        title="The gain on the selection split, and on the holdout",
+        headings=("", PARTS["selection"], PARTS["holdout"]),
+        rows=rows,
+        notes=() if optimism.expected is None else (SELECTION_BIAS.format(share(optimism.expected)),),
+    )
 
 
 def clusters_table(clusters: Sequence[Cluster], label: str, most: int = MOST_CLUSTERS) -> Table:
@@ -184,7 +176,7 @@ def _cluster_columns(label: str) -> tuple[Column[Cluster], ...]:
     return (
         Column("label", short(label), lambda cluster: short(cluster.label), is_word=True),
         Column("group", "group", _cluster_group, is_word=True),
-        Column("shared", "what they share", _what_is_shared, is_word=True),
+        Column("shared", "what they share", _shared_values, is_word=True),
         Column("records", "records", lambda cluster: f"{cluster.records:.0f}"),
         Column("share", "share", lambda cluster: percent(cluster.share)),
         Column("share_of_training", "in training", lambda cluster: percent(cluster.share_of_training)),
@@ -195,13 +187,13 @@ def _cluster_group(cluster: Cluster) -> str:
     return UNDEFINED if cluster.group is None else shortened(cluster.group, GROUP_WIDTH)
 
 
-def _what_is_shared(cluster: Cluster) -> str:
+def _shared_values(cluster: Cluster) -> str:
     cells = (f"{short(name)} = {shortened(value, TABLE_WIDTH)}" for name, value in cluster.cell.items())
     return "; ".join(cells) or UNDEFINED
 
 
 def _examples(document: AuditDocument, model: AuditedModel) -> Table | None:
-    """Show the training examples that a model leaves out, if their values are in the document."""
+    """Show the training examples that a model leaves out; None if the document does not hold their values."""
     examples = {example.row: example for example in document.examples}
     found = [(entry, examples[entry.row]) for entry in model.left_out if entry.row in examples]
     if not found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairenum.document.audit_document import AuditDocument
@@ -17,50 +17,20 @@ from fairenum.report.embedded_copy import copy_of_all
 from fairenum.report.headline import headline
 from fairenum.report.words import GAP_NAMES, MEASURES, TITLE_WIDTH, model_cell, model_heading, performance_of, short
 
-SIDE_BY_SIDE = "Model 1 and the selected model of each run, on its holdout"
-IN_USE_BESIDE = "The model in use, model 1 and the selected model of each run, on its holdout"
-RUNS_CAPTION = "Every model of each run on its holdout, with intervals; all plots have the same axes."
 DIFFERENT_ROWS = (
     "table, seed or splits differ, so the runs may judge different rows; where two intervals overlap, this page alone "
-    "does not tell the gaps apart"
+    "does not show that the gaps differ"
 )
 SAME_ROWS = (
-    "the runs judge the same rows, which their intervals make no use of: where two overlap, a paired comparison might "
-    "still tell the gaps apart"
+    "the runs judge the same rows, but their intervals are not paired: where two overlap, a paired comparison might "
+    "still show that the gaps differ"
 )
-DIFFERENT_GAPS = "The runs reduce different gaps; they are shown side by side and not ranked."
-NO_GAPS = "No run has a gap to show."
-ALIKE = "Data, options and versions are the same."
-MISSING_GAPS = "Not every run has a gap; they are shown side by side and not ranked."
-
-
-def different_columns(columns: Iterable[str]) -> str:
-    """Say that several runs compare different groups."""
-    return f"the runs compare groups by different columns: {sentence_list(columns)}"
-
-
-def without_columns(run: str) -> str:
-    """Say that one of several runs compares no groups."""
-    return f"{run} names no sensitive column."
-
-
-def equal_gaps(metric: Gap, gap: Estimate) -> str:
-    """Say that several runs end alike."""
-    return f"All runs end with the same {GAP_NAMES[metric]} gap, {estimate(gap)}."
-
-
-def smallest_gap(run: str, metric: Gap, gap: Estimate, *, is_certain: bool) -> str:
-    """Name the run with the smallest gap, and say whether the intervals support that."""
-    sure = "its interval lies below all others" if is_certain else "the intervals overlap, so this may be chance"
-    return f"{run} ends with the smallest {GAP_NAMES[metric]} gap, {estimate(gap)}; {sure}."
-
-
 FACT_WIDTH = 70
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """An audit, and its name beside others."""
+    """An audit with its name in the comparison."""
 
     name: str
     document: AuditDocument
@@ -87,13 +57,13 @@ class Run:
 
 
 def _subject(run: Run) -> str:
-    """Name the table of a run, once if the run has the same name."""
+    """Describe the table of a run, after the name of the run where they differ."""
     subject = audit_report.subject(run.document)
     return subject if subject.startswith(f"{run.name}: ") else f"{run.name}: {subject}"
 
 
 def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> Page:
-    """Put several audits on one page; in brief their summary and their differences."""
+    """Put several audits on one page; a brief one has their summary and differences only."""
     runs = [Run(shortened(name, TITLE_WIDTH), document) for name, document in documents.items()]
     names = sentence_list(run.name for run in runs)
     return Page(
@@ -111,16 +81,19 @@ def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> P
 
 
 def _headline(runs: Sequence[Run]) -> str:
-    """Name the run with the smallest gap, and say whether the intervals support that."""
+    """Name the run with the smallest gap, and state whether its interval lies below the others."""
     if len({run.metric for run in runs}) > 1:
-        return DIFFERENT_GAPS
+        return "The runs reduce different gaps; they are shown side by side and not ranked."
     known = [(run.gap.value, run) for run in runs if run.gap.value is not None]
     if len(known) < len(runs):
-        return MISSING_GAPS
+        return "Not every run has a gap; they are shown side by side and not ranked."
     least, best = min(known, key=lambda one: one[0])
+    gap = f"{GAP_NAMES[best.metric]} gap, {estimate(best.gap)}"
     if all(value == least for value, _ in known):
-        return equal_gaps(best.metric, best.gap)
-    return smallest_gap(best.name, best.metric, best.gap, is_certain=_is_below_all(best, runs))
+        return f"All runs end with the same {gap}."
+    is_certain = _is_below_all(best, runs)
+    sure = "its interval lies below all others" if is_certain else "the intervals overlap, so this may be chance"
+    return f"{best.name} ends with the smallest {gap}; {sure}."
 
 
 def _is_below_all(best: Run, runs: Sequence[Run]) -> bool:
@@ -133,7 +106,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
     columns = {run.document.selection.column for run in runs}
     if len(columns) > 1:
         names = (short(column or "no column") for column in sorted(columns, key=str))
-        yield different_columns(names)
+        yield f"the runs compare groups by different columns: {sentence_list(names)}"
     yield from (f"{run.name}: {warning}" for run in runs for warning in caution_words.warnings(run.document))
 
 
@@ -160,22 +133,18 @@ def _sections(runs: Sequence[Run]) -> Iterator[Section]:
 
 def _summary(runs: Sequence[Run]) -> Table:
     """Show the model in use, model 1 and the selected model of each run in one line."""
-    is_used = any(run.document.incumbent for run in runs)
+    has_incumbent = any(run.document.incumbent for run in runs)
+    models = "The model in use, model 1" if has_incumbent else "Model 1"
     metrics = sorted({GAP_NAMES[run.metric] for run in runs})
     names = {performance_of(run.document) for run in runs}
-    # where runs differ in what counts as performance, what all of them have is shown
+    # runs with different measures of performance are compared by accuracy, which all of them have
     measure: Measure = "performance" if len(names) == 1 else "accuracy"
     performance = names.pop() if len(names) == 1 else "accuracy"
     return Table(
-        title=IN_USE_BESIDE if is_used else SIDE_BY_SIDE,
+        title=f"{models} and the selected model of each run, on its holdout",
         headings=("run", "model", performance, "gap"),
         rows=tuple(
-            (
-                run.name,
-                model_cell(rank),
-                estimate(run.measured(measure, rank)),
-                estimate(run.measured(run.metric, rank)),
-            )
+            (run.name, model_cell(rank), *(estimate(run.measured(one, rank)) for one in (measure, run.metric)))
             for run, rank in _shortlists(runs)
         ),
         notes=(f"gap: {sentence_list(metrics)} difference",),
@@ -188,7 +157,8 @@ def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 def _scatter(runs: Sequence[Run]) -> Block:
     plots = models_section.judged({run.name: run.document for run in runs})
-    return Figure(plots, RUNS_CAPTION) if plots else Paragraph(NO_GAPS)
+    caption = "Every model of each run on its holdout, with intervals; all plots have the same axes."
+    return Figure(plots, caption) if plots else Paragraph("No run has a gap to show.")
 
 
 def _measures(runs: Sequence[Run]) -> Table:
@@ -208,7 +178,7 @@ def _group_blocks(runs: Sequence[Run]) -> Iterator[Block]:
     for run in runs:
         tables = [table for table in run.document.group_tables if table.rank == run.rank]
         if not tables:
-            yield Paragraph(without_columns(run.name))
+            yield Paragraph(f"{run.name} names no sensitive column.")
         for table in tables:
             caption = groups_section.impact_caption(table.column, table.rank, run.name)
             yield Figure((groups_section.group_rates([table]),), caption)
@@ -220,7 +190,7 @@ def _differences(runs: Sequence[Run]) -> Block:
     names = dict.fromkeys(name for one in facts for name in one)
     unlike = [name for name in names if len({one.get(name) for one in facts}) > 1]
     if not unlike:
-        return Paragraph(ALIKE)
+        return Paragraph("Data, options and versions are the same.")
     rows = tuple((shortened(name, TITLE_WIDTH), *(one.get(name, UNDEFINED) for one in facts)) for name in unlike)
     return Table("", ("", *(run.name for run in runs)), rows, names=len(runs) + 1)
 

@@ -1,4 +1,4 @@
-"""The copy of a document that its page carries: complete while it is small, else reduced to the shown parts."""
+"""The copy of a document that its page embeds: complete if it is small, else reduced to the shown parts."""
 
 from __future__ import annotations
 
@@ -29,14 +29,9 @@ from fairenum.report.groups_section import foremost, with_largest
 Json = dict[str, object]
 Counted = TypeVar("Counted", GroupFlips, GroupDisagreement)
 
-
 LARGEST_WHOLE = 60_000
-DIGITS = 6
-ENDS = ("value", "low", "high")
 LONGEST_TEXT = 150
-
-
-# What is dropped in turn where space is short.
+# The parts that are dropped one after another until the copy fits.
 SPARE: Mapping[type[Document], tuple[str, ...]] = {
     AuditDocument: (
         *("examples", "explanation", "attack", "range", "anatomy", "group_tables", "tuning", "screening"),
@@ -50,17 +45,17 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
 
 
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
-    """Return a function that makes the copy of a document within a number of bytes."""
+    """Return a function that copies a document within a number of bytes."""
     return partial(_copy, document)
 
 
 def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
-    """Return a function that makes the copy of a small value that is no document of its own."""
+    """Return a function that copies a small value that is not a document."""
     return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
 def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:
-    """Return a function that makes the copy of several audits, always reduced."""
+    """Return a function that copies several audits, reduced, within a number of bytes."""
     return partial(_copy_of_all, documents)
 
 
@@ -79,19 +74,19 @@ def _copy_of_all(documents: Mapping[str, AuditDocument], room: int) -> Copy:
 
 
 def _builtins(document: AnyDocument) -> Json:
-    """Convert a document to plain JSON values, without its timings."""
+    """Convert a document to JSON values, without its timings."""
     builtins: Json = msgspec.to_builtins(document.but(timings={}))
     return builtins
 
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
-    """Reduce a document until it fits, and say which parts are left out."""
+    """Reduce a document until it fits; the note names the parts that are left out."""
     reductions = list(_reductions(document))
     return next((one for one in reductions if len(_written(one[0])) <= room), reductions[-1])
 
 
 def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
-    """Yield smaller and smaller reductions of a document, each with the names of the parts that it leaves out."""
+    """Yield ever smaller reductions of a document, each with a note on the parts that it leaves out."""
     dropped: list[str] = []
     reduced = _rounded_fields(_reduced(document))
     for name in (None, *SPARE.get(type(document), ())):
@@ -104,12 +99,12 @@ def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
 
 
 def is_copy(text: str, document: AnyDocument) -> bool:
-    """Tell whether a page with this embedded text may be a page of this document."""
+    """Return whether the text embedded in a page is a copy of this document."""
     return text == _written(_builtins(document)) or any(text == _written(one) for one, _ in _reductions(document))
 
 
 def _written(value: Json) -> str:
-    """Write JSON in which no browser can find a tag."""
+    """Write JSON with escaped angle brackets and ampersands, so that browsers find no tag in it."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -124,7 +119,6 @@ def _reduced(document: AnyDocument) -> Json:
 
 def _shown(document: AuditDocument) -> AuditDocument:
     """Keep the parts that the page shows: some examples, two models' weights, counts of flips, the largest groups."""
-    anatomy = document.anatomy and document.anatomy.only(document.selection.shortlist)
     flips, found, priced = document.flips, document.multiplicity, document.ambiguity
     columns = tuple(
         column.but(groups=foremost(column.groups, [group.holdout for group in column.groups]))
@@ -133,7 +127,7 @@ def _shown(document: AuditDocument) -> AuditDocument:
     return document.but(
         examples=_shown_examples(document),
         dataset=document.dataset.but(split_rows=None, sensitive=columns),
-        anatomy=anatomy,
+        anatomy=document.anatomy and document.anatomy.only(document.selection.shortlist),
         flips=flips and flips.but(flipped=(), by_column=_shown_groups(flips.by_column)),
         multiplicity=found and found.but(by_column=_shown_groups(found.by_column)),
         ambiguity=priced and priced.redacted.but(by_column=_shown_flipped(priced)),
@@ -153,15 +147,15 @@ def _shown_groups(by_column: Mapping[str, tuple[Counted, ...]]) -> dict[str, tup
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
-    """Keep the left-out examples of the selected model that the page shows."""
+    """Keep the first left-out examples of the selected model."""
     wanted = {entry.row for entry in (document.selected or document.first).left_out}
     return tuple(example for example in document.examples if example.row in wanted)[:MOST_EXAMPLES]
 
 
 def _model(model: AuditedModel, metric: Gap) -> Json:
-    chosen_by, judged_by = model.scores.selection, model.scores.holdout
-    gap = judged_by.gap(metric)
-    change = gap.change
+    selection, holdout = model.scores.selection, model.scores.holdout
+    gap = holdout.gap(metric)
+    estimates = {"accuracy": holdout.accuracy, "performance": holdout.performance, "gap": gap, "change": gap.change}
     return {
         "rank": model.rank,
         "origin": model.origin,
@@ -173,13 +167,14 @@ def _model(model: AuditedModel, metric: Gap) -> Json:
         "left_out": model.records_left_out,
         "is_constant": model.is_constant,
         "flips": model.predictions_changed.holdout.rows,
-        "selection_accuracy": chosen_by.accuracy.value,
-        "selection_performance": chosen_by.performance.value,
-        "selection_gap": chosen_by.gap(metric).value,
-        **{f"accuracy_{end}": getattr(judged_by.accuracy, end) for end in ENDS},
-        **{f"performance_{end}": getattr(judged_by.performance, end) for end in ENDS},
-        **{f"gap_{end}": getattr(gap, end) for end in ENDS},
-        **{f"change_{end}": getattr(change, end) if change else None for end in ENDS},
+        "selection_accuracy": selection.accuracy.value,
+        "selection_performance": selection.performance.value,
+        "selection_gap": selection.gap(metric).value,
+        **{
+            f"{name}_{limit}": getattr(found, limit) if found else None
+            for name, found in estimates.items()
+            for limit in ("value", "low", "high")
+        },
         "verdict": gap.verdict,
     }
 
@@ -192,7 +187,7 @@ def _rounded(value: object) -> object:
     """Round numbers and shorten texts for the copy in a page."""
     match value:
         case float():
-            return float(f"{value:.{DIGITS}g}")
+            return float(f"{value:.6g}")
         case str():
             return shortened(value, LONGEST_TEXT) if len(value) > LONGEST_TEXT else value
         case dict():

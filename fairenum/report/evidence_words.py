@@ -1,4 +1,4 @@
-"""One-line descriptions of the tables of a run."""
+"""Descriptions of the files and tables of an evidence file, and the outcome of its verification."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import JudgedDocument
-from fairenum.document.header import Fault, FaultKind, Verification
+from fairenum.document.header import FaultKind, Verification
 from fairenum.render.markdown import escaped
 from fairenum.render.text import counted, sentence_list
 from fairenum.report.words import IN_USE, reference_name
@@ -41,7 +41,7 @@ FAULTS: Mapping[FaultKind, str] = {
 
 
 def read_me(title: str, names: Iterable[str], tables: Mapping[str, str], no_model: str | None) -> str:
-    """Describe the files and tables of an evidence file, and why it has no model where one could be."""
+    """Write the README of an evidence file: its files and tables, and why it holds no model, if it could."""
     lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name, tables)}" for name in sorted(names))]
     if no_model:
         lines += ["", f"There is no model in it: {escaped(no_model)}."]
@@ -59,15 +59,10 @@ def outcome(found: Verification, name: str) -> Iterator[str]:
         yield f"verified: {name} holds {counted(found.files, 'file')}, all as listed, and its pages show its run"
     else:
         yield f"not verified: {name}"
-        yield from (f"  {fault_words(fault)}" for fault in found.faults)
+        yield from (f"  {FAULTS[one.kind].format(name=one.name, detail=one.detail)}" for one in found.faults)
     if found.unchecked:
         yield f"not compared with the run, as another version of fairenum wrote it: {sentence_list(found.unchecked)}"
     yield f"sha256: {found.sha256}"
-
-
-def fault_words(fault: Fault) -> str:
-    """Say what is wrong with one file."""
-    return FAULTS[fault.kind].format(name=fault.name, detail=fault.detail)
 
 
 TABLES: Mapping[str, str] = {
@@ -77,36 +72,35 @@ TABLES: Mapping[str, str] = {
     "scores": "every measure of every model on both splits, with its limits, its change against {reference} and a "
     "verdict",
     "groups": "selection rates, impact ratios and differences by group on the holdout, {shown}",
-    "rankings": "how groups score, by what models rank people by: share above the median, means, AUC; empty without a "
-    "score",
+    "rankings": "the scores of models by group: share above the median, means, AUC; empty without a score",
     "cutoffs": "selection rates by group, gap, lowest ratio and accuracy at every cutoff of these scores",
     "calibration": "the share of favourable labels by group and range of these scores",
     "outcomes": "rows by model, split, sensitive column and group: all, with a favourable label, selected, both",
     "disagreement": "how far the models disagree about the rows of each group",
     "baselines": "other mitigations on the holdout; empty if none was tried",
-    "ambiguity": "for how many people some model within the loss eps decides otherwise than model 1, over all models, "
-    "by group; a row without a group is everybody; least and most are apart where some rows are open",
-    "ambiguity_curve": "the same share over losses eps, for everybody and by group",
+    "ambiguity": "for how many people some model within the loss eps decides differently from model 1, over all "
+    "models, by group; a row without a group is everybody; least and most differ where some rows are open",
+    "ambiguity_curve": "the ambiguity over losses eps, for everybody and by group",
     "flip_prices": "the examined holdout rows: what model 1 decides, and the relative loss at which some model first "
-    "decides otherwise, proven to lie between low and high; no high where it is beyond what was looked for; empty in a "
-    "redacted run",
+    "decides differently, proven to lie between low and high; no high where it is above the largest loss examined; "
+    "empty in a redacted run",
     "strip": "every gap in every sensitive column on the holdout: {reference} (the reference), the selected model, "
     "and what changes",
-    "guards": "what became of every guardrail; empty if there was none",
+    "guards": "whether every guardrail is kept; empty if there was none",
     "left_out": "the training examples that each model leaves out",
     "examples": "the values of training examples that some model leaves out; empty in a redacted run",
     "clusters": "what the examples that the selected model leaves out have in common",
-    "flips": "the holdout rows that the selected model decides otherwise than {reference}; empty in a redacted run",
-    "flipped_groups": "how many rows of each group the selected model decides otherwise than {reference}",
-    "range": "between what the parity gap and selection rates lie for all machines that are nearly as good: proven "
-    "(low, high) and found (least, most)",
-    "warnings": "what to beware of, by code",
+    "flips": "the holdout rows that the selected model decides differently from {reference}; empty in a redacted run",
+    "flipped_groups": "how many rows of each group the selected model decides differently from {reference}",
+    "range": "bounds on the parity gap and on selection rates over all near-optimal models: proven (low, high) and "
+    "found (least, most)",
+    "warnings": "the cautions, by code",
     "features": "the columns that models learn from",
     "group_sizes": "rows by sensitive column, group and split",
-    "screening": "what each feature alone gives away: the label, the decisions of model 1, or the groups; "
+    "screening": "how well each feature alone predicts the label, the decisions of model 1, or the groups; "
     "a row without a feature is about all of them together",
     "weights": "the weights of linear models",
-    "effects": "the share of rows that are decided otherwise when a feature is shuffled, for other kernels",
+    "effects": "the share of rows that are decided differently when a feature is shuffled, for other kernels",
     "tuning": "the values of C that were tried; empty if C was given",
     "splits": "which row of the table is in which split; empty in a redacted run",
 }
@@ -116,12 +110,12 @@ MEASURED: Mapping[str, str] = {
     "scores": "the score by group: share above the median, means, standardised differences, AUC",
     "cutoffs": "selection rates, gap, lowest ratio and accuracy at every cutoff of the sweep",
     "calibration": "the share of favourable labels by range of the score; empty without a label",
-    "warnings": "what to beware of, by code",
+    "warnings": "the cautions, by code",
 }
 
 
 def about_tables(document: JudgedDocument) -> Mapping[str, str]:
-    """Say what each table of a document shows."""
+    """Describe each table of a document in one line."""
     if not isinstance(document, AuditDocument):
         return MEASURED
     shown = f"{IN_USE}, model 1 and the selected model" if document.incumbent else "model 1 and the selected model"

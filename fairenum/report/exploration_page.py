@@ -1,4 +1,4 @@
-"""An exploration as a page, and its summary in the report of a run that came out of it."""
+"""An exploration as a page, and the section on it in the report of its result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def exploration_page(view: ExplorationView) -> Page:
 
 
 def committed(document: AuditDocument) -> Iterator[Section]:
-    """Describe how the selected model was decided for, if the run was explored."""
+    """Describe how the selected model was chosen by hand, if the run comes from an exploration."""
     if found := document.exploration:
         yield Section("exploration", "How this was decided", (Facts(tuple(exploration_words.committed(found))),))
 
@@ -86,7 +86,7 @@ def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
 
 
 def _strip(view: ExplorationView) -> Strip | None:
-    """Show every gap of the reference and of the model in focus."""
+    """Show every gap of the reference and of the current model."""
     if not view.strip:
         return None
     before = model_heading(0 if view.is_against_incumbent else 1)
@@ -118,7 +118,7 @@ def _arrow(cell: ShownGap) -> Arrow:
 
 
 def guards_table(view: ExplorationView) -> Table:
-    """Show each guardrail for the model in focus."""
+    """Show each guardrail for the current model."""
     columns: tuple[Column[GuardStanding], ...] = (
         Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
         Column("subject", "closest to its limit", lambda guard: thing(guard.subject), is_word=True),
@@ -137,7 +137,7 @@ def _timeline(view: ExplorationView) -> Table:
 
 
 def _scatter(view: ExplorationView) -> Iterator[Plot]:
-    """Draw performance against gap with limits and the tolerance region, if there is a gap to show."""
+    """Draw performance against gap, with limits and tolerances, if there is a gap to show."""
     stand = view.standpoint
     metric, performance = stand.tolerances.metric, PERFORMANCES[stand.tolerances.measure.name]
     marks = tuple(mark for model in view.models for mark in _mark(view, model))

@@ -1,4 +1,4 @@
-"""Words on an exploration, and on a run that came out of one."""
+"""Sentences about an exploration, for its page, its server and the report of its result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairenum.render.text import counted, sentence_list, share, shortened
 from fairenum.report.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH
 
 COPY = "What this exploration shows; numbers have six digits."
-SELECTION = "all numbers are of the selection split, by which models are chosen: they flatter, and give no verdict"
+SELECTION = "all numbers are of the selection split, which models are chosen by: optimistic, and without a verdict"
 LIMITS = "limits hold one by one, as if the model had not been chosen by these rows"
 REGION = "Dashed: what a fairer model may lose of performance, and the gap that it has to undercut."
 OPENED = (
@@ -19,14 +19,12 @@ OPENED = (
 )
 OPENED_SHORT = "the holdout had been opened before this model was decided for, so that it does not confirm the choice"
 ENDS: dict[StepEnd, str] = {
-    "alike": "nothing that decides otherwise so far",
+    "alike": "no model that decides differently so far",
     "exhausted": "no further model exists",
     "solver": "the solver failed",
 }
 TORN = "the last line of the record was cut short: that step was not taken"
-
-
-# What is under way, by step and by stage.
+# The running step or stage.
 ACTIONS = {
     "load": "reading the table",
     "divide": "splitting and encoding",
@@ -40,9 +38,7 @@ ACTIONS = {
     "tolerate": "choosing under other tolerances",
     "commit": "judging the model on the holdout",
 }
-
-
-# Why something is not done.
+# Why a request is refused.
 REFUSALS = {
     "starting": "the exploration is still being opened; wait for its first model",
     "occupied": "another step is under way; wait for it, or stop it",
@@ -53,12 +49,12 @@ REFUSALS = {
 
 
 def found(models: int) -> str:
-    """Report the models that a search found."""
+    """Count the models that a search found."""
     return f"{counted(models, 'model')} found"
 
 
 def said_end(end: StepEnd | None, models: int) -> str:
-    """Report a search that had nothing more to show: why, and what to do."""
+    """Report how a search ended, and the next step."""
     said = [found(models)] if models else []
     said += [ENDS[end]] if end else []
     return "; ".join([*said, "Next goes on from there"] if end == "alike" else said)
@@ -70,7 +66,7 @@ def broken(error: Exception) -> str:
 
 
 def subject(view: ExplorationView) -> str:
-    """Say what was looked at, and what was not."""
+    """Name the table, count the models looked at, and state whether the holdout is sealed."""
     seal = view.seal
     times = counted(seal.opened, "time")
     holdout = f"its holdout was opened {times}" if seal.is_broken else f"its {seal.holdout} rows of holdout are sealed"
@@ -79,7 +75,7 @@ def subject(view: ExplorationView) -> str:
 
 
 def headline(view: ExplorationView) -> str:
-    """State where the exploration stands."""
+    """Name the model that is committed, or that looks fairest so far."""
     if view.committed is not None:
         return f"Model {view.committed} was decided for"
     chosen, reference = view.standpoint.chosen, IN_USE if view.is_against_incumbent else "model 1"
@@ -89,7 +85,7 @@ def headline(view: ExplorationView) -> str:
 
 
 def findings(view: ExplorationView) -> Iterator[str]:
-    """Say what is known of the model that the rule would choose, and of the last step."""
+    """State the numbers of the model that the rule would choose, the rows left out, and the end of the last step."""
     tolerances, chosen = view.standpoint.tolerances, view.standpoint.chosen
     if chosen is not None:
         scores, first = view.model(chosen).scores, view.models[0].scores
@@ -107,7 +103,7 @@ def findings(view: ExplorationView) -> Iterator[str]:
 
 
 def warnings(view: ExplorationView) -> Iterator[str]:
-    """Say what to beware of."""
+    """Warn that the holdout was opened."""
     if view.seal.is_broken:
         yield "the holdout was opened: what is decided from now on is exploratory"
 
@@ -123,28 +119,28 @@ def before_commit(view: ExplorationView) -> str:
 
 
 def step(entry: TimelineEntry) -> str:
-    """Say what a step was."""
-    said = _said(entry.taken) + (f": {ENDS[entry.end]}" if entry.end else "")
-    return f"{said} (taken back)" if entry.is_undone else said
+    """Describe a step of the record."""
+    words = _step(entry.taken) + (f": {ENDS[entry.end]}" if entry.end else "")
+    return f"{words} (taken back)" if entry.is_undone else words
 
 
-def _said(taken: Step) -> str:
+def _step(taken: Step) -> str:
     match taken:
         case Next():
-            said = "next best"
+            words = "next best"
         case Fairer(solves=solves):
-            said = f"search for fairer ones in {solves} {'box' if solves == 1 else 'boxes'}"
+            words = f"search for fairer ones in {solves} {'box' if solves == 1 else 'boxes'}"
         case LeaveOut(rows=rows):
-            said = f"leave out {counted(len(rows), 'row')}"
+            words = f"leave out {counted(len(rows), 'row')}"
         case Pin(rows=rows):
-            said = f"pin {counted(len(rows), 'row')}"
+            words = f"pin {counted(len(rows), 'row')}"
         case Tolerate():
-            said = "other tolerances"
+            words = "other tolerances"
         case Commit(model=model, author=author):
-            said = f"{shortened(author, TABLE_WIDTH)} decided for model {model}"
+            words = f"{shortened(author, TABLE_WIDTH)} decided for model {model}"
         case _:
-            said = "undo"
-    return said
+            words = "undo"
+    return words
 
 
 def compared(pair: ModelComparison) -> str:
@@ -154,7 +150,7 @@ def compared(pair: ModelComparison) -> str:
     if not flipped:
         return f"Models {pair.first} and {pair.second} decide all rows of the selection split alike"
     return (
-        f"Model {pair.second} decides {counted(flipped, 'row')} of the selection split otherwise than model "
+        f"Model {pair.second} decides {counted(flipped, 'row')} of the selection split differently from model "
         f"{pair.first}: {gained} for the better, {flipped - gained} for the worse"
     )
 
@@ -169,7 +165,7 @@ def renumbered(explored: Explored, rank: int | None) -> str:
 
 
 def committed(explored: Explored) -> Iterator[tuple[str, str]]:
-    """Say how a run came out of an exploration."""
+    """Describe the exploration that led to a run: decision, reason, effort, and the state of the holdout."""
     yield "in the exploration", f"model {explored.number}"
     yield "decided by", shortened(explored.author, TABLE_WIDTH)
     yield "reason", shortened(explored.reason, LONGEST)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.measure_document import FOUR_FIFTHS
 from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.document.scores import GroupRow, GroupTable
+from fairenum.document.value import Estimate
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot
 from fairenum.render.text import UNDEFINED, capitalised, estimate, p_value, percent, share, shortened, signed
 from fairenum.report.words import GROUP_WIDTH, IN_USE, model_name
 
+Group = TypeVar("Group")
+
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
 
 
 def impact_caption(column: str, rank: int, run: str = "") -> str:
-    """Say what the bars of selection rates are."""
+    """Caption the bars of selection rates of a model; `run` names the run where there are several."""
     whose = f"{run}, {model_name(rank)}, by" if run else "By"
     highest = f"model {rank}'s highest" if rank else f"the highest of {IN_USE}"
     return (
@@ -27,20 +31,6 @@ def impact_caption(column: str, rank: int, run: str = "") -> str:
     )
 
 
-def disagreement_words(found: Multiplicity) -> str:
-    """Explain how far the models disagree."""
-    return (
-        f"Ambiguity is the share of rows that some model decides otherwise than model 1: {percent(found.ambiguity)} "
-        f"of the holdout. Discrepancy is the largest share that a single one changes: {percent(found.discrepancy)}. "
-        f"Disagreement is the chance that two models differ on a row: {percent(found.disagreement)}. The viable "
-        f"range is how far the calibrated probability of a row moves between models; capacity is the same in bits."
-    )
-
-
-Group = TypeVar("Group")
-
-
-FOUR_FIFTHS = 0.8
 OFFSETS = {1: (0.0,), 2: (0.16, -0.16), 3: (0.25, 0.0, -0.25)}  # the bars of several models stand apart
 CLOSE = {**OFFSETS, 3: (0.19, 0.0, -0.19)}  # where names stand above
 SHORT_NAME = 14  # a longer one stands above its bar
@@ -48,7 +38,7 @@ MOST_SHOWN = 100  # groups of a column; the run holds all
 
 
 def selected_groups(document: AuditDocument, ranks: Sequence[int] = ()) -> Section:
-    """Show selection by every sensitive column and their intersection, for some models or for all."""
+    """Show selection rates by every sensitive column and their intersection, of the models of `ranks` or of all."""
     return Section("groups", "Who is selected", tuple(_group_blocks(document, ranks)))
 
 
@@ -64,43 +54,44 @@ def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Blo
 
 
 def impact(table: GroupTable) -> Table:
-    """Show the selection of one model from the groups of one column, in brief."""
-    shown = with_largest(table)
+    """Show a brief adverse-impact table: the selection rates of one model in the groups of one column."""
     return Table(
         title=f"Who is selected by {model_name(table.rank)}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
         rows=tuple(
             (group_name(group), f"{group.selected}/{group.n}", share(group.rate.value), *_compared(group, table))
-            for group in shown.groups
+            for group in with_largest(table).groups
         ),
-        notes=tuple(impact_notes(table)),
+        notes=tuple(_impact_notes(table)),
     )
 
 
-def whole_impact(table: GroupTable, run: str = "") -> Table:
-    """Show a complete adverse-impact table; `run` names the run where there are several."""
-    shown = with_largest(table)
+def whole_impact(table: GroupTable, run: str = "", ratios: Mapping[str, Estimate] | None = None) -> Table:
+    """Show a complete adverse-impact table.
+
+    `run` names the run where there are several; `ratios` are impact ratios by group with their limits, if known.
+    """
     return Table(
         title=f"{run}, {model_name(table.rank)}" if run else capitalised(model_name(table.rank)),
         headings=("group", "n", "selected", "rate", "ratio", "difference", "p", "shortfall", "could go unseen"),
         rows=tuple(
             (
                 *(group_name(group), str(group.n), str(group.selected), estimate(group.rate)),
-                *(*_compared(group, table), share(group.detectable)),
+                *(*_compared(group, table, ratios), share(group.detectable)),
             )
-            for group in shown.groups
+            for group in with_largest(table).groups
         ),
-        notes=tuple(impact_notes(table)),
+        notes=tuple(_impact_notes(table)),
     )
 
 
 def with_largest(table: GroupTable) -> GroupTable:
-    """Return the table with as many groups as a page has room for."""
+    """Keep as many groups of a table as a page has room for."""
     return table.but(groups=foremost(table.groups, [group.n for group in table.groups]))
 
 
 def foremost(groups: Sequence[Group], sizes: Sequence[int]) -> tuple[Group, ...]:
-    """Return as many groups as a page has room for: the largest ones, in their order."""
+    """Keep as many groups as a page has room for: the largest ones, in their order."""
     largest = sorted(range(len(groups)), key=lambda place: -sizes[place])[:MOST_SHOWN]
     return tuple(groups[place] for place in sorted(largest))
 
@@ -112,22 +103,22 @@ def hidden_groups(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def group_name(group: GroupRow) -> str:
-    """Name a group, and mark it if it is small or set aside."""
-    mark = " (small)" if group.is_small else ""
-    return shortened(group.group, GROUP_WIDTH) + (mark if group.is_compared else " (set aside)")
+    """Name a group, marked if it is small or set aside."""
+    small = " (small)" if group.is_small else ""
+    return shortened(group.group, GROUP_WIDTH) + (small if group.is_compared else " (set aside)")
 
 
-def _compared(group: GroupRow, table: GroupTable) -> tuple[str, ...]:
-    """Return the comparisons of a group with others: ratio, difference, p, shortfall."""
+def _compared(group: GroupRow, table: GroupTable, ratios: Mapping[str, Estimate] | None = None) -> tuple[str, ...]:
+    """Compare a group with others: ratio, difference, p, shortfall."""
     return (
-        share(group.ratio),
+        estimate(ratios[group.group]) if ratios else share(group.ratio),
         "reference" if group.group == table.reference else estimate(group.difference, signed),
         p_value(group.p),
         UNDEFINED if group.shortfall is None else f"{group.shortfall:.0f}",
     )
 
 
-def impact_notes(table: GroupTable) -> Iterator[str]:
+def _impact_notes(table: GroupTable) -> Iterator[str]:
     """Explain how to read an adverse-impact table."""
     compared = [group for group in table.groups if group.is_compared]
     yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
@@ -198,8 +189,14 @@ def _four_fifths(table: GroupTable) -> Iterator[Rule]:
 
 def disagreement(found: Multiplicity) -> Section:
     """Show disagreement of the near-optimal listed models, group by group."""
+    explained = Paragraph(
+        f"Ambiguity is the share of rows that some model decides differently from model 1: {percent(found.ambiguity)} "
+        f"of the holdout. Discrepancy is the largest share that a single one changes: {percent(found.discrepancy)}. "
+        f"Disagreement is the chance that two models differ on a row: {percent(found.disagreement)}. The viable "
+        f"range is how far the calibrated probability of a row moves between models; capacity is the same in bits."
+    )
     tables = (_disagreement_table(column, groups) for column, groups in found.by_column.items())
-    return Section("disagreement", "Who is decided differently", (Paragraph(disagreement_words(found)), *tables))
+    return Section("disagreement", "Who is decided differently", (explained, *tables))
 
 
 def _disagreement_table(column: str, groups: Sequence[GroupDisagreement]) -> Table:

@@ -1,4 +1,4 @@
-"""The verdict of an audit in one sentence: narrowed and widened gaps, cost, and whether the model is proposed."""
+"""The verdict of an audit in one sentence: gain, harms, cost, and whether the selected model is proposed."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ from fairenum.report.words import (
 
 NAMED = 3  # gaps that the sentence names; the strip has all
 HALF = (0.45, 0.55)  # of a gap that is called halved
-
-
 AS_GOOD: Mapping[PerformanceName, str] = {
     "accuracy": "nearly as accurate",
     "balanced_accuracy": "nearly as accurate on both labels",
@@ -49,9 +47,7 @@ WITHIN: Mapping[PerformanceName, str] = {
     "auc": "ranks as well",
     "cost": "makes mistakes that cost no more",
 }
-
-
-# The same against a model in use, which a listed model may also outdo.
+# Against a model in use, which a listed model may also outperform.
 AS_GOOD_AS: Mapping[PerformanceName, str] = {
     "accuracy": f"is nearly as accurate as {IN_USE}",
     "balanced_accuracy": f"is nearly as accurate on both labels as {IN_USE}",
@@ -76,12 +72,12 @@ def headline(document: AuditDocument) -> str:
 
 
 def proposal_of(document: AuditDocument) -> Proposal | None:
-    """Return whether the selected model is proposed or a candidate; in runs without that question, a candidate."""
+    """Return whether the selected model is proposed or a candidate; None if none but model 1 is selected."""
     return (document.selection.proposal or "candidate") if other_model(document) else None
 
 
 def is_good_news(document: AuditDocument) -> bool:
-    """Tell whether a model is proposed that makes no gap wider."""
+    """Return whether a model is proposed, and no gap becomes significantly wider."""
     verdicts = {cell.verdict for cell in strip_of(document)}
     return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
 
@@ -113,34 +109,34 @@ def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     asked = f", which {_asked(document)}," if document.selection.reason == "asked_for" else ""
     against = f" against {reference_title(document)}" if document.is_against_incumbent else ""
     narrowed = f"{_narrowed(claim)}{against}"
-    parts = [f"{narrowed} but {harms}" if harms else narrowed, _price(document, chosen), standing]
+    parts = [f"{narrowed} but {harms}" if harms else narrowed, _cost(document, chosen), standing]
     return f"Model {chosen.rank}{asked} " + "; ".join(part for part in parts if part)
 
 
 def _asked(document: AuditDocument) -> str:
-    """Say that a person chose the model: by naming it, or after exploring."""
+    """State that a person chose the model: by its rank, or in an exploration."""
     return "was decided for by hand" if document.exploration else "was asked for"
 
 
 def _narrowed(claim: GapChange) -> str:
-    """Say that the holdout shows a smaller gap, and how much smaller."""
+    """State by how much the gap is smaller on the holdout."""
     low, high = HALF
     ratio = (claim.selected.value or 0.0) / (claim.first.value or 1.0)
     verb = "narrows" if ratio > high else "halves" if ratio >= low else "more than halves"
-    return f"{verb} the {GAP_NAMES[claim.metric]} gap by {short(claim.column)} {_from_to(claim)}"
+    return f"{verb} the {GAP_NAMES[claim.metric]} gap by {short(claim.column)} ({_numbers(claim)})"
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
-    """Say that the model had a smaller gap on the selection split, and what the holdout shows."""
-    gap, numbers = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}", _from_to(claim)
-    ends = _findings(document, claim, numbers)
+    """State what the holdout shows of a model whose smaller gap it does not confirm."""
+    gap = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}"
+    asked_for, selected = _findings(document, claim, f"({_numbers(claim)})")
     if document.selection.reason == "asked_for":
-        return f"{_asked(document)}; on the holdout its {gap} {ends[0]}"
-    return f"had a smaller {gap} than {reference_title(document)} on the selection split, {ends[1]}"
+        return f"{_asked(document)}; on the holdout its {gap} {asked_for}"
+    return f"had a smaller {gap} than {reference_title(document)} on the selection split, {selected}"
 
 
 def _findings(document: AuditDocument, claim: GapChange, numbers: str) -> tuple[str, str]:
-    """State the holdout's finding on a model that was asked for, or that had a smaller gap on the selection split."""
+    """Return two ends of the sentence: for a model that was asked for, and for one selected by its gap."""
     margin = document.config.same_within
     match claim.verdict:
         case Verdict.LESS_FAIR:
@@ -158,26 +154,22 @@ def _findings(document: AuditDocument, claim: GapChange, numbers: str) -> tuple[
     )
 
 
-def _from_to(cell: GapChange) -> str:
-    return f"({_numbers(cell)})"
-
-
 def _numbers(cell: GapChange) -> str:
     return f"{share(cell.first.value)} to {share(cell.selected.value)}"
 
 
 def _harms(document: AuditDocument) -> Iterator[str]:
-    """Yield the harms of the model, as verbs."""
+    """Yield the harms of the selected model, as verbs."""
     proven = less_fair(document)
     if proven:
         yield f"is less fair in {_gaps(document, proven)}"
-    # what a handful of rows looks like is no news; a warning tells of it
+    # gaps of a handful of rows are left to a warning
     if doubtful := [cell for cell in wider(document) if cell not in proven and not cell.is_coarse]:
         yield f"looks wider in {_gaps(document, doubtful)}"
     if is_levelled_down(document):
         yield "levels down (no group gains)"
     if moved := selection_moved(document):
-        yield f"selects {_whom(moved)}{percent(moved.selected, 0)} instead of {percent(moved.first, 0)}"
+        yield f"selects {_nearly_all_or_none(moved)}{percent(moved.selected, 0)} instead of {percent(moved.first, 0)}"
     if broken := broken_guards(document):
         yield f"goes beyond {'a guardrail' if len(broken) == 1 else f'{len(broken)} guardrails'}"
 
@@ -188,14 +180,14 @@ def _joined(verbs: Sequence[str]) -> str:
     return f"{', '.join(most)}, and {last}" if most else last
 
 
-def _whom(moved: Moved) -> str:
+def _nearly_all_or_none(moved: Moved) -> str:
     if moved.selected >= EVERYBODY:
         return "nearly everybody: "
     return "nearly nobody: " if moved.selected <= NOBODY else ""
 
 
 def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
-    """Name gaps: the first with its numbers, and with the order of the groups where that is reversed."""
+    """Name gaps: the first with its numbers, and all that reverse the order of the groups."""
     turned = {(one.cell.column, one.cell.metric) for one in reversals(document)}
     names = []
     for place, cell in enumerate(cells[:NAMED]):
@@ -208,14 +200,14 @@ def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
     return sentence_list([*names, *([f"{hidden} more"] if hidden > 0 else [])])
 
 
-def _price(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the cost of the fairer model: equal performance is claimed only if the holdout shows it."""
+def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
+    """State the cost of the selected model; equal performance only if a test of non-inferiority shows it."""
     tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
     is_near = chosen.loss_ratio <= tolerances.eps
     loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
     if document.is_against_incumbent:
-        return _price_against(document, chosen)
-    if has_floor(document):
+        return _cost_against_incumbent(document, chosen)
+    if _is_non_inferior(document):
         if is_near:
             return f"it is near-optimal and {AS_GOOD[tolerances.measure.name]} (at most {margin:g} less)"
         return f"it {WITHIN[tolerances.measure.name]} within the tolerance of {margin:g}, {loss}"
@@ -226,8 +218,8 @@ def _price(document: AuditDocument, chosen: AuditedModel) -> str:
     return change if is_near else f"{change}, {loss}"
 
 
-def _price_against(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the cost against a model in use: the training loss is compared with model 1, the performance is not."""
+def _cost_against_incumbent(document: AuditDocument, chosen: AuditedModel) -> str:
+    """State the cost where the reference is the model in use; the training loss is still compared with model 1."""
     selection, tolerances = document.selection, document.selection.tolerances
     is_near = chosen.loss_ratio <= tolerances.eps
     loss = "near-optimal in training loss"
@@ -235,7 +227,7 @@ def _price_against(document: AuditDocument, chosen: AuditedModel) -> str:
         loss = "optimal in training loss"
     elif not is_near:
         loss = f"{percent(chosen.loss_ratio)} above model 1 in training loss"
-    if has_floor(document):
+    if _is_non_inferior(document):
         is_better = (_floor(document) or 0.0) > 0.0
         almost = f"{AS_GOOD_AS[tolerances.measure.name]} (at most {tolerances.max_performance_drop:g} less)"
         return f"it {BETTER[tolerances.measure.name] if is_better else almost}, and is {loss}"
@@ -245,8 +237,8 @@ def _price_against(document: AuditDocument, chosen: AuditedModel) -> str:
     return f"its {performance_of(document)} changes by {estimate(changes.holdout, signed)}, and it is {loss}"
 
 
-def has_floor(document: AuditDocument) -> bool:
-    """Tell whether the holdout shows that no more performance is lost than is allowed: a test of non-inferiority."""
+def _is_non_inferior(document: AuditDocument) -> bool:
+    """Return whether the selected model is non-inferior: it loses no more performance on the holdout than allowed."""
     floor = _floor(document)
     return floor is not None and floor >= -document.selection.tolerances.max_performance_drop
 
@@ -254,7 +246,7 @@ def has_floor(document: AuditDocument) -> bool:
 def _floor(document: AuditDocument) -> float | None:
     """Return the lower limit of the change of performance.
 
-    Where a run has no one-sided limit, the lower one for all models together serves, which is stricter.
+    A run without a one-sided limit has one for all models together, which is stricter.
     """
     floor, changes = document.selection.performance_floor, document.selection.performance_change
     return changes.holdout.low if floor is None and changes is not None else floor

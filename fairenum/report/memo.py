@@ -8,7 +8,7 @@ from dataclasses import replace
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel, GuidedRun, Incumbent, TiltedRun
-from fairenum.render.page import Facts, Items, Paragraph, Section, Table
+from fairenum.render.page import Facts, Items, Paragraph, Section
 from fairenum.render.text import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 from fairenum.report import (
     choice_section,
@@ -25,14 +25,13 @@ from fairenum.report.words import (
     GROUP_WIDTH,
     OBSTACLES,
     STOPPED,
-    measures_of,
     method_title,
-    model_title,
     performance_of,
     reference_title,
     short,
 )
 
+KICKER = "Memo: less discriminatory alternatives"
 NO_BASELINE = (
     "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."
 )
@@ -43,36 +42,36 @@ NONE_EXISTS = (
 )
 
 
-def baseline(document: AuditDocument) -> str:
-    """Describe the model in use, and the baseline of alternatives."""
-    told = document.incumbent
-    if told is None:
+def _baseline(document: AuditDocument) -> str:
+    """Describe the baseline of alternatives: the model in use, or model 1 in its place."""
+    used = document.incumbent
+    if used is None:
         return NO_BASELINE
     against = "it" if document.is_against_incumbent else "model 1, as was asked for"
-    undecided = f" {counted(told.undecided, 'row')} that it never decided about took no part." if told.undecided else ""
+    undecided = f" {counted(used.undecided, 'row')} that it never decided about took no part." if used.undecided else ""
     return (
-        f"{_source(told)} Its decision is what the label says in {percent(told.agreement)} of all rows, and on the "
-        f"holdout it decides {percent(told.predictions_changed.holdout.share)} otherwise than model 1, the best "
+        f"{_source(used)} Its decision is what the label says in {percent(used.agreement)} of all rows, and on the "
+        f"holdout it decides {percent(used.predictions_changed.holdout.share)} differently from model 1, the best "
         f"model.{undecided} Alternatives are measured against {against}, on the same rows."
     )
 
 
-def _source(told: Incumbent) -> str:
-    name = shortened(told.name, GROUP_WIDTH)
-    cut = f", cut at {told.cutoff:g}" if told.cutoff is not None else ""
-    match told.source:
+def _source(used: Incumbent) -> str:
+    name = shortened(used.name, GROUP_WIDTH)
+    cut = f", cut at {used.cutoff:g}" if used.cutoff is not None else ""
+    match used.source:
         case "decisions":
-            value = f"; its favourable decision is {short(told.favourable)}" if told.favourable is not None else ""
-            return f"What is in use has filled the column {name}{value}. No model learns from this column."
+            value = f"; its favourable decision is {short(used.favourable)}" if used.favourable is not None else ""
+            return f"The model in use filled the column {name}{value}. No model learns from this column."
         case "score":
-            better = "lower" if told.is_lower_better else "higher"
-            return f"What is in use is the score {name}{cut}; {better} is favourable. No model learns from it."
+            better = "lower" if used.is_lower_better else "higher"
+            return f"The model in use is the score {name}{cut}; {better} is favourable. No model learns from it."
         case "model":
-            return f"What is in use is {name}{cut}, which was asked about every row."
+            return f"The model in use is {name}{cut}, which was asked about every row."
 
 
-def disparities(document: AuditDocument, rank: int) -> Iterator[str]:
-    """Give the impact ratio and every gap of a model, by every sensitive column."""
+def _disparity_sentences(document: AuditDocument, rank: int) -> Iterator[str]:
+    """State the impact ratio and every gap of a model, by every sensitive column."""
     for column, scores in document.member(rank).scores.holdout.by_column.items():
         gaps = sentence_list(f"{GAP_NAMES[gap]} {estimate(scores.gap(gap))}" for gap in GAP_NAMES)
         yield (
@@ -81,14 +80,10 @@ def disparities(document: AuditDocument, rank: int) -> Iterator[str]:
         )
 
 
-def effort_words(document: AuditDocument) -> Iterator[tuple[str, str]]:
+def _effort(document: AuditDocument) -> Iterator[tuple[str, str]]:
     """Describe the search effort: models, candidates, budgets, seeds, time, and tolerances."""
-    config, found = document.config, document.enumeration
-    svm = config.svm
-    yield (
-        "models",
-        f"support vector machines, {svm.kernel} kernel, C = {svm.cost:g}, solver {short(svm.solver)}",
-    )
+    config, found, svm = document.config, document.enumeration, document.config.svm
+    yield "models", f"support vector machines, {svm.kernel} kernel, C = {svm.cost:g}, solver {short(svm.solver)}"
     yield (
         "listed best first",
         f"{found.models} of {found.supports} with distinct supports, {found.nodes} boxes solved; ended at "
@@ -143,19 +138,19 @@ def _allowed(document: AuditDocument) -> str:
     )
 
 
-def costs_words(document: AuditDocument, chosen: AuditedModel) -> Iterator[str]:
-    """Say what the selected model would cost."""
+def _costs(document: AuditDocument, chosen: AuditedModel) -> Iterator[str]:
+    """State the costs of the selected model: performance, training loss, and changed decisions."""
     selection, reference = document.selection, document.reference
-    name, whom = performance_of(document), reference_title(document)
+    name, against = performance_of(document), reference_title(document)
     if selection.performance_change:
         floor = "" if selection.performance_floor is None else f"; it is at least {signed(selection.performance_floor)}"
         yield (
             f"{capitalised(name)} on the holdout changes by {estimate(selection.performance_change.holdout, signed)} "
-            f"against {whom}{floor}. A loss of {selection.tolerances.max_performance_drop:g} was allowed."
+            f"against {against}{floor}. A loss of {selection.tolerances.max_performance_drop:g} was allowed."
         )
     yield f"Its loss on the training rows is {percent(chosen.loss_ratio)} above that of the best model."
     rates = [share(one.scores.holdout.selection_rate.value) for one in (chosen, reference)]
-    yield f"It selects {rates[0]} of the holdout, {whom} {rates[1]}.{_changed(document)}"
+    yield f"It selects {rates[0]} of the holdout, {against} {rates[1]}.{_changed(document)}"
     if chosen.records_left_out:
         train = counted(document.dataset.splits.train, "training row")
         yield f"It was found by leaving out {chosen.records_left_out} of {train}."
@@ -170,74 +165,54 @@ def _changed(document: AuditDocument) -> str:
 
 
 def none_exists(document: AuditDocument) -> str:
-    """Explain a search without a proposal: what is ruled out, and what may have been overlooked."""
-    level = parity_range_section.refuting(document.parity_range) if document.parity_range else None
-    if document.parity_range is None or level is None:
+    """Explain a search without a proposal: which gaps are proven impossible, and where an alternative may exist."""
+    found = document.parity_range
+    level = parity_range_section.refuting(found) if found else None
+    if found is None or level is None:
         return NONE_EXISTS
-    refuted, gap = (
-        parity_range_section.refutation(document.parity_range),
-        document.reference.scores.holdout.gap(parity_range_section.GAP).value,
-    )
-    whom = f"{reference_title(document)} ({share(gap)})"
-    larger = "" if level is document.parity_range.levels[-1] else ", or at a larger loss"
+    refuted = parity_range_section.refutation(found)
+    gap = document.reference.scores.holdout.gap(parity_range_section.GAP).value
+    whose = f"{reference_title(document)} ({share(gap)})"
+    larger = "" if level is found.levels[-1] else ", or at a larger loss"
     if gap is not None and share(level.gap.low) >= share(gap):
         among = "among these models there is no alternative of that kind"
-        return f"{refuted} So none of them has a smaller gap than {whom}: {among}. {ELSEWHERE}"
+        return f"{refuted} So none of them has a smaller gap than {whose}: {among}. {ELSEWHERE}"
     return (
-        f"{refuted} Between that and the gap of {whom}{larger} an alternative is not ruled out: that none is proposed "
+        f"{refuted} Between that and the gap of {whose}{larger} an alternative is not ruled out: that none is proposed "
         f"is no proof that none exists there. {ELSEWHERE}"
     )
 
 
-def is_none_proposed(document: AuditDocument) -> bool:
-    """Tell whether the search has ended without a proposal."""
-    return proposal_of(document) != "proposed"
-
-
-KICKER = "Memo: less discriminatory alternatives"
-
-
 def memo(document: AuditDocument) -> Iterator[Section]:
-    """Compose the memo, from the model in use, or model 1 in its place, to the proposal, or to none."""
+    """Yield the sections of the memo, from the baseline to the proposal and its costs."""
     rank = 0 if document.incumbent else 1
-    yield Section("baseline", "The model in use", (Paragraph(baseline(document)), _measures(document, rank)))
+    measures = choice_section.measures_table(document, rank, "On the holdout")
+    yield Section("baseline", "The model in use", (Paragraph(_baseline(document)), measures))
     yield _disparities(document, rank)
     yield _search(document)
     yield replace(models_section.explored(document), title="The alternatives")
     proposal = replace(choice_section.chosen(document), title=standing.proposal(document))
-    if is_none_proposed(document):
+    if proposal_of(document) != "proposed":
         proposal = replace(proposal, blocks=(Paragraph(none_exists(document)), *proposal.blocks))
     yield proposal
     if chosen := other_model(document):
-        costs = tuple(costs_words(document, chosen))
-        yield Section("costs", f"What model {chosen.rank} costs", (Items(costs),))
-        yield replace(
-            groups_section.selected_groups(document, (chosen.rank,)),
-            anchor="groups",
-            title="Who the alternative selects",
-        )
+        yield Section("costs", f"What model {chosen.rank} costs", (Items(tuple(_costs(document, chosen))),))
+        yield replace(groups_section.selected_groups(document, (chosen.rank,)), title="Who the alternative selects")
 
 
 def followed() -> Section:
-    """Return the sentence that names the texts behind the memo."""
+    """Name the legal texts that the memo follows."""
     return Section("followed", profiles.FOLLOWED, (Items(profiles.MEMO_FOLLOWS),))
 
 
-def _measures(document: AuditDocument, rank: int) -> Table:
-    scores = document.member(rank).scores.holdout
-    rows = tuple((title, estimate(scores.measure(measure))) for measure, title in measures_of(document).items())
-    return Table("On the holdout", ("measure", model_title(document, rank)), rows)
-
-
 def _disparities(document: AuditDocument, rank: int) -> Section:
-    shown = groups_section.selected_groups(document, (rank,))
-    lead = tuple(disparities(document, rank))
-    blocks = (*((Items(lead),) if lead else ()), *shown.blocks)
-    return Section("disparity", "Its disparities", blocks)
+    sentences = tuple(_disparity_sentences(document, rank))
+    lead = (Items(sentences),) if sentences else ()
+    return Section("disparity", "Its disparities", (*lead, *groups_section.selected_groups(document, (rank,)).blocks))
 
 
 def _search(document: AuditDocument) -> Section:
-    steps, effort = Items(tuple(method_section.steps(document))), Facts(tuple(effort_words(document)))
+    steps, effort = Items(tuple(method_section.steps(document))), Facts(tuple(_effort(document)))
     refuted = parity_range_section.refutation(document.parity_range) if document.parity_range else ""
     proven = (Paragraph(refuted),) if refuted else ()
     return Section("search", "The search for alternatives", (effort, *proven, steps))

@@ -10,14 +10,14 @@ from fairenum.document.person import Person, PersonDecision
 from fairenum.document.value import Value
 from fairenum.render.page import Column, Page, Section, Table
 from fairenum.render.text import UNDEFINED, counted, sentence_list, shortened, signed
-from fairenum.report import features_section
 from fairenum.report.embedded_copy import copy_of_value
-from fairenum.report.words import NAME_WIDTH, TABLE_WIDTH, short
+from fairenum.report.words import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, short
 
 NO_DATA = (
     "What all other near-optimal models decide is not known from the run alone: it takes the training rows; name the "
     "data of the run, too: --data DATA."
 )
+COPY = "The decisions, and what weighs most in each; `fairenum explain RUN --json PATH` has all of it."
 TITLE = "The nearest model that decides otherwise"
 NOTE = "a weight times the person's encoded value is what the feature adds to the decision value"
 MOST_NAMED = 5
@@ -102,18 +102,64 @@ def person_page(person: Person, *, brief: bool = False) -> Page:
         title=f"A person decided by the models of {shortened(person.data, TABLE_WIDTH)}",
         name="person",
         kicker="One person, all models",
-        subject=features_section.person_subject(person),
-        headline=features_section.person_headline(person),
-        findings=(*features_section.person_findings(person, shown), *_settled(person)),
-        warnings=tuple(features_section.person_warnings(person)),
+        subject=_subject(person),
+        headline=_headline(person),
+        findings=(*_findings(person, shown), *_settled(person)),
+        warnings=tuple(person_warnings(person)),
         sections=(
             Section.of_table("weighs", contributions_table(person, shown, FEW_FEATURES if brief else MANY_FEATURES)),
             *(Section.of_table("nearest", table) for table in nearest_table(person)),
             Section.of_table("models", _models(person, _few(person) if brief else person.decisions)),
         ),
-        copy=copy_of_value(_shortened(person), features_section.PERSON_COPY),
+        copy=copy_of_value(_shortened(person), COPY),
         copy_name="fairenum-person.json",
     )
+
+
+def _subject(person: Person) -> str:
+    """Name the table, the row of the person, and the favourable outcome."""
+    who = "values as given" if person.row is None else f"row {person.row}, counted from 0"
+    return (
+        f"{shortened(person.data, TABLE_WIDTH)}: {who}; favourable: {short(person.label)} = {short(person.favourable)}"
+    )
+
+
+def _headline(person: Person) -> str:
+    """Count the models that decide favourably."""
+    favourable, models = sum(one.is_favourable for one in person.decisions), len(person.decisions)
+    outcome = f"{short(person.label)} = {short(person.favourable)}"
+    if models == 1:
+        return f"The model decides {short(person.label)} = {short(person.decision(person.decisions[0]))}."
+    if favourable in (0, models):
+        other = outcome if favourable else f"{short(person.label)} = {short(person.unfavourable)}"
+        return f"All {models} models decide {other}."
+    return f"{favourable} of {models} models decide {outcome}; the others do not."
+
+
+def _findings(person: Person, shown: Sequence[PersonDecision]) -> Iterator[str]:
+    """State the decision of each shown model, its decision value and the main contributions."""
+    for one in shown:
+        outcome = short(person.decision(one))
+        main = [part for part in one.contributions if part.contribution][:MAIN]
+        listed = [f"{short(part.feature)} ({signed(part.contribution)})" for part in main]
+        most = f"; what weighs most: {sentence_list(listed)}" if listed else ""
+        yield f"Model {one.rank} decides {outcome}, by a decision value of {signed(one.value)}{most}."
+
+
+def person_warnings(person: Person) -> Iterator[str]:
+    """Name the values of a person that were not given, rare or unknown."""
+    if person.imputed:
+        cells = (f"{shortened(name, NAME_WIDTH)} = {value:g}" for name, value in person.imputed.items())
+        yield shortened(f"not given, so the median of the training rows: {sentence_list(cells)}", 4 * TABLE_WIDTH)
+    blank = [name for name, value in person.values.items() if value is None and name not in person.imputed]
+    if blank:
+        yield shortened(f"not given, so they count as missing: {sentence_list(map(short, blank))}", 4 * TABLE_WIDTH)
+    if person.pooled:
+        names = sentence_list(shortened(name, GROUP_WIDTH) for name in person.pooled)
+        yield f"rare in training or not there, so the value counts as all such values do: {names}"
+    if person.unseen:
+        names = sentence_list(shortened(name, GROUP_WIDTH) for name in person.unseen)
+        yield f"no training row has such a value, so it counts as none: {names}"
 
 
 class PersonWords(Value, frozen=True):
@@ -133,10 +179,10 @@ def person_words(person: Person, model: int | None) -> PersonWords:
     shown = [one for one in person.decisions if one.rank in wanted]
     is_sum = any(one.contributions for one in shown)
     return PersonWords(
-        headline=features_section.person_headline(person),
-        findings=tuple(features_section.person_findings(person, shown)),
+        headline=_headline(person),
+        findings=tuple(_findings(person, shown)),
         settled=tuple(settled(person.flip_price)) if person.flip_price else (),
-        warnings=tuple(features_section.person_warnings(person)),
+        warnings=tuple(person_warnings(person)),
         weighs=contributions_table(person, shown, SOME_FEATURES) if is_sum else None,
         nearest=next(nearest_table(person), None),
     )

@@ -14,7 +14,7 @@ from fairenum.document.scores import GroupRow, GroupTable
 from fairenum.render.page import Block, Facts, Items, Paragraph, Section, Table
 from fairenum.render.text import UNDEFINED, counted, share, shortened
 from fairenum.report.groups_section import hidden_groups, with_largest
-from fairenum.report.measure_words import median_side, scoring_rate
+from fairenum.report.scores_section import median_side, scoring_rate
 from fairenum.report.words import GROUP_WIDTH, IN_USE, VALUE_WIDTH
 
 AS_OF = "November 2026"
@@ -58,20 +58,18 @@ NOT_STATED = "not stated"
 NO_CATEGORIES = "No sensitive column was named, so there are no categories."
 
 
-def about_data(config: AuditConfig | MeasureConfig) -> tuple[tuple[str, str], ...]:
-    """State the source and the period of the data, as their owner gives them."""
-    told = {"source of the data": config.data_source, "dates of the data": config.data_dates}
-    return tuple((name, NOT_STATED if text is None else shortened(text, VALUE_WIDTH)) for name, text in told.items())
+def about_data(config: AuditConfig | MeasureConfig, undecided: int = 0) -> tuple[tuple[str, str], ...]:
+    """State the source and the period of the data, as their owner gives them, and count the undecided rows."""
+    given = {"source of the data": config.data_source, "dates of the data": config.data_dates}
+    facts = [(name, NOT_STATED if text is None else shortened(text, VALUE_WIDTH)) for name, text in given.items()]
+    if undecided:
+        facts.append(("without a decision", f"{counted(undecided, 'row')}, which took no part"))
+    return tuple(facts)
 
 
 def unknown_rows_note(by_column: Mapping[str, int]) -> str:
     """Count the rows of an unknown category, by sensitive column."""
     return "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in by_column.items())
-
-
-def without_decision(rows: int) -> str:
-    """Count the rows without a decision of a tool."""
-    return f"{counted(rows, 'row')}, which took no part"
 
 
 def lowest_ratio_note(tool: str, group: str, ratio: float, column: str, *, is_scoring: bool) -> str:

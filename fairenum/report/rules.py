@@ -24,10 +24,9 @@ from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.render.page import Check, Page, Table
 from fairenum.render.text import counted, estimate, plain
-from fairenum.report import measure_words, method_section
-from fairenum.report.measure_words import title
-from fairenum.report.words import model_title, short
-from fairenum.runtime.hints import did_you_mean
+from fairenum.report import method_section
+from fairenum.report.words import decisions_title, model_title, short
+from fairenum.runtime.hints import did_you_mean, quoted
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -143,14 +142,22 @@ def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rul
     aside = [group.group for group in column.impact.groups if not group.is_compared]
     trials = column.trials(rule.measure)
     few = {name: rows for name, rows in trials.items() if rows < document.config.min_group_size}
-    lack = measure_words.few_trials(column.column, few) if few else ""
+    lack = _too_small(column.column, few) if few else ""
     if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
-        lack = measure_words.single_group(column.column)
+        lack = f", but there is one group of {short(column.column)} only"
     numbers = document.measure(decisions, rule.measure)
-    whose = f"{measure_words.title(decisions, document)}: " if len(document.decisions) > 1 else ""
+    whose = f"{decisions_title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
-    judgement = decided(rule, numbers, found, lack, measure_words.aside(aside) if aside else "")
+    judgement = decided(rule, numbers, found, lack, f" (not judged: {quoted(aside, 3)})" if aside else "")
     return replace(judgement, table=column.impact if rule.is_between_groups else None)
+
+
+def _too_small(column: str, few: Mapping[str, int]) -> str:
+    """Name the groups with too few rows for a rate that a rule is about."""
+    named = [f"{short(name)} ({counted(rows, 'row')})" for name, rows in few.items()]
+    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+    what = f"{counted(len(few), 'group')} of {short(column)} too small"
+    return f", but {what} to have such a rate: {', '.join(named[:3])}{more}; --min-group-size sets the minimum"
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
@@ -326,7 +333,7 @@ def subject(document: JudgedDocument) -> str:
         # with a model in use every rule says whom it is about
         rank = None if document.incumbent else document.selection.rank
         return f"{'' if rank is None else f'model {rank} of '}the audit of {name}, on its holdout"
-    whose = ", ".join(title(one, document) for one in document.decisions)
+    whose = ", ".join(decisions_title(one, document) for one in document.decisions)
     by = short(document.dataset.primary.column)
     return f"{whose} in {name}, {counted(document.dataset.rows, 'row')}, groups by {by}"
 

@@ -11,15 +11,37 @@ from fairenum.render.page import Block, Figure, Section, Table
 from fairenum.render.svg import Curve
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, Shape
 from fairenum.render.text import UNDEFINED, estimate, share, shortened, signed
-from fairenum.report import measure_words
 from fairenum.report.groups_section import foremost, group_name, hidden_groups
 from fairenum.report.words import GROUP_WIDTH, short
 
+SWEEP_CAPTION = (
+    "At every cutoff: the share of each group that is selected (left) and the largest difference between two groups "
+    "(right), with intervals that hold one by one."
+)
+ROC_CAPTION = (
+    "Within each group: how many of those with a favourable label are selected (upwards) and of those without "
+    "(to the right), as the cutoff falls. The dashed line is a score that tells nothing."
+)
+CALIBRATION_CAPTION = (
+    "Rows of about the same score: the share with a favourable label in each group, with intervals. Where the curves "
+    "lie apart, one score means different things."
+)
 TONES = ("tone-6", "tone-2", "tone-1", "tone-3", "tone-4", "tone-5")
 
 
 # every other line is dashed, so that two can be told apart without colours
 LINES: tuple[Shape, ...] = ("line", "dash") * 3
+
+
+def median_side(*, is_lower_better: bool) -> str:
+    """Name the side of the median on which scores are favourable."""
+    return "below the median" if is_lower_better else "above the median"
+
+
+def scoring_rate(*, is_lower_better: bool) -> str:
+    """Define the scoring rate of a group in words."""
+    side = median_side(is_lower_better=is_lower_better)
+    return f"scoring rate: share of the group whose score is {side} of all measured rows"
 
 
 def shown_groups(column: ColumnRanking) -> list[int]:
@@ -137,11 +159,11 @@ def score_sections(score: MeasuredScore, title: str = "The score", anchor: str =
         plots = sweeps(column, score.name)
         blocks: list[Block] = [
             scoring(score, place - 1),
-            *([Figure(plots, measure_words.SWEEP_CAPTION)] if plots else []),
+            *([Figure(plots, SWEEP_CAPTION)] if plots else []),
         ]
         blocks.append(cutoffs(score, place - 1))
-        blocks += [Figure((plot,), measure_words.ROC_CAPTION) for plot in roc(column)]
-        blocks += [Figure((plot,), measure_words.CALIBRATION_CAPTION) for plot in calibration_plot(column, score.name)]
+        blocks += [Figure((plot,), ROC_CAPTION) for plot in roc(column)]
+        blocks += [Figure((plot,), CALIBRATION_CAPTION) for plot in calibration_plot(column, score.name)]
         blocks += calibration(score, place - 1)
         yield Section(f"{anchor}-{place}", f"{title}, by {by}", tuple(blocks))
 
@@ -181,10 +203,11 @@ def scoring(score: MeasuredScore, place: int) -> Table:
 
 def _scoring_notes(score: MeasuredScore, place: int) -> Iterator[str]:
     column = score.columns[place]
-    rate = measure_words.scoring_rate(is_lower_better=score.is_lower_better)
+    rate = scoring_rate(is_lower_better=score.is_lower_better)
     yield f"{rate}, {score.median:.6g} ({score.at_median} have exactly this score)"
     yield f"lowest ratio of two scoring rates, all groups together: {estimate(column.lowest)}"
-    yield measure_words.standardised(score, column.scoring.reference)
+    sign = "; above 0 where scores are lower, which is favourable" if score.is_lower_better else ""
+    yield f"standardised: mean against {short(column.scoring.reference)}, in standard deviations{sign}"
     yield from hidden_groups(column.groups)
 
 

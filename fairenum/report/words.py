@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.research_documents import Case
 from fairenum.document.terms import (
@@ -125,6 +126,16 @@ def model_title(document: AuditDocument, rank: int) -> str:
     """Name a model and, if it is the one in use, the column or file that its decisions come from."""
     told = document.incumbent
     return f"{IN_USE} ({short(told.name)})" if told and rank == 0 and told.name != IN_USE else model_name(rank)
+
+
+def decisions_title(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
+    """Name measured decisions by their column, or by the score and its cutoff."""
+    column, is_low = short(decisions.name), document.config.lower_is_better
+    if decisions.how == "column" or decisions.cutoff is None:
+        return column
+    if decisions.how == "median":
+        return f"{column} {'below' if is_low else 'above'} its median"
+    return f"{column} {'<=' if is_low else '>='} {decisions.cutoff:.6g}"
 
 
 def reference_name(document: AuditDocument) -> str:

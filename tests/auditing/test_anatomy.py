@@ -14,7 +14,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.feature_facts import ROUNDING, spans
 from fairenum.document.files import load_as
 from fairenum.errors import ResultError
-from fairenum.report.features_section import person_warnings
+from fairenum.report.person_page import person_warnings
 
 
 def holes(rows: int = 300) -> pd.DataFrame:

@@ -28,7 +28,7 @@ def table(document, title):
 def test_the_first_sentence_needs_no_other():
     sentence = (
         "For 102 of 200 people in the holdout the decision depends on which of the near-optimal models is used "
-        "(51.0 % [46.0, 56.0]): some model whose training loss is at most 5 % above the least decides otherwise than "
+        "(51.0 % [46.0, 56.0]): some model whose training loss is at most 5 % above the least decides differently from "
         "model 1."
     )
     assert said().startswith(sentence)
@@ -64,15 +64,17 @@ def test_rows_of_which_nothing_is_proven_are_counted_for_neither():
 
 
 def test_a_gap_is_shown_only_where_its_interval_says_so():
-    gap = ambiguity_section.gap("age", AMBIGUOUS.by_column["age"])
+    gap = ambiguity_section.group_gap("age", AMBIGUOUS.by_column["age"])
     assert gap == (
         "By age this is so for 65.8 % of group <= 25 and 47.5 % of group > 25, an ambiguity gap of 0.183 "
-        "[0.023, 0.343]: some groups are shown to be met more often than others."
+        "[0.023, 0.343]: some groups are affected more often than others."
     )
     unsure = AMBIGUOUS.by_column["age"].but(gap=between(0.183, margin=0.3))
-    assert ambiguity_section.gap("age", unsure).endswith("these rows do not show that groups are met differently.")
+    assert ambiguity_section.group_gap("age", unsure).endswith(
+        "these rows do not show that groups are affected differently."
+    )
     alone = FlippedColumn(AMBIGUOUS.by_column["age"].groups[:1], BoundedShare())
-    assert ambiguity_section.gap("age", alone) == "By age fewer than two groups can be compared."
+    assert ambiguity_section.group_gap("age", alone) == "By age fewer than two groups can be compared."
 
 
 def test_nobody_is_said_in_other_words():
@@ -83,7 +85,7 @@ def test_nobody_is_said_in_other_words():
         "model 1 does."
     )
     everybody = AMBIGUOUS.but(overall=AMBIGUOUS.overall.but(flipped=200, ambiguity=between(1.0)), models=1)
-    assert "There is nobody about whom all agree." in said(everybody)
+    assert "There is nobody for whom all models decide alike." in said(everybody)
     assert "Of the listed models model 1 alone is within this loss" in said(everybody)
 
 
@@ -122,8 +124,8 @@ def test_groups_are_shown_with_what_the_list_alone_would_tell():
 
 def test_it_is_said_how_the_losses_were_found():
     assert table(DOCUMENT, "The more a model may lose").notes[-1] == (
-        "of 200 different rows, 60 were settled by what is proven for others, 20 by models that are known already, and "
-        "120 by a problem of their own"
+        "of 200 different rows, 60 were settled by bounds for others, 20 by models that were known already, and 120 by "
+        "a problem of their own"
     )
 
 

@@ -38,7 +38,8 @@ def test_the_findings_give_the_numbers():
         "Of 3 models within the tolerances, model 3 has the smallest demographic parity difference on the selection "
         "split: 0.117 against 0.090 of model 1; on the holdout 0.150 against 0.175, fairer, at an accuracy of 0.790 "
         "against 0.790.",
-        "It decides 2 of 200 rows of the holdout otherwise; the gap changes by -0.025 [-0.045, -0.005], judged alone.",
+        "It decides 2 of 200 rows of the holdout differently; the gap changes by -0.025 [-0.045, -0.005], judged "
+        "alone.",
         "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there.",
         "The 78 models decide 33 of 200 holdout rows (16.5 %) in more than one way; one model differs from model 1 in "
         "up to 8.5 %.",
@@ -164,7 +165,7 @@ def test_the_gain_is_shown_where_it_was_looked_for_and_where_it_was_checked():
     assert [row[0] for row in gain.rows] == ["demographic parity gap", "change against model 1", "change of accuracy"]
     assert gain.rows[1][2] == "-0.071 [-0.351, +0.209]"
     assert gain.notes == (
-        "a choice flatters: about 0.012 of the change on the selection split is expected to be the choice's own doing",
+        "selection bias: about 0.012 of the change on the selection split is expected to come from the choice",
     )
 
 

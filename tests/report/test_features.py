@@ -74,7 +74,7 @@ def test_weights_stand_side_by_side_the_largest_first():
 
 def test_flips_are_counted_by_group_and_direction():
     text = printed(page(seen(), brief=True))
-    assert "Holdout rows that model 3 decides otherwise than model 1, by age" in text
+    assert "Holdout rows that model 3 decides differently from model 1, by age" in text
     assert "<= 25   50 4 (8.0 %) 1 (2.0 %)  +3" in text
     assert "> 25     0     0 (–)     0 (–)   0" in text
     assert "Of 50 rows of the holdout, 4 get the favourable outcome from model 3 and not from model 1" in " ".join(
@@ -103,7 +103,7 @@ def test_bars_to_the_left_have_a_width():
 
 def test_nothing_is_said_of_features_that_give_nothing_away():
     assert warned(NOTHING) == []
-    assert "What features tell" not in printed(page(seen(), brief=True))
+    assert "How well features predict" not in printed(page(seen(), brief=True))
     assert "What the features give away" in printed(page(seen()))
 
 

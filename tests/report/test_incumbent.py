@@ -168,12 +168,12 @@ def test_the_findings_are_about_it():
 def test_rows_that_are_decided_otherwise_are_counted_against_it():
     flips = Flips(3, {"age": (GroupFlips("<= 25", 40, 3, 4), GroupFlips("> 25", 160, 5, 6))}, ())
     document = in_use(audit()).but(flips=flips)
-    assert "It decides 18 of 200 rows of the holdout otherwise; the gap" in page(document).findings[2]
-    assert "It decides 44 of 200 rows of the holdout otherwise" in page(AUDITS["model 1"]).findings[2]
+    assert "It decides 18 of 200 rows of the holdout differently; the gap" in page(document).findings[2]
+    assert "It decides 44 of 200 rows of the holdout differently" in page(AUDITS["model 1"]).findings[2]
     table = block(document, "flips", brief=True)
     assert table.notes[0].endswith("lose: favourable by the model in use alone")
     text = html(document)
-    assert "Holdout rows that model 3 decides otherwise than the model in use, by age" in text
+    assert "Holdout rows that model 3 decides differently from the model in use, by age" in text
     assert "8 get the favourable outcome from model 3 and not from the model in use, 10 the other way round." in text
 
 

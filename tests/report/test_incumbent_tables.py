@@ -100,7 +100,7 @@ def test_three_models_stand_side_by_side(brief, change):
     assert rows["impact ratio"][0] == "0.500 [0.460, 0.540]"
     if not brief:
         assert rows["accuracy"][3] == "+0.130"
-    assert "in use: flattered by these numbers if it was made with these rows" in table.notes
+    assert "in use: these numbers are too good if it was trained on these rows" in table.notes
 
 
 def test_without_a_choice_two_stand_side_by_side():

@@ -70,7 +70,7 @@ def test_every_decision_is_compared_in_words(whole):
 
 def test_without_a_label_it_says_what_cannot_be_measured(plain):
     shown = page(plain)
-    assert any("not whether they are right" in one for one in shown.findings)
+    assert any("not whether decisions are right" in one for one in shown.findings)
     assert "no label" in shown.subject
     assert "equal opportunity" not in to_markdown(page(plain, brief=True))
 

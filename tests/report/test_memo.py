@@ -59,7 +59,7 @@ def selection_rates(rows: pd.DataFrame) -> pd.Series:
 def test_the_baseline_is_the_model_in_use(result, rows, frame):
     words, measures = section(memo(result.document), "baseline").blocks
     is_right = (frame["tool"] == "pass") == (frame["good"] == "yes")
-    assert "has filled the column tool; its favourable decision is pass" in words.text
+    assert "filled the column tool; its favourable decision is pass" in words.text
     assert f"what the label says in {100 * is_right.mean():.1f} % of all rows" in words.text
     assert words.text.endswith("measured against it, on the same rows.")
     assert measures.headings == ("measure", "the model in use (tool)")
@@ -81,7 +81,7 @@ def test_a_score_and_rows_without_one_are_told(frame):
     options = {"incumbent_score": "points", "incumbent_cutoff": 50, "drop": ["rival", "hired", "tool"]}
     document = audited(some, **options, guards="none").document
     words = section(memo(document), "baseline").blocks[0].text
-    assert words.startswith("What is in use is the score points, cut at 50; higher is favourable.")
+    assert words.startswith("The model in use is the score points, cut at 50; higher is favourable.")
     assert "90 rows that it never decided about took no part." in words
     shown = page(document, profile="ll144", day=DAY)
     assert ("without a decision", "90 rows, which took no part") in shown.sections[0].blocks[1].facts
