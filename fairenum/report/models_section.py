@@ -17,7 +17,7 @@ from fairenum.render.page import Candidate, Column, Explorer, Figure, Over, Sect
 from fairenum.render.svg import UNKNOWN, Curve, Mark, Marks, unlinked
 from fairenum.render.svg_plot import Axis, Key, Plot, Shape, aligned
 from fairenum.render.text import UNDEFINED, counted, estimate, sentence_list, share, shortened, signed
-from fairenum.report.standing import allowance
+from fairenum.report.choice_words import tolerances_and_choice
 from fairenum.report.words import (
     GAP_NAMES,
     IN_USE,
@@ -429,7 +429,7 @@ def explored(document: AuditDocument) -> Section:
         figure=Figure(scatters(document), SELECTED_BY),
         table=all_models(document),
         candidates=tuple(_candidate(document, model) for model in document.members),
-        rule=allowance(document),
+        rule=tolerances_and_choice(document),
         performance=performance_of(document) + (f" against {IN_USE}" if document.is_against_incumbent else ""),
         least=_exact(_selection_gap(document, document.reference)) if document.is_against_incumbent else "",
     )

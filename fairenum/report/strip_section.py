@@ -16,8 +16,8 @@ from fairenum.document.value import Estimate
 from fairenum.render.page import Section, Strip, Table
 from fairenum.render.svg import Arrow
 from fairenum.render.text import UNDEFINED, estimate, sentence_list, share, shortened, signed
+from fairenum.report.choice_words import guarded_estimate, guarded_measure, guarded_value, how_judged
 from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.report.standing import guarded, guarded_estimate, guarded_thing, judged
 from fairenum.report.words import (
     GAP_NAMES,
     GROUP_WIDTH,
@@ -46,7 +46,7 @@ def gap_name(cell: GapChange) -> str:
 
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
     """Explain the words and limits of the strip."""
-    yield f"{SELECTED_BY}; change: {_levels(cells)}, {judged(document)}"
+    yield f"{SELECTED_BY}; change: {_levels(cells)}, {how_judged(document)}"
     found = {cell.verdict for cell in cells}
     margin = f"{document.config.same_within:g}"
     words = {
@@ -187,8 +187,8 @@ def guardrails(document: AuditDocument) -> Iterator[Section]:
 def _guard_row(check: GuardCheck) -> tuple[str, ...]:
     return (
         shortened(check.guard, TABLE_WIDTH),
-        guarded_thing(check),
-        guarded(check, check.selection),
+        guarded_measure(check.subject),
+        guarded_value(check, check.selection),
         guarded_estimate(check),
         status(check),
     )
