@@ -13,7 +13,7 @@ from fairenum.document.models import AuditedModel, Baseline, Incumbent
 from fairenum.document.scores import BaselineScores, GapEstimate, SplitScores
 from fairenum.document.terms import Part
 from fairenum.document.value import Estimate
-from fairenum.render.page import Candidate, Column, Explorer, Figure, Over, Section, Table, column_notes
+from fairenum.render.page import Candidate, Column, Explorer, Figure, Section, SpanningHeading, Table
 from fairenum.render.svg import UNKNOWN, Curve, Mark, Marks, unlinked
 from fairenum.render.svg_plot import Axis, Key, Plot, Shape, aligned
 from fairenum.render.text import UNDEFINED, counted, estimate, sentence_list, share, shortened, signed
@@ -260,7 +260,7 @@ def _banded(ranks: tuple[float, ...], numbers: Sequence[Estimate]) -> Curve:
 
 def _by_rank(name: str, curve: Curve, axis: Axis, document: AuditDocument) -> Plot:
     kinds = {float(rank): kind_of(document.models[rank - 1], document) for rank in document.selection.shortlist}
-    points = ((x, value) for x, value in zip(curve.xs_, curve.values, strict=True) if x in kinds)
+    points = ((x, value) for x, value in zip(curve.xs, curve.values, strict=True) if x in kinds)
     marks = (Mark(x, y, tone=kinds[x].tone, shape=kinds[x].shape) for x, y in points if y is not None)
     return Plot(
         name=f"{name} by rank",
@@ -337,7 +337,6 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
         marked=ranks.index(ended) if ended in ranks else None,
         notes=(
             *performance_notes(document),
-            *column_notes(columns),
             *_in_use_notes(document),
             *_hidden_notes(document, ranks),
         ),
@@ -436,7 +435,7 @@ def explored(document: AuditDocument) -> Section:
     return Section("models", "The listed models", (explorer,))
 
 
-CHOSEN_BY, JUDGED_BY = Over(PARTS["selection"], "chosen by"), Over(PARTS["holdout"], "judged by")
+CHOSEN_BY, JUDGED_BY = SpanningHeading(PARTS["selection"], "chosen by"), SpanningHeading(PARTS["holdout"], "judged by")
 
 
 def all_models(document: AuditDocument) -> Table:
@@ -447,7 +446,7 @@ def all_models(document: AuditDocument) -> Table:
         columns,
         document.members,
         marked=None if ended is None else document.ranks.index(ended),
-        notes=(*column_notes(columns), *_in_use_notes(document)),
+        notes=_in_use_notes(document),
     )
 
 

@@ -11,7 +11,7 @@ from fairenum.explore.screen_parts import rows, screen
 from fairenum.explore.worker import Desk
 from fairenum.render.html import to_html
 from fairenum.render.markdown import to_markdown
-from fairenum.render.page import Column, Over, Table, column_notes
+from fairenum.render.page import Column, SpanningHeading, Table
 from fairenum.report import models_section, page
 from fairenum.report.audit_report import brief_page
 from fairenum.report.exploration_page import exploration_page
@@ -80,17 +80,18 @@ def test_a_cell_of_the_live_page_is_that_of_the_saved_one_or_depends_on_toleranc
 
 
 def test_columns_make_the_headings_the_cells_and_what_stands_over_them():
+    over = SpanningHeading("signs", "counted")
     columns = (
         Column("name", "who", str, is_word=True),
-        Column("size", "length", lambda name: str(len(name)), note="length: in signs", over=Over("signs", "counted")),
-        Column("vowels", "vowels", lambda name: str(len(set(name) & set("aeiou"))), over=Over("signs", "counted")),
+        Column("size", "length", lambda name: str(len(name)), note="length: in signs", over=over),
+        Column("vowels", "vowels", lambda name: str(len(set(name) & set("aeiou"))), over=over),
     )
     table = Table.of("Names", columns, ["ada", "eve"], marked=1)
     assert (table.headings, table.keys, table.names) == (("who", "length", "vowels"), ("name", "size", "vowels"), 1)
     assert table.rows == (("ada", "3", "1"), ("eve", "3", "1"))
-    assert table.over == (Over("", "", 1), Over("signs", "counted", 2))
+    assert table.over == (SpanningHeading("", "", 1), SpanningHeading("signs", "counted", 2))
     assert table.whole_headings == ("who", "length, signs", "vowels, signs")
-    assert column_notes(columns) == ("length: in signs",)
+    assert table.notes == ("length: in signs",)
 
 
 def test_keys_are_unique_in_every_table_of_models():
