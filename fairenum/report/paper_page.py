@@ -13,6 +13,7 @@ from fairenum.document.research_documents import (
     TABLES,
     TIED,
     Bands,
+    ClaimPart,
     Count,
     DrawVariant,
     InjectionExperiment,
@@ -23,7 +24,7 @@ from fairenum.document.research_documents import (
 )
 from fairenum.render.html import to_html
 from fairenum.render.markdown import to_markdown
-from fairenum.render.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.render.page import Block, Column, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.svg import Curve, Rule, grid
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
 from fairenum.render.text import UNDEFINED, capitalised, counted, percent, plain, sentence_list, share
@@ -412,14 +413,19 @@ def _tiles(tried: list[JudgedClaim]) -> Iterator[Tile]:
         yield Tile(f"claims that {plural}", str(counts[verdict]), f"of {len(tried)}")
 
 
+COUNT_COLUMNS: tuple[Column[Count], ...] = (
+    Column("true", "true", lambda count: f"{count.true} of {count.trials}"),
+    Column("interval", "interval", share_limits),
+)
+
+
 def _verdicts(document: ReproductionDocument) -> Table:
-    """Show every claim with its verdict."""
-    rows = tuple(
-        (statement(claim), claim.verdict, f"{claim.true} of {claim.trials}", share_limits(claim))
-        for claim in document.claims
+    columns: tuple[Column[JudgedClaim], ...] = (
+        Column("claim", "claim", statement, is_word=True),
+        Column("verdict", "verdict", lambda claim: claim.verdict, is_word=True),
+        *COUNT_COLUMNS,
     )
-    headings = ("claim", "verdict", "true", "interval")
-    return Table("How often each claim is true", headings, rows, names=2, notes=(VERDICT_NOTE,))
+    return Table.of("How often each claim is true", columns, document.claims, notes=(VERDICT_NOTE,))
 
 
 def _sections(document: ReproductionDocument) -> Iterator[Section]:
@@ -443,9 +449,10 @@ def _blocks(document: ReproductionDocument, claims: list[JudgedClaim], shown: li
 
 
 def _parts(claim: JudgedClaim) -> Table:
-    """Show a claim by table and variant."""
-    rows = tuple(
-        (plain(part.experiment), plain(part.variant), f"{part.true} of {part.trials}", share_limits(part))
-        for part in claim.parts
+    """Tabulate a claim by data and variant."""
+    columns: tuple[Column[ClaimPart], ...] = (
+        Column("experiment", "data", lambda part: plain(part.experiment), is_word=True),
+        Column("variant", "variant", lambda part: plain(part.variant), is_word=True),
+        *COUNT_COLUMNS,
     )
-    return Table(statement(claim), ("data", "variant", "true", "interval"), rows, names=2, is_folded=True)
+    return Table.of(statement(claim), columns, claim.parts, is_folded=True)

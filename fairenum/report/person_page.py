@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fairenum.document.flip_facts import FlippingModel, PersonFlipPrice, ValueRange, WeightChange
 from fairenum.document.models import Cell
@@ -142,29 +142,38 @@ def person_words(person: Person, model: int | None) -> PersonWords:
     )
 
 
+ContributionRow = tuple[str, str, Callable[[PersonDecision], str]]  # feature or total, value, and cell of a model
+
+
 def contributions_table(person: Person, shown: Sequence[PersonDecision], most: int) -> Table:
-    """Show the contributions of features to the decision values of model 1 and the selected model."""
-    parts = [{part.feature: part.contribution for part in one.contributions} for one in shown]
-    names = sorted(person.values, key=lambda name: -max(abs(part[name]) for part in parts))
-    rows = [(short(name), _cell(person, name), *(signed(part[name]) for part in parts)) for name in names[:most]]
-    totals: tuple[tuple[str, Callable[[PersonDecision], str]], ...] = (
-        ("bias", lambda one: signed(one.bias)),
-        ("decision value", lambda one: signed(one.value)),
-        ("decision", lambda one: short(person.decision(one))),
+    """Tabulate the contributions of features to the decision values of some models, the largest first."""
+    parts = {one.rank: {part.feature: part.contribution for part in one.contributions} for one in shown}
+    names = sorted(person.values, key=lambda name: -max(abs(part[name]) for part in parts.values()))
+    rows = [_contribution_row(person, name, parts) for name in names[:most]]
+    totals: list[ContributionRow] = [
+        ("bias", "", lambda one: signed(one.bias)),
+        ("decision value", "", lambda one: signed(one.value)),
+        ("decision", "", lambda one: short(person.decision(one))),
+    ]
+    columns: tuple[Column[ContributionRow], ...] = (
+        Column("feature", "feature", lambda row: row[0], is_word=True),
+        Column("value", "value", lambda row: row[1], is_word=True),
+        *map(_contribution_column, shown),
     )
-    rows += [(name, "", *map(of, shown)) for name, of in totals]
     hidden = len(names) - most
-    return Table(
-        title="What weighs how much",
-        headings=("feature", "value", *(f"model {one.rank}" for one in shown)),
-        keys=("feature", "value", *(f"model_{one.rank}" for one in shown)),
-        rows=tuple(rows),
-        names=2,
-        notes=(
-            "the sum of all numbers is the decision value; from 0 on the decision is favourable",
-            *((f"not shown: {counted(hidden, 'feature')} that weigh less; --json has all",) if hidden > 0 else ()),
-        ),
+    notes = (
+        "the sum of all numbers is the decision value; from 0 on the decision is favourable",
+        *((f"not shown: {counted(hidden, 'feature')} that weigh less; --json has all",) if hidden > 0 else ()),
     )
+    return Table.of("What weighs how much", columns, [*rows, *totals], notes=notes)
+
+
+def _contribution_row(person: Person, name: str, parts: Mapping[int, Mapping[str, float]]) -> ContributionRow:
+    return short(name), _cell(person, name), lambda one: signed(parts[one.rank][name])
+
+
+def _contribution_column(one: PersonDecision) -> Column[ContributionRow]:
+    return Column(f"model_{one.rank}", f"model {one.rank}", lambda row: row[2](one))
 
 
 def _settled(person: Person) -> Iterator[str]:

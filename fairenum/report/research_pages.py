@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fairenum.document.research_documents import (
     PAPER_ALGORITHM,
@@ -19,7 +19,7 @@ from fairenum.document.research_documents import (
 )
 from fairenum.document.terms import Basis, GrowthAxis
 from fairenum.document.value import Estimate
-from fairenum.render.page import Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.render.page import Column, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.plain_plots import Line, draw_loglog, duration
 from fairenum.render.svg import Curve, Mark, Marks
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot, Shape
@@ -93,23 +93,25 @@ def power(axis: GrowthAxis, slope: float | None) -> str:
     return "" if slope is None else f"{axis}^{slope:.1f}"
 
 
-def cells(series: GrowthSeries) -> tuple[str, ...]:
-    """Return how far a contestant came, and its time and memory there."""
+def _task_cell(series: GrowthSeries) -> str:
     fixed = ", ".join(f"{axis} = {size:,}" for axis, size in series.fixed.items())
-    what = f"{task_of(series.subject)} ({fixed})"
-    if not series.sizes:
-        return what, short(series.name), "nowhere", "", "", "", ""
-    return (
-        what,
-        short(series.name),
-        f"{series.axis} = {series.sizes[-1]:,}",
-        three_digits(series.seconds[-1]),
-        power(series.axis, series.slope),
-        f"{series.memory[-1] / 1e9:.2f} GB",
-        power(series.axis, series.memory_slope),
-    )
+    return f"{task_of(series.subject)} ({fixed})"
 
 
+def _measured(show: Callable[[GrowthSeries], str], otherwise: str = "") -> Callable[[GrowthSeries], str]:
+    """Return a cell that is shown if anything was measured."""
+    return lambda series: show(series) if series.sizes else otherwise
+
+
+SCALE_COLUMNS: tuple[Column[GrowthSeries], ...] = (
+    Column("task", "what", _task_cell, is_word=True),
+    Column("name", "who", lambda series: short(series.name)),
+    Column("size", "to", _measured(lambda series: f"{series.axis} = {series.sizes[-1]:,}", "nowhere")),
+    Column("seconds", "CPU s", _measured(lambda series: three_digits(series.seconds[-1]))),
+    Column("slope", "grows like", _measured(lambda series: power(series.axis, series.slope))),
+    Column("memory", "memory", _measured(lambda series: f"{series.memory[-1] / 1e9:.2f} GB")),
+    Column("memory_slope", "grows like", _measured(lambda series: power(series.axis, series.memory_slope))),
+)
 TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
 SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "down")
 PAPER_LOOK: tuple[str, Shape] = ("tone-2", "star")
@@ -155,26 +157,26 @@ def _sections(document: BenchDocument) -> Iterator[Section]:
 
 
 def _race(document: BenchDocument) -> Table:
-    return Table(
-        title="",
-        headings=("solver", "SVC fits", "per model", "times faster", "CPU s", "solved", "in place"),
-        rows=tuple((short(result.name), *_race_cells(document, result)) for result in _by_time(document)),
-        notes=tuple(race_notes(document)),
-    )
+    def timed(show: Callable[[RaceResult, float, float], str], failed: str = "") -> Callable[[RaceResult], str]:
+        def cell(result: RaceResult) -> str:
+            is_timed = result.fits is not None and result.seconds is not None
+            return show(result, result.fits or 0.0, result.seconds or 0.0) if is_timed else failed
 
+        return cell
 
-def _race_cells(document: BenchDocument, result: RaceResult) -> tuple[str, ...]:
-    if result.fits is None or result.seconds is None:
-        return "failed", "", "", "", "", ""
-    sign = SIGNS[result.basis]
-    return (
-        sign + three_digits(result.fits),
-        sign + three_digits(result.fits / document.k),
-        speedup(document, result),
-        sign + three_digits(result.seconds),
-        str(result.nodes),
-        f"{result.in_place} of {result.models}",
+    def rough(result: RaceResult, number: float) -> str:
+        return SIGNS[result.basis] + three_digits(number)
+
+    columns: tuple[Column[RaceResult], ...] = (
+        Column("solver", "solver", lambda result: short(result.name), is_word=True),
+        Column("fits", "SVC fits", timed(lambda result, fits, _: rough(result, fits), "failed")),
+        Column("fits_per_model", "per model", timed(lambda result, fits, _: rough(result, fits / document.k))),
+        Column("speedup", "times faster", timed(lambda result, *_: speedup(document, result))),
+        Column("seconds", "CPU s", timed(lambda result, _, seconds: rough(result, seconds))),
+        Column("nodes", "solved", timed(lambda result, *_: str(result.nodes))),
+        Column("in_place", "in place", timed(lambda result, *_: f"{result.in_place} of {result.models}")),
     )
+    return Table.of("", columns, _by_time(document), notes=race_notes(document))
 
 
 def _race_plot(document: BenchDocument) -> Plot:
@@ -224,12 +226,7 @@ def _growth(series: Sequence[GrowthSeries], document: BenchDocument) -> Figure:
 
 def _scale(document: BenchDocument) -> Iterator[Figure | Table]:
     yield _growth(document.scale, document)
-    yield Table(
-        title="As far as everybody came",
-        headings=("what", "who", "to", "CPU s", "grows like", "memory", "grows like"),
-        rows=tuple(map(cells, document.scale)),
-        notes=NOTES,
-    )
+    yield Table.of("As far as everybody came", SCALE_COLUMNS, document.scale, notes=NOTES)
 
 
 def _line(series: GrowthSeries) -> Line:
@@ -311,38 +308,39 @@ def _section(place: int, summary: CaseSummary) -> Section:
         f"{case_title(summary.case)}: {summary.splits} splits",
         (
             Figure((_plot(summary),), MITIGATION_CAPTION),
-            Table(
-                title="",
-                headings=("method", "decides", "selects", "accuracy", "gap", "change", "gap ratio", "dominates"),
-                rows=tuple(map(_method_row, summary.methods)),
-                names=2,
-                notes=(
-                    "selects: share of the holdout that gets the favourable outcome",
-                    "change: of accuracy, against model 1; gap ratio: gap as a share of that of model 1",
-                    "dominates: share of splits in which it dominates guided search",
-                ),
-            ),
+            Table.of("", METHOD_COLUMNS, summary.methods),
             Paragraph(mitigation_price(summary)),
         ),
     )
 
 
-def _method_row(method: MethodSummary) -> tuple[str, ...]:
-    told = ", told the group" if method.needs_groups else ""
-    return (
-        method_title(method.method),
-        manner(is_randomised=method.is_randomised) + told,
-        percent(method.selection_rate.value),
-        estimate(method.accuracy),
-        estimate(method.gap),
-        estimate(method.accuracy_change, signed),
-        estimate(method.gap_ratio, _two_decimals),
-        percent(method.dominates_guided, 0),
-    )
+def _manner(method: MethodSummary) -> str:
+    return manner(is_randomised=method.is_randomised) + (", told the group" if method.needs_groups else "")
 
 
 def _two_decimals(value: float | None) -> str:
     return UNDEFINED if value is None else f"{value:.2f}"
+
+
+METHOD_COLUMNS: tuple[Column[MethodSummary], ...] = (
+    Column("method", "method", lambda one: method_title(one.method), is_word=True),
+    Column("manner", "decides", _manner, is_word=True),
+    Column(
+        *("selection_rate", "selects", lambda one: percent(one.selection_rate.value)),
+        note="selects: share of the holdout that gets the favourable outcome",
+    ),
+    Column("accuracy", "accuracy", lambda one: estimate(one.accuracy)),
+    Column("gap", "gap", lambda one: estimate(one.gap)),
+    Column(
+        *("accuracy_change", "change", lambda one: estimate(one.accuracy_change, signed)),
+        note="change: of accuracy, against model 1; gap ratio: gap as a share of that of model 1",
+    ),
+    Column("gap_ratio", "gap ratio", lambda one: estimate(one.gap_ratio, _two_decimals)),
+    Column(
+        *("dominates_guided", "dominates", lambda one: percent(one.dominates_guided, 0)),
+        note="dominates: share of splits in which it dominates guided search",
+    ),
+)
 
 
 def _plot(summary: CaseSummary) -> Plot:
