@@ -23,6 +23,28 @@ from fairenum.report.words import (
     short,
 )
 
+NAMED = 3  # broken guardrails, or confirmed models, in a sentence
+LEFT_OUT = (
+    "What would be used is the model, not the list: the records that were left out tell how it was found. They are no "
+    "recipe for deleting people from a table."
+)
+TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
+PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
+UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
+OTHER_LIMITS = (
+    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
+    "through; a new audit searches under them."
+)
+NO_HOLDOUT = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
+UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
+REASONS: Mapping[Reason, str] = {
+    "all_constant": (
+        "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
+    ),
+    "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
+    "no_other_candidate": "{none}; {kept} is kept",
+}
+
 
 def how_judged(document: AuditDocument) -> str:
     """Say whether the limits of a change hold for the selected model alone, or for all models together."""
@@ -56,15 +78,6 @@ def _none_within(document: AuditDocument) -> str:
     if not document.is_against_incumbent:
         return "no other model is within the tolerances"
     return f"no model is within the tolerances{' and guardrails' if document.selection.tolerances.guards else ''}"
-
-
-REASONS: Mapping[Reason, str] = {
-    "all_constant": (
-        "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
-    ),
-    "no_sensitive_column": "no sensitive column was named, so there is no gap to reduce; {kept} is kept",
-    "no_other_candidate": "{none}; {kept} is kept",
-}
 
 
 def _no_smaller_gap(document: AuditDocument) -> str:
@@ -120,22 +133,6 @@ def tolerances_and_choice(document: AuditDocument) -> str:
         f"The run allowed {tolerances.eps:g} of the objective{loss} and {tolerances.max_performance_drop:g} of "
         f"{performance_of(document)}{against}, and {chose}."
     )
-
-
-NAMED = 3
-LEFT_OUT = (
-    "What would be used is the model, not the list: the records that were left out tell how it was found. They are no "
-    "recipe for deleting people from a table."
-)
-TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
-PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
-UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
-OTHER_LIMITS = (
-    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
-    "through; a new audit searches under them."
-)
-NO_HOLDOUT = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
-UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 
 
 def proposal_status(document: AuditDocument) -> str:

@@ -187,7 +187,7 @@ def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 
 def _scatter(runs: Sequence[Run]) -> Block:
-    plots = models_section.judged({run.name: run.document for run in runs})
+    plots = models_section.holdout_scatters({run.name: run.document for run in runs})
     return Figure(plots, RUNS_CAPTION) if plots else Paragraph(NO_GAPS)
 
 

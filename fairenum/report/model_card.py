@@ -32,7 +32,7 @@ from fairenum.report.words import (
 INTENDED_USE = (
     "Left to whoever puts the model to use; an audit cannot know it. To be filled in:",
     "for which decisions the model is meant, who decides, and who can have a decision looked at again",
-    "whom it must not be used for: people, places or times that the table does not speak of",
+    "whom it must not be used for: people, places or times that are not in the table",
     "who watches it in use, how often, and what makes them withdraw it",
 )
 FILE = (
@@ -42,64 +42,26 @@ FILE = (
 SCORES = "On the holdout, which had no part in training or choice; limits in brackets."
 TOGETHER = "change, verdict: all models judged together"
 SENSITIVE = "The sensitive columns are no features: groups are known to the audit, not to the model."
-SENSITIVE_USED = "The sensitive columns are features: the model is told the group of whom it decides about."
+SENSITIVE_USED = "The sensitive columns are features: the model knows the group of each person it decides about."
 
 
-def title(document: AuditDocument, model: AuditedModel) -> str:
-    """Head the card."""
-    return f"Model card: model {model.rank} of {shortened(document.dataset.name, GROUP_WIDTH)}"
-
-
-def kind(document: AuditDocument) -> str:
-    """Name the kind of model."""
-    trained = document.config.svm
-    gamma = "" if trained.kernel == "linear" else f", gamma = {trained.gamma}"
-    return f"support vector machine, {trained.kernel} kernel{gamma}, C = {trained.cost:g}"
-
-
-def place(document: AuditDocument, model: AuditedModel) -> str:
-    """State the model's place among the others."""
+def _rank(document: AuditDocument, model: AuditedModel) -> str:
+    listed = counted(len(document.models), "listed model")
     if model.rank == 1:
-        return f"the best of {counted(len(document.models), 'listed model')} by its training objective"
+        return f"1, the best of {listed} by its training objective"
     lacking, is_tilted = percent(model.shortfall, 3), model.objective_ratio is None
     price = f"training loss {lacking} above the best" if is_tilted else f"{lacking} of the best objective is lost"
-    return f"one of {counted(len(document.models), 'listed model')}; {price}"
-
-
-def left_out(document: AuditDocument, model: AuditedModel) -> str:
-    """Count the training rows that the model leaves out."""
-    return f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}"
-
-
-def labels(document: AuditDocument) -> str:
-    """Count the labels."""
-    counts, table = document.dataset.class_counts, document.dataset
-    favourable, unfavourable = (shortened(text, GROUP_WIDTH) for text in (table.favourable, table.unfavourable))
-    return f"{counts.favourable} {favourable} (favourable), {counts.unfavourable} {unfavourable}"
-
-
-def splits(document: AuditDocument) -> str:
-    """Count the rows of each split."""
-    sizes = document.dataset.splits
-    return f"{sizes.train} to train, {sizes.selection} to choose by, {sizes.holdout} held out"
-
-
-def features(document: AuditDocument) -> str:
-    """Count the features that models learn from."""
-    table = document.dataset
-    numbers = sum(one.kind == "numeric" for one in table.features)
-    missing = counted(sum(table.missing.values()), "missing cell")
-    return f"{numbers} numeric, {len(table.features) - numbers} categorical; {missing}"
+    return f"{model.rank}, one of {listed}; {price}"
 
 
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
-    """Put the selected model beside the reference on a page; model 1 where none was selected.
+    """Return the card of the selected model, or of model 1 if none was selected, compared with the reference.
 
-    `has_file` says whether the model itself comes with the card.
+    `has_file` says whether the file of the model comes with the card.
     """
     model = document.selected or document.first
     return Page(
-        title=title(document, model),
+        title=f"Model card: model {model.rank} of {shortened(document.dataset.name, GROUP_WIDTH)}",
         name=name(document),
         kicker="Model card",
         subject=subject(document),
@@ -128,33 +90,38 @@ def _sections(document: AuditDocument, model: AuditedModel, *, has_file: bool) -
 
 
 def _model(document: AuditDocument, model: AuditedModel) -> Facts:
+    svm = document.config.svm
+    gamma = "" if svm.kernel == "linear" else f", gamma = {svm.gamma}"
     facts = {
-        "kind": kind(document),
+        "kind": f"support vector machine, {svm.kernel} kernel{gamma}, C = {svm.cost:g}",
         **({"compared with": reference_title(document)} if document.incumbent else {}),
-        "rank": f"{model.rank}, {place(document, model)}",
+        "rank": _rank(document, model),
         "found by": model.origin,
-        "left out in training": left_out(document, model),
+        "left out in training": f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}",
         "support vectors": str(model.support_size),
         "favourable from": f"a decision value of {model.cut:g}",
         "status": proposal_of(document) or document.selection.outcome,
-        "solver": short(document.config.svm.solver),
+        "solver": short(svm.solver),
         "fairenum": document.environment.packages.get("fairenum", UNDEFINED),
     }
     return Facts(tuple(facts.items()))
 
 
 def _data(document: AuditDocument) -> Iterator[Block]:
-    table = document.dataset
-    yield Facts(
-        (
-            ("table", shortened(table.name, VALUE_WIDTH)),
-            ("fingerprint (sha256)", table.fingerprint),
-            ("rows", f"{table.rows}: {splits(document)}"),
-            ("label", f"{shortened(table.label, GROUP_WIDTH)}: {labels(document)}"),
-            ("features", features(document)),
-            *profiles.about_data(document.config),
-        )
+    table, sizes, counts = document.dataset, document.dataset.splits, document.dataset.class_counts
+    label, favourable, unfavourable = (
+        shortened(text, GROUP_WIDTH) for text in (table.label, table.favourable, table.unfavourable)
     )
+    numeric = sum(one.kind == "numeric" for one in table.features)
+    missing = counted(sum(table.missing.values()), "missing cell")
+    facts = {
+        "table": shortened(table.name, VALUE_WIDTH),
+        "fingerprint (sha256)": table.fingerprint,
+        "rows": f"{table.rows}: {sizes.train} to train, {sizes.selection} to choose by, {sizes.holdout} held out",
+        "label": f"{label}: {counts.favourable} {favourable} (favourable), {counts.unfavourable} {unfavourable}",
+        "features": f"{numeric} numeric, {len(table.features) - numeric} categorical; {missing}",
+    }
+    yield Facts((*facts.items(), *profiles.about_data(document.config)))
     if table.sensitive:
         yield Paragraph(SENSITIVE_USED if document.config.reading.use_sensitive else SENSITIVE)
         yield _group_sizes(document)

@@ -1,4 +1,4 @@
-"""The words of experiments over many draws: simulated attacks, races of solvers, and mitigations side by side."""
+"""Pages of benchmarks of solvers, and of mitigations side by side."""
 
 from __future__ import annotations
 
@@ -55,52 +55,88 @@ CAPTION = (
     "like a power, and a steeper one like a larger power."
 )
 NOTES = (
-    "Each point is a process of its own, one processor; its memory is what it held at most, imports among it. Who took "
-    "longer than a point may take, or failed, went no further. LinearSVC stops after a thousand rounds, converged or "
-    "not; fairlearn's methods train a logistic regression on the rows that the audit trains on.",
+    "Each point is a process of its own, one processor; its memory is what it held at most, imports included. A "
+    "contestant that took longer than allowed for a point, or failed, was not measured further. LinearSVC stops after "
+    "a thousand rounds, converged or not; fairlearn's methods train a logistic regression on the rows that the audit "
+    "trains on.",
 )
 TASKS: Mapping[GrowthTask, str] = {"fit": "the best model", "models": "the k best models", "audit": "a whole audit"}
 TABLES: Mapping[GrowthTable, str] = {"numbers": "numbers", "one-hot": "5 categories, one-hot"}
 PLAIN = GrowthSubject("models", "numbers", "linear", "n")
+TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
+SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "down")
+PAPER_LOOK: tuple[str, Shape] = ("tone-2", "star")
+RACE_CAPTION = (
+    "Time for all models, in fits of scikit-learn's SVC made beside it. The axis is logarithmic; farther left is "
+    "faster."
+)
+RACE_NOTE = (
+    "SVC fits: time for all models, in fits of SVC (tol 0.001) made beside it; times faster: than Algorithm 1 of the "
+    "paper; solved: boxes solved beside the first; in place: models found at their proven rank."
+)
+MITIGATION_SUBJECT = (
+    "Medians over seeded splits with bootstrap 95 % intervals over the splits, all on the holdout. The gap is the "
+    "demographic parity difference."
+)
+MITIGATION_METHOD = (
+    "Every method learns on the same rows with the same linear SVM (C = 1), and what is to be chosen is chosen on the "
+    "selection split, at an accuracy loss of at most 1 point there. The rows that are not trained on are halved into "
+    "selection and holdout. Methods that decide by chance are scored by their expected rates.",
+    "A method dominates guided search in a split if it is as good in both and better in one beyond the paired 95 % "
+    "interval.",
+    "With the sensitive columns among the features (--use-sensitive, as in the paper) a plane can make up for the "
+    "group itself. Without them (the default) it can only give up what goes along with the group, and the rows to "
+    "choose by do not tell well which planes lose least by it.",
+    "At equal selection rates every method is cut where it selects the share of the selection split that is favourable "
+    "in training, so that none looks fairer for selecting more or fewer: models by their decision values, "
+    "mixtures by the mean of theirs, which leaves nothing to chance. ThresholdOptimizer sets thresholds of its own and "
+    "takes no part there.",
+    "The settings of the guided search were chosen on these tables, mostly on other splits. "
+    "Regenerate with: make mitigation",
+)
+MITIGATION_CAPTION = (
+    "Accuracy against gap on the holdout: medians over the splits, with their intervals. Farther right is more "
+    "accurate, lower is fairer."
+)
+OURS: dict[str, tuple[str, Shape]] = {
+    "model_1": ("tone-0", "diamond"),
+    "exact": ("tone-1", "ring"),
+    "guided": ("tone-2", "star"),
+}
+OTHERS = "tone-4"
 
 
-def title(subject: GrowthSubject) -> str:
-    """Head a plot of growth in plain characters."""
+def _growth_title(subject: GrowthSubject) -> str:
     if subject._replace(axis="n") != PLAIN:
-        return f"{capitalised(task_of(subject))}: CPU time over {subject.axis}"
+        return f"{capitalised(_task_of(subject))}: CPU time over {subject.axis}"
     return f"CPU time against {AXES[subject.axis]}, both logarithmic"
 
 
-def heading(subject: GrowthSubject) -> str:
-    """Head a plot of growth on a page."""
-    return AXES[subject.axis] if subject._replace(axis="n") == PLAIN else capitalised(task_of(subject))
+def _growth_heading(subject: GrowthSubject) -> str:
+    return AXES[subject.axis] if subject._replace(axis="n") == PLAIN else capitalised(_task_of(subject))
 
 
-def task_of(subject: GrowthSubject) -> str:
-    """Name the task and its table."""
+def _task_of(subject: GrowthSubject) -> str:
     kernel = "" if subject.kernel == "linear" else f", {subject.kernel} kernel"
     return f"{TASKS[subject.task]}, {TABLES[subject.table]}{kernel}"
 
 
-def end(series: GrowthSeries) -> str:
-    """Say where a line of growth ends, and how steep it is."""
+def _end_of(series: GrowthSeries) -> str:
     last = f"{duration(series.seconds[-1])} at {series.axis} = {series.sizes[-1]}" if series.sizes else ""
-    return last + ("" if series.slope is None else f", grows like {power(series.axis, series.slope)}")
+    return last + ("" if series.slope is None else f", grows like {_power(series.axis, series.slope)}")
 
 
-def power(axis: GrowthAxis, slope: float | None) -> str:
-    """Write a growth rate as a power of the axis."""
+def _power(axis: GrowthAxis, slope: float | None) -> str:
     return "" if slope is None else f"{axis}^{slope:.1f}"
 
 
 def _task_cell(series: GrowthSeries) -> str:
     fixed = ", ".join(f"{axis} = {size:,}" for axis, size in series.fixed.items())
-    return f"{task_of(series.subject)} ({fixed})"
+    return f"{_task_of(series.subject)} ({fixed})"
 
 
-def _measured(show: Callable[[GrowthSeries], str], otherwise: str = "") -> Callable[[GrowthSeries], str]:
-    """Return a cell that is shown if anything was measured."""
-    return lambda series: show(series) if series.sizes else otherwise
+def _measured(show: Callable[[GrowthSeries], str], nothing: str = "") -> Callable[[GrowthSeries], str]:
+    return lambda series: show(series) if series.sizes else nothing
 
 
 SCALE_COLUMNS: tuple[Column[GrowthSeries], ...] = (
@@ -108,25 +144,22 @@ SCALE_COLUMNS: tuple[Column[GrowthSeries], ...] = (
     Column("name", "who", lambda series: short(series.name)),
     Column("size", "to", _measured(lambda series: f"{series.axis} = {series.sizes[-1]:,}", "nowhere")),
     Column("seconds", "CPU s", _measured(lambda series: three_digits(series.seconds[-1]))),
-    Column("slope", "grows like", _measured(lambda series: power(series.axis, series.slope))),
+    Column("slope", "grows like", _measured(lambda series: _power(series.axis, series.slope))),
     Column("memory", "memory", _measured(lambda series: f"{series.memory[-1] / 1e9:.2f} GB")),
-    Column("memory_slope", "grows like", _measured(lambda series: power(series.axis, series.memory_slope))),
+    Column("memory_slope", "grows like", _measured(lambda series: _power(series.axis, series.memory_slope))),
 )
-TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
-SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "down")
-PAPER_LOOK: tuple[str, Shape] = ("tone-2", "star")
 
 
 def bench_page(document: BenchDocument) -> Page:
-    """Put a benchmark on a page."""
+    """Return the page of a benchmark."""
     return Page(
         title=f"Benchmark on {short(document.data.name)}",
         name=short(document.data.name),
         kicker="Benchmark",
-        subject=bench_subject(document),
-        headline=bench_headline(document),
-        findings=tuple(bench_findings(document)),
-        warnings=(*caution_words.remark_warnings(document.data.remarks), *bench_warnings(document)),
+        subject=_bench_subject(document),
+        headline=_bench_headline(document),
+        findings=tuple(_bench_findings(document)),
+        warnings=(*caution_words.remark_warnings(document.data.remarks), *_bench_warnings(document)),
         sections=tuple(_sections(document)),
         copy=copy_of(document),
         copy_name=file_name(f"bench-{document.data.name}", "json"),
@@ -176,11 +209,11 @@ def _race(document: BenchDocument) -> Table:
         Column("nodes", "solved", timed(lambda result, *_: str(result.nodes))),
         Column("in_place", "in place", timed(lambda result, *_: f"{result.in_place} of {result.models}")),
     )
-    return Table.of("", columns, _by_time(document), notes=race_notes(document))
+    return Table.of("", columns, _by_time(document), notes=_race_notes(document))
 
 
 def _race_plot(document: BenchDocument) -> Plot:
-    """Draw the times on one logarithmic line each, the fastest on top."""
+    """Plot the time of each solver on a logarithmic axis, the fastest on top."""
     timed = [(result.name, result.fits) for result in reversed(_by_time(document)) if result.fits is not None]
     looks = _looks(document)
     marks = (
@@ -208,7 +241,7 @@ def _race_plot(document: BenchDocument) -> Plot:
 
 
 def _looks(document: BenchDocument) -> dict[str, tuple[str, Shape]]:
-    """Give each contestant a colour and a sign, the same in all plots."""
+    """Give each contestant a colour and a shape, the same in all plots."""
     names = dict.fromkeys([one.name for one in document.standings] + [one.name for one in document.growth])
     ours = [name for name in names if name != PAPER_ALGORITHM]
     looks = {name: (TONES[place % len(TONES)], SHAPES[place % len(SHAPES)]) for place, name in enumerate(ours)}
@@ -220,7 +253,7 @@ def _growth(series: Sequence[GrowthSeries], document: BenchDocument) -> Figure:
     by_subject = {subject: [one for one in series if one.subject == subject and one.sizes] for subject in subjects}
     found = {subject: lines for subject, lines in by_subject.items() if lines}
     plots = tuple(_growth_plot(subject, lines, document) for subject, lines in found.items())
-    drawn = (draw_loglog([_line(one) for one in lines], title(subject)) for subject, lines in found.items())
+    drawn = (draw_loglog([_line(one) for one in lines], _growth_title(subject)) for subject, lines in found.items())
     return Figure(plots, CAPTION, "\n\n".join(drawn))
 
 
@@ -230,7 +263,7 @@ def _scale(document: BenchDocument) -> Iterator[Figure | Table]:
 
 
 def _line(series: GrowthSeries) -> Line:
-    return Line(short(series.name), series.sizes, series.seconds, end(series))
+    return Line(short(series.name), series.sizes, series.seconds, _end_of(series))
 
 
 def _growth_plot(subject: GrowthSubject, found: Sequence[GrowthSeries], document: BenchDocument) -> Plot:
@@ -242,9 +275,9 @@ def _growth_plot(subject: GrowthSubject, found: Sequence[GrowthSeries], document
         marks = (Mark(x, y, f"{short(one.name)}: {duration(y)}", tone=tone, shape=shape) for x, y in points)
         layers += [Curve(tuple(x for x, _ in points), tuple(y for _, y in points), tone=tone), Marks(tuple(marks))]
     return Plot(
-        title=heading(subject),
-        name=title(subject),
-        description="; ".join(f"{short(one.name)}: {end(one)}" for one in found),
+        title=_growth_heading(subject),
+        name=_growth_title(subject),
+        description="; ".join(f"{short(one.name)}: {_end_of(one)}" for one in found),
         x=Axis(AXES[axis], is_log=True),
         y=Axis("CPU seconds", is_log=True),
         layers=tuple(layers),
@@ -266,23 +299,15 @@ def _facts(document: BenchDocument) -> Iterator[tuple[str, str]]:
     yield "versions", shortened(", ".join(f"{name} {version}" for name, version in packages.items()), VALUE_WIDTH)
 
 
-OURS: dict[str, tuple[str, Shape]] = {
-    "model_1": ("tone-0", "diamond"),
-    "exact": ("tone-1", "ring"),
-    "guided": ("tone-2", "star"),
-}
-OTHERS = "tone-4"
-
-
 def mitigation_page(document: MitigationDocument) -> Page:
-    """Put the comparison on a page."""
+    """Return the page of a comparison of mitigations."""
     return Page(
         title="Guided search against other mitigations",
         name="mitigation",
         kicker="Mitigations side by side",
         subject=MITIGATION_SUBJECT,
-        headline=mitigation_headline(document),
-        findings=tuple(map(mitigation_finding, document.cases)),
+        headline=_mitigation_headline(document),
+        findings=tuple(map(_mitigation_finding, document.cases)),
         warnings=(),
         sections=(
             Section("method", "How they are compared", (Items(MITIGATION_METHOD),)),
@@ -309,7 +334,7 @@ def _section(place: int, summary: CaseSummary) -> Section:
         (
             Figure((_plot(summary),), MITIGATION_CAPTION),
             Table.of("", METHOD_COLUMNS, summary.methods),
-            Paragraph(mitigation_price(summary)),
+            Paragraph(_mitigation_price(summary)),
         ),
     )
 
@@ -344,7 +369,6 @@ METHOD_COLUMNS: tuple[Column[MethodSummary], ...] = (
 
 
 def _plot(summary: CaseSummary) -> Plot:
-    """Draw accuracy against gap, one mark for each method."""
     title = case_title(summary.case)
     return Plot(
         name=f"Accuracy against gap: {title}",
@@ -381,45 +405,7 @@ def _marks(summary: CaseSummary) -> Iterator[Mark]:
             )
 
 
-RACE_CAPTION = (
-    "Time for all models, in fits of scikit-learn's SVC made beside it. The axis is logarithmic; farther left is "
-    "faster."
-)
-RACE_NOTE = (
-    "SVC fits: time for all models, in fits of SVC (tol 0.001) made beside it; times faster: than Algorithm 1 of the "
-    "paper; solved: boxes solved beside the first; in place: models found at their proven rank."
-)
-MITIGATION_SUBJECT = (
-    "Medians over seeded splits with bootstrap 95 % intervals over the splits, all on the holdout. The gap is the "
-    "demographic parity difference."
-)
-MITIGATION_METHOD = (
-    "Every method learns on the same rows with the same linear SVM (C = 1), and what is to be chosen is chosen on the "
-    "selection split, at an accuracy loss of at most 1 point there. The rows that are not trained on are halved into "
-    "selection and holdout. Methods that decide by chance are scored by their expected rates.",
-    "A method dominates guided search in a split if it is as good in both and better in one beyond the paired 95 % "
-    "interval.",
-    "With the sensitive columns among the features (--use-sensitive, as in the paper) a plane can make up for the "
-    "group itself. Without them (the default) it can only give up what goes along with the group, and the rows to "
-    "choose by do not tell well which planes lose least by it.",
-    "At equal selection rates every method is cut where it selects the share of the selection split that is favourable "
-    "in training, so that none looks fairer for selecting more or fewer: models and machines by their decision values, "
-    "mixtures by the mean of theirs, which leaves nothing to chance. ThresholdOptimizer sets thresholds of its own and "
-    "takes no part there.",
-    "The settings of the guided search were chosen with these tables in sight, on other splits for the most part. "
-    "Regenerate with: make mitigation",
-)
-MITIGATION_CAPTION = (
-    "Accuracy against gap on the holdout: medians over the splits, with their intervals. Farther right is more "
-    "accurate, lower is fairer."
-)
-
-
-# --- races of solvers
-
-
-def bench_subject(document: BenchDocument) -> str:
-    """Say what was raced on."""
+def _bench_subject(document: BenchDocument) -> str:
     data = document.data
     return (
         f"{shortened(data.name, TABLE_WIDTH)}: {counted(data.rows, 'row')}, {counted(data.features, 'feature')}, "
@@ -428,8 +414,7 @@ def bench_subject(document: BenchDocument) -> str:
     )
 
 
-def bench_headline(document: BenchDocument) -> str:
-    """Say who is fastest, and how much faster than the paper's algorithm."""
+def _bench_headline(document: BenchDocument) -> str:
     ours = [one for one in document.standings if one.fits is not None and one.name != PAPER_ALGORITHM]
     if not ours:
         return "No solver found the models."
@@ -441,7 +426,7 @@ def bench_headline(document: BenchDocument) -> str:
 
 
 def speedup(document: BenchDocument, result: RaceResult) -> str:
-    """Say how many times faster than the paper's algorithm a contestant is, and how well that is known."""
+    """Return how many times faster than the paper's algorithm a solver is, with a sign for how well that is known."""
     ratio = document.speedup(result)
     if result.name == PAPER_ALGORITHM:
         return "1"
@@ -449,14 +434,13 @@ def speedup(document: BenchDocument, result: RaceResult) -> str:
 
 
 def _ratio_sign(above: Basis, below: Basis) -> str:
-    """Say what is known of a ratio whose two sides are measured, extrapolated or lower bounds."""
+    """Return the sign of a ratio whose two sides are measured, extrapolated or lower bounds."""
     if "at least" in (above, below):
         return "?" if above == below else ">" if above == "at least" else "<"
     return "~" if "extrapolated" in (above, below) else ""
 
 
-def race_notes(document: BenchDocument) -> Iterator[str]:
-    """Say what the words and signs of the race mean."""
+def _race_notes(document: BenchDocument) -> Iterator[str]:
     yield RACE_NOTE
     bases, seconds = {one.basis for one in document.standings}, document.seconds or 0.0
     if "extrapolated" in bases:
@@ -468,8 +452,7 @@ def race_notes(document: BenchDocument) -> Iterator[str]:
         yield f"> stopped after {seconds:g} s with fewer than three models; --full runs all of them."
 
 
-def bench_findings(document: BenchDocument) -> Iterator[str]:
-    """Say how the times grow, and what the first call costs."""
+def _bench_findings(document: BenchDocument) -> Iterator[str]:
     for axis, title in AXES.items():
         grown = [one for one in document.growth if one.axis == axis and one.slope is not None and not one.fixed]
         if grown:
@@ -478,30 +461,23 @@ def bench_findings(document: BenchDocument) -> Iterator[str]:
     yield f"First calls (imports, loading or compiling the paths' inner loop): {document.first_calls:.2g} s."
 
 
-def bench_warnings(document: BenchDocument) -> Iterator[str]:
-    """Say who failed, and why."""
+def _bench_warnings(document: BenchDocument) -> Iterator[str]:
     return (plain(f"{one.name}: {one.error}") for one in document.standings if one.error)
 
 
-# --- mitigations
-
-
-def mitigation_headline(document: MitigationDocument) -> str:
-    """Say how often guided search is beaten, over all splits."""
+def _mitigation_headline(document: MitigationDocument) -> str:
     splits = sum(summary.splits for summary in document.cases)
     kept = sum(round(summary.not_dominated * summary.splits) for summary in document.cases)
     return f"No other mitigation dominates guided search in {kept} of {counted(splits, 'split')}."
 
 
-def mitigation_finding(summary: CaseSummary) -> str:
-    """Say what guided search reaches in one case."""
+def _mitigation_finding(summary: CaseSummary) -> str:
     guided = next((one for one in summary.methods if one.method == "guided"), None)
     left = "" if guided is None else f"guided search leaves {_interval(guided.gap_ratio, '.2f')} of model 1's gap; "
     return f"{case_title(summary.case)}: {left}no method dominates it in {percent(summary.not_dominated, 0)} of splits."
 
 
-def mitigation_price(summary: CaseSummary) -> str:
-    """Say what guided search costs in one case."""
+def _mitigation_price(summary: CaseSummary) -> str:
     return (
         f"Guided search is dominated by none of the others in {percent(summary.not_dominated, 0)} of the splits. It "
         f"takes {_interval(summary.guided_fits, '.1f')} SVC fits' time and leaves out "
