@@ -65,8 +65,8 @@ def reason(document: AuditDocument) -> str:
             return f"there is no other model to choose: {found}; {kept} is kept"
         case "no_smaller_gap":
             return _no_smaller_gap(document)
-        case "asked_for" if told := document.exploration:
-            return f"{short(told.author)} decided for model {document.selection.rank}"
+        case "asked_for" if explored := document.exploration:
+            return f"{short(explored.author)} decided for model {document.selection.rank}"
         case "asked_for":
             return f"model {document.selection.rank} was asked for by its rank"
         case plain_reason:

@@ -92,7 +92,6 @@ UNSAID = (
     "What the same objective value means. Here: proven equal within a relative 1e-9.",
 )
 Numbers = Sequence[float | None]
-RANK = "rank k"
 BANDS = (Key("median", "tone-1", "line"), Key("50 % and 90 % of them", "tone-1", "band"))
 FLOOR = 1e-12  # stands for 0 on a logarithmic axis; smaller shortfalls are rounding errors
 FOLDER = "figures"
@@ -213,37 +212,40 @@ def _banded(xs: Iterable[float], bands: Bands, first: int = 0) -> tuple[Curve, C
     return outer, Curve(xs, bands.q50[first:], bands.q25[first:], bands.q75[first:])
 
 
-def _ranks(bands: Bands, first: int = 1) -> tuple[float, ...]:
-    return tuple(float(rank) for rank in range(first, len(bands.q50) + 1))
-
-
 def _floored(values: Numbers) -> tuple[float | None, ...]:
     return tuple(None if value is None else max(value, FLOOR) for value in values)
 
 
+def _rank_plot(
+    name: str, description: str, axis: Axis, bands: Bands, rules: Iterable[Rule], *, title: str, first: int = 1
+) -> Plot:
+    """Plot medians with their bands by rank, from the rank `first` on."""
+    ranks = (float(rank) for rank in range(first, len(bands.q50) + 1))
+    layers: tuple[Layer, ...] = (*_banded(ranks, bands, first - 1), *rules)
+    return Plot(name, description, Axis("rank k"), axis, layers, key=BANDS, title=title)
+
+
 def _objective(name: str, found: Bands) -> Plot:
     bands = Bands(*map(_floored, (found.q05, found.q25, found.q50, found.q75, found.q95)))
-    rule = (Rule(GERMAN_SPREAD, "paper: 6.0e-4"),) if name == "german" else ()
-    return Plot(
+    return _rank_plot(
         f"Shortfall of the objective by rank, {PAPER_TABLES[name]}",
         f"The 50th model falls short by {_digits(bands.q50[-1], '.2g')} in the median split.",
-        Axis(RANK),
         Axis("1 − f(k) / f(1)", is_log=True),
-        (*_banded(_ranks(bands, 2), bands, first=1), *rule),  # that of model 1 is 0
-        key=BANDS,
+        bands,
+        (Rule(GERMAN_SPREAD, "paper: 6.0e-4"),) if name == "german" else (),
         title=PAPER_TABLES[name],
+        first=2,  # the shortfall of model 1 is 0
     )
 
 
 def _loss(name: str, bands: Bands) -> Plot:
     rank, last = LOWER_LOSS_RANKS[name], _digits(bands.q50[-1], ".4f")
-    return Plot(
+    return _rank_plot(
         f"Test loss by rank, {PAPER_TABLES[name]}",
         f"The median over splits of the 50th model's test loss is {last} of the best model's.",
-        Axis(RANK),
         Axis("test loss / that of model 1"),
-        (*_banded(_ranks(bands), bands), Rule(1.0), Rule(float(rank), f"paper: {rank}", is_upright=True)),
-        key=BANDS,
+        bands,
+        (Rule(1.0), Rule(float(rank), f"paper: {rank}", is_upright=True)),
         title=PAPER_TABLES[name],
     )
 
@@ -297,26 +299,23 @@ def _injection_figures(variant: DrawVariant) -> Iterator[Figure]:
 def _parity(variant: DrawVariant) -> Plot:
     gaps, clean = variant.gap.q50, variant.clean_gap
     rules = (Rule(clean.q50, f"clean: {clean.q50:.3f}"),) if clean else ()
-    return Plot(
+    return _rank_plot(
         "Demographic parity gap by rank, injected COMPAS",
         f"The median gap is {share(gaps[0])} at rank 1 and {share(gaps[-1])} at rank 50.",
-        Axis(RANK),
         Axis("demographic parity gap", low=0.0),
-        (*_banded(_ranks(variant.gap), variant.gap), Rule(CLEAN_PARITY, "paper: 0.321", tone="tone-2"), *rules),
-        key=BANDS,
+        variant.gap,
+        (Rule(CLEAN_PARITY, "paper: 0.321", tone="tone-2"), *rules),
         title="Demographic parity",
     )
 
 
 def _error(variant: DrawVariant) -> Plot:
-    rules = (Rule(variant.clean_error.q50, "clean"),) if variant.clean_error else ()
-    return Plot(
+    return _rank_plot(
         "Misclassification by rank, injected COMPAS",
         f"The median share of wrong decisions is {share(variant.error.q50[0])} at rank 1.",
-        Axis(RANK),
         Axis("misclassification", low=0.0),
-        (*_banded(_ranks(variant.error), variant.error), *rules),
-        key=BANDS,
+        variant.error,
+        (Rule(variant.clean_error.q50, "clean"),) if variant.clean_error else (),
         title="Misclassification",
     )
 

@@ -36,8 +36,8 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
 }
 GROUP_MEASURES: tuple[Measure, ...] = (*GAPS, *RATIOS)
-Whom = Literal["incumbent", "selected", "best"]
-WHOM: tuple[Whom, ...] = get_args(Whom)  # the models that a rule may be about
+Subject = Literal["incumbent", "selected", "best"]
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)  # the models that a rule may be about
 RULED: tuple[Measure, ...] = (*get_args(Performance), *sorted(GROUP_MEASURES))
 PATTERN = re.compile(
     r"\s*(?:([A-Za-z_]+)\s*:)?\s*([A-Za-z_]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
@@ -64,16 +64,16 @@ class RuleOutcome(StrEnum):
 class Rule:
     """A limit on one measure of a model.
 
-    `whom` names the model; None is the model in use if there is one, and the selected model otherwise.
+    `subject` names the model; None is the model in use if there is one, and the selected model otherwise.
     """
 
     measure: Measure
     comparison: str
     limit: float
-    whom: Whom | None = None
+    subject: Subject | None = None
 
     def __str__(self) -> str:
-        return f"{f'{self.whom}:' if self.whom else ''}{self.measure}{self.comparison}{self.limit:g}"
+        return f"{f'{self.subject}:' if self.subject else ''}{self.measure}{self.comparison}{self.limit:g}"
 
     @property
     def is_between_groups(self) -> bool:
@@ -115,21 +115,21 @@ def parse_rule(text: str) -> Rule:
         raise ConfigError(
             f"{text!r} is no rule; write a metric, one of <= >= < >, and a number: demographic_parity_difference<=0.1"
         )
-    whom, name, comparison, limit = found.groups()
-    if whom is not None and whom not in WHOM:
-        raise ConfigError(f"no rule is about {whom!r}; before a colon stands one of {', '.join(WHOM)}")
+    subject, name, comparison, limit = found.groups()
+    if subject is not None and subject not in SUBJECTS:
+        raise ConfigError(f"no rule is about {subject!r}; before a colon stands one of {', '.join(SUBJECTS)}")
     if name not in RULED:
         hint = did_you_mean(name, RULED) or f"; there are {', '.join(RULED)}"
         raise ConfigError(f"no metric is called {name!r}{hint}")
     if not 0.0 <= float(limit) <= 1.0:
         raise ConfigError(f"{name} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
-    return Rule(cast(Measure, name), comparison, float(limit), cast(Whom | None, whom))
+    return Rule(cast(Measure, name), comparison, float(limit), cast(Subject | None, subject))
 
 
-def refuse_whom(rules: Iterable[Rule]) -> None:
+def refuse_subjects(rules: Iterable[Rule]) -> None:
     """Refuse rules that name a model of an audit, for a measurement, which has no models."""
-    if named := next((rule for rule in rules if rule.whom), None):
-        limit = replace(named, whom=None)
+    if named := next((rule for rule in rules if rule.subject), None):
+        limit = replace(named, subject=None)
         raise ConfigError(f"{str(named)!r} is about a model of an audit; a measurement has none: write {str(limit)!r}")
 
 
@@ -139,7 +139,7 @@ def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...
         case AuditDocument():
             return tuple(judge(document, rule) for rule in rules)
         case MeasureDocument():
-            refuse_whom(rules := tuple(rules))
+            refuse_subjects(rules := tuple(rules))
             return tuple(_judge_decisions(document, one, rule) for rule in rules for one in document.decisions)
         case _:
             return ()
@@ -162,8 +162,8 @@ def _judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, ru
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
     """Judge one rule by the holdout scores of its model."""
-    if document.incumbent and rule.whom is None:
-        rule = replace(rule, whom="incumbent")
+    if document.incumbent and rule.subject is None:
+        rule = replace(rule, subject="incumbent")
     if (model := _model_of(document, rule)) is None:
         return Judgement(rule, RuleOutcome.OPEN, _why_no_model(document, rule))
     return replace(_judge_model(document, model, rule), table=_table(document, model, rule))
@@ -171,9 +171,9 @@ def judge(document: AuditDocument, rule: Rule) -> Judgement:
 
 def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> Judgement:
     # only the choice of the selected model can have used the holdout
-    was_seen = document.selection.is_in_sight and rule.whom in (None, "selected")
+    was_seen = document.selection.is_in_sight and rule.subject in (None, "selected")
     numbers = _measured(model.scores.holdout, rule.measure, was_seen=was_seen)
-    found = f"{f'{model_title(document, model.rank)}: ' if rule.whom else ''}{estimate(numbers)} on the holdout"
+    found = f"{f'{model_title(document, model.rank)}: ' if rule.subject else ''}{estimate(numbers)} on the holdout"
     if document.is_exploratory and not isinstance(model, Incumbent):  # no rows of this run chose the model in use
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{NOT_SEPARATE}")
     column = document.dataset.primary
@@ -183,7 +183,7 @@ def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule:
 
 
 def _model_of(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent | None:
-    match rule.whom:
+    match rule.subject:
         case "incumbent":
             return document.incumbent
         case "best":
@@ -193,7 +193,7 @@ def _model_of(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent |
 
 
 def _why_no_model(document: AuditDocument, rule: Rule) -> str:
-    if rule.whom == "incumbent":
+    if rule.subject == "incumbent":
         return "there is no model in use; name its decisions with incumbent=... (--incumbent COLUMN)"
     return "no model was selected" + (": the model in use is kept" if ended_with(document) == 0 else "")
 
@@ -327,7 +327,7 @@ OPEN = (
     "open: these rows show neither that the rule is kept nor that it is violated; give more rows, or let open rules "
     "pass with a warning (when_open='warn')"
 )
-NO_LABEL = "without a label, only whom decisions select can be judged; name what was true in the end with label=..."
+NO_LABEL = "without a label, only selection rates can be judged; name the column of true outcomes with label=..."
 
 
 def subject(document: JudgedDocument) -> str:
