@@ -289,14 +289,14 @@ class AuditResult(Result):
 
     def _doubt(self, rank: int) -> str:
         """Return the reason why a model is not proposed."""
-        from fairenum.report.standing import why_candidate
+        from fairenum.report.choice_words import why_candidate
 
         return why_candidate(self.document) if rank == self.document.selection.rank else "it was not selected"
 
     def _selected_rank(self) -> int:
         rank = self.document.selection.rank
         if rank is None:
-            from fairenum.report.standing import reason
+            from fairenum.report.choice_words import reason
 
             raise ResultError(f"no model was selected: {reason(self.document)}; name a rank")
         return rank

@@ -93,9 +93,9 @@ def read_limits(context: click.Context, parameter: click.Parameter, texts: tuple
     """Parse the rules for a measurement, which must not name a model."""
     rules = read_rules(context, parameter, texts)
     if rules:
-        from fairenum.report.rules import refuse_whom
+        from fairenum.report.rules import refuse_subjects
 
-        refuse_whom(rules)
+        refuse_subjects(rules)
     return rules
 
 

@@ -1,4 +1,4 @@
-"""A page in a notebook: styles of its own, no script and no links; all but its top is folded."""
+"""A page as an HTML file, or as a fragment for a notebook."""
 
 from __future__ import annotations
 
@@ -16,23 +16,18 @@ from fairenum.render.svg import draw, draw_arrow, unlinked
 from fairenum.render.text import plain
 
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
-
-
-LARGEST_PAGE, LEAST_COPY = 245_000, 10_000
-
-
-# Comments in the template where the copy goes: text cannot hold them, as its < is escaped.
+LARGEST_PAGE, LEAST_COPY = 245_000, 10_000  # bytes
+# Comments in the template, which the copy replaces: no text can contain them, as its < is escaped.
 COPY, COPY_NOTE = "<!--copy-->", "<!--copy note-->"
-
-
 CARRIED = re.compile(r'<script type="application/json" id="data">([^<]*)</script>')
 DECLARED = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 TEMPLATES = PackageLoader("fairenum.render")
+OPEN_SECTIONS = 2  # of a page in a notebook; the others are folded
 
 
 def to_html(page: Page) -> str:
-    """Write a page; the same one always gives the same bytes."""
-    style, script = _text("page.css"), _text("page.js")
+    """Write a page as an HTML file; equal pages give equal bytes."""
+    style, script = (TEMPLATES.get_source(templates(), name)[0] for name in ("page.css", "page.js"))
     policy = f"{NOTHING}; style-src {_hash(style)}; script-src {_hash(script)}"
     template = templates().get_template("page.html")
     html = template.render(page=page, style=Markup(style), script=Markup(script), policy=policy)
@@ -41,13 +36,13 @@ def to_html(page: Page) -> str:
 
 
 def carried_copy(html: str) -> str | None:
-    """Return the copy that a written page carries; None if it carries none, or more than one."""
+    """Return the data embedded in an HTML page; None if there is none, or more than one."""
     found = CARRIED.findall(html)
     return found[0] if len(found) == 1 else None
 
 
 def policy_of(html: str) -> str:
-    """Return the content security policy of a written page, for a header; one that allows nothing if it states none."""
+    """Return the content security policy of an HTML page; without one, a policy that allows nothing."""
     found = DECLARED.search(html)
     return unescape(found[1]) if found else NOTHING
 
@@ -57,23 +52,18 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _text(name: str) -> str:
-    """Read a file of the templates as it is."""
-    return TEMPLATES.get_source(templates(), name)[0]
-
-
-def _shown(value: object) -> object:
-    """Show signs that steer, such as direction marks, which escaping leaves as they are."""
+def _visible(value: object) -> object:
+    """Make control characters visible, such as direction marks, which escaping does not change."""
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def templates() -> Environment:
-    """Open the templates; everything that is put into them is escaped."""
+    """Return the environment of the templates, which escapes all texts."""
     environment = Environment(
         loader=TEMPLATES,
         autoescape=True,
-        finalize=_shown,
+        finalize=_visible,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -82,9 +72,6 @@ def templates() -> Environment:
     return environment
 
 
-OPEN = 2  # sections that are not folded
-
-
 def to_notebook(page: Page) -> str:
-    """Write a page as a fragment that a notebook shows below a cell."""
-    return templates().get_template("notebook.html").render(page=page, opened=OPEN)
+    """Write a page as a fragment of HTML for a notebook: with its own style, without script and links."""
+    return templates().get_template("notebook.html").render(page=page, opened=OPEN_SECTIONS)

@@ -8,13 +8,11 @@ from collections.abc import Iterator, Mapping
 from fairenum.render.page import Block, Explorer, Facts, Figure, Items, Page, Paragraph, Section, Table
 from fairenum.render.text import plain
 
-# What comes from outside is text: no markup, no HTML, no formulas.
+# Signs of markup, HTML and formulas, which are to be shown as they are.
 ESCAPES = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]|~#!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
-
-
-# GitHub looks for mentions, references, addresses and emoji once Markdown is read, when a backslash or a character
-# reference is a plain sign again. An empty comment parts them for it, and for nobody who reads or copies the page.
-APART = "<!-- -->"
+# GitHub looks for mentions, references, addresses and emoji after it has read the Markdown, when escaped signs are
+# plain again. An empty comment within them prevents that, and is not shown.
+BREAK = "<!-- -->"
 LINKED = re.compile(
     r"@(?=\w)"  # a person, a team, an address
     r"|\\#(?=\w)"  # an issue or a pull request
@@ -23,24 +21,22 @@ LINKED = re.compile(
     r"|:(?=[\w+-]+:)"  # an emoji
 )
 COMMIT = re.compile(r"\b(?=\d*[a-fA-F])[0-9a-fA-F]{7,40}\b")
-
-
-# What makes a list or a heading of a line that begins with it.
+# The beginning of a line that would become a list or a heading.
 BLOCK = re.compile(r"^(\d{0,9})([-+](?=\s|$)|-+(?=\s*$)|=+(?=\s*$)|(?<=\d)[.)](?=\s|$))")
 
 
 def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
     """Write a page in GitHub's Markdown.
 
-    `figures` gives files of figures by their names; others are shown in plain characters, or in words.
+    `figures` maps names of figures to their files; other figures are shown in plain characters, or described.
     """
     return "\n".join(_lines(page, figures or {})) + "\n"
 
 
 def escaped(text: str) -> str:
-    """Write text so that Markdown shows it as it is, and GitHub links nothing in it."""
-    inert = LINKED.sub(lambda found: found[0] + APART, plain(text).strip().translate(ESCAPES))
-    inert = COMMIT.sub(lambda found: APART.join(re.findall(".{1,6}", found[0])), inert)
+    """Escape a text, so that Markdown shows it as it is and GitHub links nothing in it."""
+    inert = LINKED.sub(lambda found: found[0] + BREAK, plain(text).strip().translate(ESCAPES))
+    inert = COMMIT.sub(lambda found: BREAK.join(re.findall(".{1,6}", found[0])), inert)
     return BLOCK.sub(r"\1\\\2", inert, count=1)
 
 
@@ -95,14 +91,14 @@ def _figure(figure: Figure, files: Mapping[str, str]) -> Iterator[str]:
     if figure.name in files:
         yield f"\n![{escaped(figure.plots[0].name)}]({files[figure.name]})"
     elif figure.plain:
-        yield _shown_as_it_is(figure.plain)
+        yield _fenced(figure.plain)
     else:
         yield _list(tuple(f"{plot.name}. {plot.description}" for plot in figure.plots))
     yield f"\n{escaped(figure.caption)}"
 
 
-def _shown_as_it_is(text: str) -> str:
-    """Fence a text off, by more backticks than it holds itself."""
+def _fenced(text: str) -> str:
+    # a fence needs more backticks than the text has in a row
     fence = "`" * (1 + max(2, *(len(run) for run in re.findall("`*", text))))
     return f"\n{fence}text\n{text}\n{fence}"
 

@@ -1,4 +1,4 @@
-"""The parts of a page: sections of paragraphs, lists, facts, tables and figures, all in words already."""
+"""The parts of a page, as texts: sections of paragraphs, lists, facts, tables and figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairenum.render.svg_plot import Plot
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph."""
+    """A paragraph of text."""
 
     kind: ClassVar[str] = "paragraph"
     text: str
@@ -29,7 +29,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and their values."""
+    """A list of names with their values."""
 
     kind: ClassVar[str] = "facts"
     facts: tuple[tuple[str, str], ...]
@@ -39,8 +39,8 @@ class Facts:
 class Figure:
     """Plots side by side, with a caption.
 
-    `plain` is a rendition in plain characters, if there is one; `name` is the name of its file without an ending, if it
-    has one.
+    `plain` is the figure in plain characters, if there is such a form; `name` is the name of its file without an
+    ending, if the figure is saved.
     """
 
     kind: ClassVar[str] = "figure"
@@ -51,8 +51,8 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
-    """A heading over several headings, and its explanation."""
+class SpanningHeading:
+    """A heading above the headings of several columns, and its explanation."""
 
     name: str
     role: str
@@ -64,47 +64,41 @@ Row_contra = TypeVar("Row_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row_contra]):
-    """A column of a table: its key for scripts, its heading, how a cell is made of a row, and its note.
+    """A column of a table: its key for scripts, its heading, the function from a row to a cell, and its note.
 
-    Columns of words (`is_word`) come before those of numbers; `over` is a heading that it shares with its neighbours,
-    and `narrow` the heading where room is short, if that is another one.
+    Columns of words (`is_word`) come before those of numbers. `over` is a spanning heading shared with neighbours;
+    `narrow` replaces the heading in narrow tables.
     """
 
     key: str
     heading: str
     cell: Callable[[Row_contra], str]
     note: str = ""
-    over: Over | None = None
+    over: SpanningHeading | None = None
     is_word: bool = False
     narrow: str = ""
 
     @property
     def narrowed(self) -> Column[Row_contra]:
-        """The column where room is short."""
+        """The column with its heading for narrow tables."""
         return replace(self, heading=self.narrow or self.heading)
 
 
-def column_notes(columns: Iterable[Column[Row_contra]]) -> tuple[str, ...]:
-    """The notes of columns, in their order."""
-    return tuple(column.note for column in columns if column.note)
-
-
-def _shared_headings(columns: Sequence[Column[Row_contra]]) -> tuple[Over, ...]:
-    """The headings over columns, one for neighbours that share it; none if no column has one."""
+def _spanning_headings(columns: Sequence[Column[Row_contra]]) -> tuple[SpanningHeading, ...]:
+    """Return one spanning heading for each run of neighbours that share it; none if no column has one."""
     if not any(column.over for column in columns):
         return ()
-    runs = groupby(columns, lambda column: column.over or Over("", ""))
+    runs = groupby(columns, lambda column: column.over or SpanningHeading("", ""))
     return tuple(replace(over, columns=len(list(run))) for over, run in runs)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table in words.
+    """A table of texts.
 
-    The first `names` columns hold words, the others numbers. `title` is empty where the section's heading says it,
-    `marked` is the row to stand out, `notes` explain the table line by line, `over` gives a heading over each column's
-    heading (perhaps empty), and an `is_folded` table opens on request, where that is possible. `keys` are those of the
-    columns, by which scripts find them; a table that no script reads may have none.
+    The first `names` columns hold words, the others numbers. `title` is empty if the section has the same heading,
+    `marked` is the index of an emphasised row, `notes` are lines below the table, and `over` are spanning headings. An
+    `is_folded` table is closed at first, in media that can open it. Scripts find columns by their `keys`.
     """
 
     kind: ClassVar[str] = "table"
@@ -114,7 +108,7 @@ class Table:
     names: int = 1
     marked: int | None = None
     notes: tuple[str, ...] = ()
-    over: tuple[Over, ...] = ()
+    over: tuple[SpanningHeading, ...] = ()
     is_folded: bool = False
     keys: tuple[str, ...] = ()
 
@@ -126,23 +120,25 @@ class Table:
         rows: Iterable[Row_contra],
         *,
         marked: int | None = None,
-        notes: tuple[str, ...] = (),
+        notes: Iterable[str] = (),
+        is_folded: bool = False,
     ) -> Table:
-        """Make a table with a cell of every column for every row."""
+        """Make a table with one cell for each row and column; the notes of columns come before `notes`."""
         return cls(
             title=title,
             headings=tuple(column.heading for column in columns),
             rows=tuple(tuple(column.cell(row) for column in columns) for row in rows),
             names=sum(column.is_word for column in columns),
             marked=marked,
-            notes=notes,
-            over=_shared_headings(columns),
+            notes=(*(column.note for column in columns if column.note), *notes),
+            over=_spanning_headings(columns),
+            is_folded=is_folded,
             keys=tuple(column.key for column in columns),
         )
 
     @property
     def whole_headings(self) -> tuple[str, ...]:
-        """Each heading with the one over it, for media that have one line of headings."""
+        """Each heading with its spanning heading, for media that have one line of headings."""
         names = [over.name for over in self.over for _ in range(over.columns)] or [""] * len(self.headings)
         return tuple(
             f"{heading}, {name}" if name else heading for heading, name in zip(self.headings, names, strict=True)
@@ -150,7 +146,7 @@ class Table:
 
     @property
     def untitled(self) -> Table:
-        """The table where its title stands above it already."""
+        """The table without its title, which is shown elsewhere."""
         return replace(self, title="")
 
 
@@ -158,9 +154,9 @@ class Table:
 class Candidate:
     """The data of one model for the filter of the table of models.
 
-    `name` is for links; `loss` and `drop` are losses of objective, and of performance on the selection split; `gap` is
-    an exact decimal, empty if the model cannot be selected; `marks` are words such as incumbent, first, selected,
-    front, guided, tilted.
+    `name` is for links; `loss` is the loss of objective, `drop` that of performance on the selection split; `gap` is an
+    exact decimal, empty if the model cannot be selected; `marks` are any of incumbent, first, selected, front, guided
+    and tilted.
     """
 
     name: str
@@ -172,10 +168,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Explorer:
-    """The models as linked plots and table, with the tolerances and the choice of the run.
+    """Linked plots and a table of all models, with filters.
 
-    There is one candidate for each row of the table. `rule` says what the run allowed, `performance` names the measure
-    and the reference, and `least` is the gap on the selection split to undercut, as an exact decimal, or empty.
+    There is one candidate for each row of the table. `rule` states the tolerances and the choice of the run,
+    `performance` names the measure and the reference, and `least` is the gap of the reference on the selection split,
+    which a selected model must undercut, as an exact decimal; empty if there is no such gap.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -188,18 +185,18 @@ class Explorer:
 
     @property
     def largest_loss(self) -> float:
-        """The end of the slider for the objective."""
+        """The end of the slider for the loss of objective."""
         return max(candidate.loss for candidate in self.candidates)
 
     @property
     def largest_drop(self) -> float:
-        """The end of the slider for the performance."""
+        """The end of the slider for the loss of performance."""
         return max(0.0, *(candidate.drop for candidate in self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Changes from one model to another: a table, and an arrow for each of its rows, or none at all."""
+    """Changes from one model to another: a table, with an arrow for each of its rows or without arrows."""
 
     table: Table
     arrows: tuple[Arrow, ...] = ()
@@ -215,7 +212,7 @@ Block = Paragraph | Items | Facts | Figure | Table | Explorer
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page with a heading and an anchor."""
+    """A section of a page: an anchor for links, a heading and blocks."""
 
     anchor: str
     title: str
@@ -223,13 +220,13 @@ class Section:
 
     @classmethod
     def of_table(cls, anchor: str, table: Table) -> Section:
-        """Make a section of a table, whose title is that of the section."""
+        """Make a section of one table and its title."""
         return cls(anchor, table.title, (table.untitled,))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A main number: its label, value and limits."""
+    """A main number of a page: its label, value and limits."""
 
     label: str
     value: str
@@ -237,7 +234,7 @@ class Tile:
 
     @classmethod
     def of(cls, label: str, estimate: str) -> Tile:
-        """Set an estimate large, and its limits beside it."""
+        """Make a tile of an estimate such as "0.123 [0.100, 0.150]"."""
         value, _, limits = estimate.partition(" ")
         return cls(label, value, limits)
 
@@ -251,9 +248,16 @@ class Check:
     reason: str
 
 
+CHECK_COLUMNS: tuple[Column[Check], ...] = (
+    Column("rule", "rule", lambda check: check.rule, is_word=True),
+    Column("outcome", "outcome", lambda check: check.outcome, is_word=True),
+    Column("reason", "why", lambda check: check.reason, is_word=True),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The data behind a page, as JSON that is safe within HTML, and what to say about it."""
+    """The data behind a page, as JSON that is safe within HTML, and a note on what it contains."""
 
     text: str
     note: str
@@ -263,11 +267,11 @@ class Copy:
 class Page:
     """A whole page.
 
-    `title` is for the window, `name` the subject in a word; `kicker`, `subject` and `headline` give the kind of report,
-    its subject and its verdict, with `findings`, `warnings` and the `strip` right below. `notice` comes before all
-    else, such as that this is no legal advice. `checks` and `tiles`, the main numbers, are shown where they are seen
-    first. `copy` makes the embedded data within a number of bytes, for a file called `copy_name`. `is_good_news` marks
-    a welcome verdict.
+    `title` is the title of the window, `name` the subject in a word; `kicker`, `subject` and `headline` are the kind of
+    report, its subject and its verdict, with the `strip`, `tiles` (the main numbers), `findings` and `warnings` below.
+    `notice` comes first, such as that this is no legal advice. `checks` are the rules and their outcomes. `copy` makes
+    the embedded data, given the number of bytes it may have, for a file called `copy_name`. `is_good_news` marks a
+    favourable verdict.
     """
 
     title: str
@@ -289,12 +293,11 @@ class Page:
     @property
     def rules(self) -> Table:
         """The checks as a table."""
-        rows = tuple((check.rule, check.outcome, check.reason) for check in self.checks)
-        return Table("Rules", ("rule", "outcome", "why"), rows, names=3)
+        return Table.of("Rules", CHECK_COLUMNS, self.checks)
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All figures that stand in its sections."""
+        """All figures of the sections."""
         for section in self.sections:
             for block in section.blocks:
                 if isinstance(block, Figure):

@@ -1,4 +1,4 @@
-"""Log-log plots in plain characters, for 80 columns and no colour."""
+"""Plots in plain characters, for 80 columns: ranges, curves, and times on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import NamedTuple, Protocol
 
 from fairenum.render.text import Estimated, three_digits
 
-BARS_WIDTH = 56
-
-
-BARS_GUTTER = 16  # columns left of the axis
+GUTTER = 16  # columns left of the axis of bars
+RANGE_WIDTH, CURVE_WIDTH = 56, 60
+Stroke = tuple[str, float, float]  # a character, drawn from one number to another
 
 
 class RangeBar(NamedTuple):
@@ -23,38 +22,8 @@ class RangeBar(NamedTuple):
     marks: Mapping[str, float]
 
 
-def draw_ranges(bars: Sequence[RangeBar], title: str) -> str:
-    """Draw ranges on one scale from 0: dots outside, equals signs inside, and marks over both."""
-    top = max(value for bar in bars for value in (*bar.outer, *bar.marks.values()))
-    scale = next(step for step in (0.1, 0.2, 0.5, 1.0, top) if step >= top)
-    lines = [title, *(f"{bar.label:>{BARS_GUTTER - 2}} |{_drawn(bar, scale)}".rstrip() for bar in bars)]
-    lines.append(f"{'':{BARS_GUTTER - 1}}+{'-' * BARS_WIDTH}")
-    lines.append(f"{'':{BARS_GUTTER - 1}}{0:<{BARS_WIDTH // 2}g}{scale / 2:<{BARS_WIDTH - BARS_WIDTH // 2}g}{scale:g}")
-    return "\n".join(lines)
-
-
-def _drawn(bar: RangeBar, scale: float) -> str:
-    cells = [" "] * (BARS_WIDTH + 1)
-    for sign, (low, high) in ((".", bar.outer), ("=", bar.inner)):
-        for place in range(_bar_place(low, scale), _bar_place(high, scale) + 1):
-            cells[place] = sign
-    for mark, value in bar.marks.items():
-        cells[_bar_place(value, scale)] = mark
-    return "".join(cells)
-
-
-def _bar_place(value: float, scale: float) -> int:
-    return round(BARS_WIDTH * min(max(value / scale, 0.0), 1.0))
-
-
-CURVE_WIDTH = 60
-
-
-CURVE_GUTTER = 16  # columns left of the axis
-
-
 class Quartiles(Protocol):
-    """The quartiles of some values."""
+    """The lower and the upper quartile of some values."""
 
     @property
     def q25(self) -> float:
@@ -66,62 +35,85 @@ class Quartiles(Protocol):
 
 
 class Bar(NamedTuple):
-    """One point of a curve: its place, mean with limits, and quartiles."""
+    """One point of a curve: its label, its mean with limits, and its quartiles."""
 
     label: str
     mean: Estimated
     quartiles: Quartiles | None
 
 
+def draw_ranges(bars: Sequence[RangeBar], title: str) -> str:
+    """Draw ranges on one scale from 0: dots outside, equals signs inside, and marks over both."""
+    scale = _scale_end(max(value for bar in bars for value in (*bar.outer, *bar.marks.values())))
+    half = RANGE_WIDTH // 2
+    return "\n".join(
+        [
+            title,
+            *(_bar_line(bar.label, _range_strokes(bar), scale, RANGE_WIDTH) for bar in bars),
+            f"{'':{GUTTER - 1}}+{'-' * RANGE_WIDTH}",
+            f"{'':{GUTTER - 1}}{0:<{half}g}{scale / 2:<{RANGE_WIDTH - half}g}{scale:g}",
+        ]
+    )
+
+
+def _range_strokes(bar: RangeBar) -> list[Stroke]:
+    return [(".", *bar.outer), ("=", *bar.inner), *((mark, value, value) for mark, value in bar.marks.items())]
+
+
 def draw_curve(curves: Sequence[tuple[str, Sequence[Bar]]], title: str) -> str:
     """Draw curves one below the other, on one scale from 0."""
     bars = [bar for _, curve in curves for bar in curve]
-    top = max((max(bar.quartiles.q75, bar.mean.high or 0.0) for bar in bars if bar.quartiles), default=0.0)
-    scale = next(step for step in (0.1, 0.2, 0.5, 1.0, top) if step >= top)
+    tops = (max(bar.quartiles.q75, bar.mean.high or 0.0) for bar in bars if bar.quartiles)
+    scale = _scale_end(max(tops, default=0.0))
     lines = [title, "(o mean, [ ] its interval, . middle half of the draws)"]
     for name, curve in curves:
-        lines.append(name)
-        lines += [f"{bar.label:>{CURVE_GUTTER - 2}} |{_bar(bar, scale)}".rstrip() for bar in curve]
-    lines.append(f"{'':{CURVE_GUTTER - 1}}+{'-' * CURVE_WIDTH}")
-    lines.append(_ticks(scale))
-    return "\n".join(lines)
+        lines += [name, *(_bar_line(bar.label, _curve_strokes(bar), scale, CURVE_WIDTH) for bar in curve)]
+    return "\n".join([*lines, f"{'':{GUTTER - 1}}+{'-' * CURVE_WIDTH}", _ticks(scale)])
 
 
-def _bar(bar: Bar, scale: float) -> str:
-    """Draw one point: the middle half, over it the interval of the mean, over that the mean."""
-    if bar.quartiles is None or bar.mean.value is None:
-        return ""
-    cells = [" "] * (CURVE_WIDTH + 1)
-    for place in range(_place(bar.quartiles.q25, scale), _place(bar.quartiles.q75, scale) + 1):
-        cells[place] = "."
-    if bar.mean.low is not None and bar.mean.high is not None:
-        cells[_place(bar.mean.low, scale)] = "["
-        cells[_place(bar.mean.high, scale)] = "]"
-    cells[_place(bar.mean.value, scale)] = "o"
-    return "".join(cells)
+def _curve_strokes(bar: Bar) -> list[Stroke]:
+    mean, quartiles = bar.mean, bar.quartiles
+    if quartiles is None or mean.value is None:
+        return []
+    strokes: list[Stroke] = [(".", quartiles.q25, quartiles.q75)]
+    if mean.low is not None and mean.high is not None:
+        strokes += [("[", mean.low, mean.low), ("]", mean.high, mean.high)]
+    return [*strokes, ("o", mean.value, mean.value)]
 
 
-def _place(value: float, scale: float) -> int:
-    return round(min(max(value / scale, 0.0), 1.0) * CURVE_WIDTH) if scale else 0
+def _scale_end(top: float) -> float:
+    return next(end for end in (0.1, 0.2, 0.5, 1.0, top) if end >= top)
+
+
+def _bar_line(label: str, strokes: Sequence[Stroke], scale: float, width: int) -> str:
+    """Draw strokes beside a label; later ones lie on top."""
+
+    def place(value: float) -> int:
+        return round(width * min(max(value / scale, 0.0), 1.0))
+
+    cells = [" "] * (width + 1)
+    for sign, low, high in strokes:
+        start, end = place(low), place(high) + 1
+        cells[start:end] = sign * (end - start)
+    return f"{label:>{GUTTER - 2}} |{''.join(cells)}".rstrip()
 
 
 def _ticks(scale: float) -> str:
     line = ""
     for part in range(5):
         mark = f"{part * scale / 4:.3g}"
-        line = line.ljust(CURVE_GUTTER + part * CURVE_WIDTH // 4 - len(mark) // 2) + mark
+        line = line.ljust(GUTTER + part * CURVE_WIDTH // 4 - len(mark) // 2) + mark
     return line
 
 
-WIDTH = 62
-HEIGHT = 15
-GUTTER = 9  # columns left of the axis
+WIDTH, HEIGHT = 62, 15
+TIME_GUTTER = 9  # columns left of the axis of times
 OVERLAP = "*"
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 class Line(NamedTuple):
-    """Seconds at some sizes, and a remark beside the name."""
+    """The times of one solver at some sizes, and a remark for the legend."""
 
     name: str
     sizes: Sequence[int]
@@ -130,7 +122,7 @@ class Line(NamedTuple):
 
 
 def draw_loglog(lines: Sequence[Line], title: str) -> str:
-    """Draw lines over each other, with a legend."""
+    """Draw times against sizes on logarithmic axes, with a legend."""
     lines = [line for line in lines if line.sizes]
     if not lines:
         return "nothing was measured in the time given"
@@ -141,9 +133,9 @@ def draw_loglog(lines: Sequence[Line], title: str) -> str:
         [
             f"{title} ({OVERLAP} where several meet)",
             *_with_gutter(_canvas(lines, marks, across, up), up),
-            " " * GUTTER + "+" + "-" * WIDTH,
+            " " * TIME_GUTTER + "+" + "-" * WIDTH,
             _size_labels(lines, across),
-            *(f"{marks[line.name]:>{GUTTER}} {line.name}: {line.legend}" for line in lines),
+            *(f"{marks[line.name]:>{TIME_GUTTER}} {line.name}: {line.legend}" for line in lines),
         ]
     )
 
@@ -163,7 +155,7 @@ class _Scale:
 
 
 def _marks(names: Sequence[str]) -> dict[str, str]:
-    """Give each name a letter of its own: one that it holds, if one is free."""
+    """Give each name a letter of its own, from the name itself if possible."""
     marks: dict[str, str] = {}
     for name in names:
         letters = [*filter(str.isalnum, name), *"abcdefghijklmnopqrstuvwxyz"]
@@ -181,24 +173,24 @@ def _canvas(lines: Sequence[Line], marks: dict[str, str], across: _Scale, up: _S
 
 
 def _with_gutter(canvas: Sequence[Sequence[str]], up: _Scale) -> list[str]:
-    """Put the axis left of the canvas, with a time at every fourth row."""
+    """Draw the axis left of the canvas, with a time at every fourth row."""
     last = len(canvas) - 1
     labels = {row: duration(up.value(last - row)) for row in range(last, -1, -4)}
-    return [f"{labels.get(row, ''):>{GUTTER - 1}} |{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
+    return [f"{labels.get(row, ''):>{TIME_GUTTER - 1}} |{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
 
 
 def _size_labels(lines: Sequence[Line], across: _Scale) -> str:
-    """Write the sizes under their columns, as far as they have room."""
+    """Write the sizes under their columns, as far as there is room."""
     labels = ""
     for size in sorted({size for line in lines for size in line.sizes}):
         text = str(size)
-        start = min(GUTTER + 1 + across.place(size), GUTTER + 1 + WIDTH - len(text))
+        start = min(TIME_GUTTER + 1 + across.place(size), TIME_GUTTER + 1 + WIDTH - len(text))
         if start > len(labels):
             labels = labels.ljust(start) + text
     return labels
 
 
 def duration(seconds: float) -> str:
-    """Write a time in a unit that suits it."""
+    """Write a time in seconds, milliseconds or microseconds."""
     scale, unit = next(((scale, unit) for scale, unit in UNITS if seconds >= scale), UNITS[-1])
     return f"{three_digits(seconds / scale)} {unit}"

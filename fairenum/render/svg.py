@@ -1,7 +1,7 @@
-"""Drawing: numbers become SVG text, by pure functions; colours are roles that a style gives a meaning.
+"""Layers of plots, and their drawing as SVG text; colours are classes that the style of a page defines.
 
-A `Plot` has two axes and layers; `draw` makes it an ``<svg>`` to stand in a page that styles it, `standalone` a file
-that brings its own style, and `grid` lays several out as small multiples.
+`draw` makes an ``<svg>`` of a plot for a page that styles it, `standalone` a file with its own style, and `grid` a file
+of several plots in rows.
 """
 
 from __future__ import annotations
@@ -12,17 +12,30 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from fairenum.render.svg_plot import LETTER, Frame, Layer, Plot, Shape, axes, element, heading, icon, joined, number
+from fairenum.render.svg_plot import (
+    LETTER,
+    Extent,
+    Frame,
+    Layer,
+    Plot,
+    Shape,
+    axes,
+    element,
+    heading,
+    icon,
+    joined,
+    number,
+)
 
-LABELS_HEIGHT = 14.0
-
-
-REACH = 7.0  # of a mark, around its middle
+LABEL_HEIGHT = 14.0
+MARK_RADIUS = 7.0
+Interval = tuple[float | None, float | None]
+UNKNOWN: Interval = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle that text or a mark takes."""
+    """A rectangle that a label or a mark covers."""
 
     left: float
     top: float
@@ -30,7 +43,7 @@ class Box:
     bottom: float
 
     def overlap(self, other: Box) -> float:
-        """Measure the area that both take."""
+        """Return the area that both rectangles cover."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(width, 0.0) * max(height, 0.0)
@@ -38,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A label in its place: where its text begins or ends, and which of the two."""
+    """A label with its position; `anchor` says whether its text starts or ends there."""
 
     text: str
     x: float
@@ -50,8 +63,9 @@ class Placed:
 def place(
     labels: Iterable[tuple[str, float, float]], marks: Sequence[tuple[float, float]], frame: Frame
 ) -> list[Placed]:
-    """Put each label on the side of its mark where it covers least; earlier ones keep their place."""
-    taken = [Box(x - REACH, y - REACH, x + REACH, y + REACH) for x, y in marks]
+    """Put each label beside its mark where it covers least of marks and earlier labels."""
+    reach = MARK_RADIUS
+    taken = [Box(x - reach, y - reach, x + reach, y + reach) for x, y in marks]
     found: list[Placed] = []
     for text, x, y in labels:
         best = min(_sides(text, x, y), key=lambda side: _cost(side.box, taken, frame))
@@ -64,24 +78,20 @@ def _sides(text: str, x: float, y: float) -> Iterator[Placed]:
     width = LETTER * len(text)
     for dy in (-9.0, 20.0, 4.0, -24.0, 35.0):
         for anchor, start, end in (("start", x + 11.0, x + 11.0 + width), ("end", x - 11.0, x - 11.0 - width)):
-            box = Box(min(start, end), y + dy - LABELS_HEIGHT + 3.0, max(start, end), y + dy + 3.0)
+            box = Box(min(start, end), y + dy - LABEL_HEIGHT + 3.0, max(start, end), y + dy + 3.0)
             yield Placed(text, start, y + dy, anchor, box)
 
 
 def _cost(box: Box, taken: Sequence[Box], frame: Frame) -> float:
-    """Add up what a label would cover; outside the plot is worst."""
+    """Return the area that a label would cover; what lies outside the plot counts most."""
     outside = max(0.0, frame.x.start - box.left) + max(0.0, box.right - frame.x.end)
     outside += max(0.0, frame.y.end - box.top) + max(0.0, box.bottom - frame.y.start)
     return sum(box.overlap(other) for other in taken) + 1000.0 * outside
 
 
-Interval = tuple[float | None, float | None]
-UNKNOWN: Interval = (None, None)
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark at (x, y), perhaps with intervals, a name, a label beside it, a link, and data for a script."""
+    """A mark at (x, y), with optional intervals, name, label beside it, link, and data for a script."""
 
     x: float
     y: float
@@ -97,22 +107,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Many marks; later ones lie on top."""
+    """A layer of marks; later ones lie on top."""
 
     marks: tuple[Mark, ...]
 
-    def xs(self) -> Iterator[float | None]:
-        """Yield where marks and their intervals are."""
-        for mark in self.marks:
-            yield from (mark.x, *mark.across)
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield where marks and their intervals are."""
-        for mark in self.marks:
-            yield from (mark.y, *mark.upward)
+    def extent(self) -> Extent:
+        """Return the coordinates of the marks and their intervals."""
+        across = [x for mark in self.marks for x in (mark.x, *mark.across)]
+        return across, [y for mark in self.marks for y in (mark.y, *mark.upward)]
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw intervals and marks, then labels on top of them all."""
+        """Draw intervals and marks, and labels on top of them."""
         middles = [(frame.x(mark.x), frame.y(mark.y)) for mark in self.marks]
         named = [(mark.label, *middle) for mark, middle in zip(self.marks, middles, strict=True) if mark.label]
         labels = (
@@ -127,7 +132,7 @@ class Marks:
 
 
 def unlinked(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Take names and links off plots that have no table to lead to."""
+    """Remove links and identities from plots, for pages without the table that they link to."""
     return tuple(replace(plot, identity=None, layers=tuple(map(_without_links, plot.layers))) for plot in plots)
 
 
@@ -161,9 +166,9 @@ def _whiskers(mark: Mark, frame: Frame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points, perhaps with a band around it; where it is undefined it has a hole."""
+    """A line through points, with an optional band around it; it is interrupted where a value is None."""
 
-    xs_: tuple[float, ...]
+    xs: tuple[float, ...]
     values: tuple[float | None, ...]
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
@@ -172,17 +177,13 @@ class Curve:
     is_dashed: bool = False
     name: str = ""
 
-    def xs(self) -> Iterator[float | None]:
-        """Yield where its points are."""
-        yield from self.xs_
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield where its points and its band are."""
-        yield from (*self.values, *self.low, *self.high)
+    def extent(self) -> Extent:
+        """Return the coordinates of the points and the band."""
+        return self.xs, (*self.values, *self.low, *self.high)
 
     def drawn(self, frame: Frame) -> Markup:
         """Draw the band and the line."""
-        line = _path(self.xs_, self.values, frame, is_step=self.is_step)
+        line = _path(self.xs, self.values, frame, is_step=self.is_step)
         parts = [element("path", class_="curve dashed" if self.is_dashed else "curve", d=line)] if line else []
         if band := self._band(frame):
             parts.insert(0, element("path", class_="wash", d=band))
@@ -191,7 +192,7 @@ class Curve:
         return element("g", *parts, class_=self.tone)
 
     def _band(self, frame: Frame) -> str:
-        ends = zip(self.xs_, self.low, self.high, strict=False)
+        ends = zip(self.xs, self.low, self.high, strict=False)
         known = [(x, low, high) for x, low, high in ends if low is not None and high is not None]
         if not known:
             return ""
@@ -222,7 +223,7 @@ def _point(x: float, y: float, frame: Frame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A level bar from 0 to a value at one place of a named axis, perhaps with an interval."""
+    """A horizontal bar from 0 to a value, at one place of an axis of names, with an optional interval."""
 
     place: float
     value: float | None
@@ -233,20 +234,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Level bars; `thickness` is a share of the room of one place."""
+    """A layer of horizontal bars; `thickness` is their height as a share of the distance between places."""
 
     bars: tuple[Bar, ...]
     thickness: float = 0.36
 
-    def xs(self) -> Iterator[float | None]:
-        """Yield where bars and their intervals end."""
-        yield 0.0
-        for bar in self.bars:
-            yield from (bar.value, *bar.interval)
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield the places."""
-        yield from (bar.place for bar in self.bars)
+    def extent(self) -> Extent:
+        """Return 0, the ends of bars and intervals, and the places of the bars."""
+        across = [x for bar in self.bars for x in (bar.value, *bar.interval)]
+        return [0.0, *across], [bar.place for bar in self.bars]
 
     def drawn(self, frame: Frame) -> Markup:
         """Draw the bars."""
@@ -267,33 +263,8 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Rug:
-    """Short upright lines at many numbers, at one place of a named axis."""
-
-    numbers: tuple[float, ...]
-    place: float
-    tone: str = "tone-1"
-    length: float = 16.0
-
-    def xs(self) -> Iterator[float | None]:
-        """Yield the numbers."""
-        yield from self.numbers
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield the place."""
-        yield self.place
-
-    def drawn(self, frame: Frame) -> Markup:
-        """Draw the lines."""
-        top = number(frame.y(self.place) - self.length / 2)
-        places = sorted({number(frame.x(value)) for value in self.numbers}, key=float)
-        lines = "".join(f"M{x},{top}v{number(self.length)}" for x in places)
-        return element("g", element("path", class_="thread", d=lines), class_=self.tone) if lines else Markup("")
-
-
-@dataclass(frozen=True, slots=True)
 class Span:
-    """A level strip from one number to another, at one place of a named axis."""
+    """A horizontal strip from one number to another, at one place of an axis of names."""
 
     low: float
     high: float
@@ -302,13 +273,9 @@ class Span:
     name: str = ""
     thickness: float = 0.6
 
-    def xs(self) -> Iterator[float | None]:
-        """Yield its ends."""
-        yield from (self.low, self.high)
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield its place."""
-        yield self.place
+    def extent(self) -> Extent:
+        """Return both ends of the strip, and its place."""
+        return (self.low, self.high), (self.place,)
 
     def drawn(self, frame: Frame) -> Markup:
         """Draw the strip."""
@@ -320,25 +287,19 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across the whole plot at one number, with a word about it."""
+    """A dashed line across the whole plot at one number, with an optional label."""
 
     value: float
     label: str = ""
     is_upright: bool = False
     tone: str = "tone-0"
 
-    def xs(self) -> Iterator[float | None]:
-        """Yield its number if it is upright."""
-        if self.is_upright:
-            yield self.value
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield its number if it is level."""
-        if not self.is_upright:
-            yield self.value
+    def extent(self) -> Extent:
+        """Return the number of the line, on the axis that it crosses."""
+        return ((self.value,), ()) if self.is_upright else ((), (self.value,))
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw the line and write the word at its end."""
+        """Draw the line, and its label at the end."""
         if self.is_upright:
             x, y, anchor = frame.x(self.value), frame.y.end, "start"
             path = f"M{number(x)},{number(frame.y.start)}V{number(y)}"
@@ -353,21 +314,19 @@ class Rule:
         return element("g", *parts, class_=self.tone)
 
 
-WIDTH, HEIGHT, SIDE = 240.0, 26.0, 8.0
-
-
+WIDTH, HEIGHT, SIDE = 240.0, 26.0, 8.0  # pixels of an arrow's drawing
 MIDDLE = HEIGHT / 2
 LEAST_SCALE = 0.1
-HEADROOM = 1.4  # a scale that is so much longer than the largest value has room for most limits
-SHORTEST = 10.0  # pixels that an arrow needs
+HEADROOM = 1.4  # the scale is longer than the largest value by this factor, which leaves room for most limits
+SHORTEST = 10.0  # pixels; a shorter arrow is drawn as a diamond
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A value that changes, on a scale that begins at 0.
+    """A change of a value, on a scale that begins at 0.
 
-    `start` and `end` are None where undefined; `low` and `high` are limits of the value after the change, None without
-    limits. `tone` is a class for the colour, `name` the description; a doubtful arrow is a broken line.
+    `start` and `end` are None where undefined; `low` and `high` are the limits of `end`, if it has any. `tone` is a
+    class for the colour, `name` the description; a doubtful arrow is drawn as a broken line.
     """
 
     start: float | None
@@ -380,13 +339,13 @@ class Arrow:
 
 
 def scale_end(arrows: Iterable[Arrow]) -> float:
-    """Find where a scale for all arrows ends: limits may reach beyond it, and are cut off there."""
+    """Return the end of a scale for all arrows; limits beyond it are cut off."""
     values = [value for arrow in arrows for value in (arrow.start, arrow.end) if value is not None]
     return min(1.0, max([LEAST_SCALE, *(HEADROOM * value for value in values)]))
 
 
 def draw_arrow(arrow: Arrow, top: float) -> Markup:
-    """Draw a change on a scale from 0 to `top`."""
+    """Draw an arrow on a scale from 0 to `top`."""
 
     def place(value: float) -> float:
         return SIDE + (WIDTH - 2 * SIDE) * min(max(value / top, 0.0), 1.0)
@@ -405,7 +364,7 @@ def draw_arrow(arrow: Arrow, top: float) -> Markup:
 
 
 def _shaft(start: float, end: float, *, is_doubtful: bool) -> list[Markup]:
-    """Draw the line and its head; where it is too short for one, a diamond marks its end."""
+    """Draw the line and the head of an arrow; a diamond if it is too short for both."""
     if abs(end - start) < SHORTEST:
         return [element("path", class_="dot", d=f"M{number(end)},{number(MIDDLE)}m0-6l6,6-6,6-6-6z")]
     back = -9.0 if end > start else 9.0
@@ -417,30 +376,26 @@ def _shaft(start: float, end: float, *, is_doubtful: bool) -> list[Markup]:
     ]
 
 
-# tone-0 is ink; the others are told apart by shape, too
+# tone-0 is the colour of text; marks of other tones differ in shape, too
 TONES = ("#1f2328", "#0072b2", "#d55e00", "#009e73", "#a8508a", "#8a6d00", "#767c85")
-
-
 STYLE = (
     "svg{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;background:#fff}"
     "text{fill:#3d444d}.title{fill:#1f2328;font-weight:600}.tick{font-size:12px}.note{font-size:12px}"
     ".grid{stroke:#e6e8eb;fill:none}.axis{stroke:#8b949e;fill:none}"
     + "".join(
         f".tone-{place} :is(.dot,.bar,circle){{fill:{tone}}}.tone-{place} .wash{{fill:{tone};fill-opacity:.16}}"
-        f".tone-{place} .hole{{stroke:{tone}}}.tone-{place} :is(.curve,.whisker,.thread){{stroke:{tone}}}"
+        f".tone-{place} .hole{{stroke:{tone}}}.tone-{place} :is(.curve,.whisker){{stroke:{tone}}}"
         for place, tone in enumerate(TONES)
     )
     + ":is(.dot,circle){stroke:#fff}.hole{fill:#fff;stroke-width:2}"
     ".curve{fill:none;stroke-width:2;stroke-linejoin:round}"
     ".dashed{stroke-dasharray:5 4;stroke-width:1.2}.whisker{fill:none;stroke-opacity:.55}.bar{fill-opacity:.75}"
 )
-
-
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
 def draw(plot: Plot) -> Markup:
-    """Draw a plot as an ``<svg>`` that stands in a page and takes its style from there."""
+    """Draw a plot as an ``<svg>`` for a page, which styles it."""
     box = f"0 0 {number(plot.width)} {number(plot.height)}"
     return element(
         "svg", _inside(plot), id=plot.identity, class_="plot", viewBox=box, role="group", aria_label=plot.name
@@ -448,19 +403,20 @@ def draw(plot: Plot) -> Markup:
 
 
 def standalone(plot: Plot) -> str:
-    """Draw a plot as a file of its own."""
+    """Draw a plot as an SVG file with its own style."""
     return grid([plot], columns=1)
 
 
 def grid(plots: Sequence[Plot], columns: int) -> str:
-    """Lay plots out in rows, as a file of its own."""
+    """Draw several plots in rows, as one SVG file."""
     columns = min(columns, len(plots))
     width, height = max(plot.width for plot in plots), max(plot.height for plot in plots)
     rows = -(-len(plots) // columns)
     cells = (
         element(
             "g",
-            _about(plot),
+            element("title", plot.name),
+            element("desc", plot.description),
             _inside(plot),
             transform=f"translate({number(place % columns * width)} {number(place // columns * height)})",
         )
@@ -476,7 +432,3 @@ def grid(plots: Sequence[Plot], columns: int) -> str:
 def _inside(plot: Plot) -> Markup:
     frame = plot.frame
     return joined([heading(plot), axes(plot, frame), *(layer.drawn(frame) for layer in plot.layers)])
-
-
-def _about(plot: Plot) -> Markup:
-    return joined([element("title", plot.name), element("desc", plot.description)])

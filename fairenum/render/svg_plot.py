@@ -1,4 +1,4 @@
-"""A plot: two axes, layers between them, and a key that says what is what."""
+"""Plots: two axes with ticks, layers between them, and a key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Attribute = str | float | None
 
 
 def element(name: str, *children: str, **attributes: Attribute) -> Markup:
-    """Write an element; an attribute that is None is left out, ``class_`` becomes class and ``data_x`` data-x."""
+    """Write an XML element; attributes that are None are left out, ``class_`` becomes class, ``data_x`` data-x."""
     known = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
     written = "".join(f' {key}="{_value(value)}"' for key, value in known.items())
     if not children:
@@ -27,12 +27,12 @@ def element(name: str, *children: str, **attributes: Attribute) -> Markup:
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """Put parts in a row; text is escaped, markup is not."""
+    """Concatenate parts; text is escaped, markup is not."""
     return Markup("").join(part if isinstance(part, Markup) else escape(plain(part)) for part in parts)
 
 
 def number(value: float) -> str:
-    """Write a coordinate: a tenth of a pixel is enough."""
+    """Write a coordinate with at most one decimal."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
@@ -59,9 +59,7 @@ Shape = Literal[
     "band",
 ]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
-
-
-# paths from the middle of the mark; sizes look alike to the eye, not to the ruler
+# Paths from the middle of the mark; shapes of different sizes look equally large.
 PATHS: dict[Shape, str] = {
     "circle": "m-4,0a4,4,0,1,0,8,0a4,4,0,1,0-8,0z",
     "ring": "m-4.5,0a4.5,4.5,0,1,0,9,0a4.5,4.5,0,1,0-9,0z",
@@ -82,23 +80,19 @@ LINES = ("line", "dash", "upright")
 
 
 def icon(shape: Shape, x: float, y: float) -> Markup:
-    """Draw a shape around a place; the most frequent one has the shortest form."""
+    """Draw a shape around a point; a circle, the most frequent one, in the shortest form."""
     if shape == "circle":
         return element("circle", cx=x, cy=y, r=4.0)
-    return element("path", class_=sign_class(shape), d=f"M{number(x)},{number(y)}{PATHS[shape]}")
+    return element("path", class_=_shape_class(shape), d=f"M{number(x)},{number(y)}{PATHS[shape]}")
 
 
-def sign_class(shape: Shape) -> str:
-    """Say how a shape is painted: filled, as an outline, as a line or as a band."""
+def _shape_class(shape: Shape) -> str:
+    """Return the class that paints a shape: filled, as an outline, as a line or as a band."""
     return "hole" if shape in OUTLINED else "curve" if shape in LINES else "wash" if shape == "band" else "dot"
 
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-
-
 MOST_DECIMALS, MOST_DIGITS = 4, 6  # a tick with more is written with a power of ten
-
-
 SCIENTIFIC_DIGITS = 4
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -114,7 +108,7 @@ class Scale:
     is_log: bool = False
 
     def __call__(self, value: float) -> float:
-        """Return the pixel of a number; those outside stop at the end."""
+        """Return the pixel of a number; numbers outside the scale are at its ends."""
         place = (self._form(value) - self._form(self.low)) / (self._form(self.high) - self._form(self.low))
         return self.start + min(max(place, 0.0), 1.0) * (self.end - self.start)
 
@@ -122,19 +116,19 @@ class Scale:
         return math.log10(max(value, 5e-324)) if self.is_log else value
 
     def ticks(self, count: int = 5) -> tuple[float, ...]:
-        """Return about `count` round numbers within the ends."""
+        """Return about `count` round numbers between the ends."""
         return _decades(self.low, self.high, count) if self.is_log else round_numbers(self.low, self.high, count)
 
 
 def round_numbers(low: float, high: float, count: int = 5) -> tuple[float, ...]:
-    """Return about so many multiples of 1, 2, 2.5 or 5 times a power of ten between two numbers."""
-    step = round_step((high - low) / max(count, 1))
+    """Return about `count` multiples of 1, 2, 2.5 or 5 times a power of ten between two numbers."""
+    step = _round_step((high - low) / max(count, 1))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(place * step + 0.0 for place in range(first, last + 1))
 
 
-def round_step(rough: float) -> float:
-    """Return the smallest round step that is no smaller than this one."""
+def _round_step(rough: float) -> float:
+    """Return the smallest round number that is at least `rough`."""
     power = 10.0 ** math.floor(math.log10(rough))
     return power * next(step for step in STEPS if step * power >= rough * (1 - 1e-9))
 
@@ -148,7 +142,7 @@ def _decades(low: float, high: float, count: int) -> tuple[float, ...]:
 
 
 def reach(values: Iterable[float | None], *, margin: float = 0.05, least: float = 0.0) -> tuple[float, float]:
-    """Return ends with some room around the numbers; None and infinite ones do not count.
+    """Return the ends of an axis with some room around the numbers; None and infinite ones are ignored.
 
     `margin` is the room on both sides as a share of the spread, `least` the smallest spread to show.
     """
@@ -161,7 +155,7 @@ def reach(values: Iterable[float | None], *, margin: float = 0.05, least: float 
 
 
 def labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Write ticks with as many decimals as tell them apart, or with a power of ten."""
+    """Write ticks with as many decimals as their steps need, or with a power of ten."""
     numbers = tuple(ticks)
     largest = max(map(abs, numbers), default=0.0)
     steps = [b - a for a, b in pairwise(numbers)]
@@ -173,8 +167,8 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
     return tuple(f"{number:.{max(decimals, 0)}f}" for number in numbers)
 
 
-def decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Write the ticks of a logarithmic scale: each by itself, as they have no step in common."""
+def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
+    """Write the ticks of a logarithmic scale, each with its own decimals, as they have no common step."""
     numbers = tuple(ticks)
     texts = tuple(labels([number])[0] for number in numbers)
     plain = all(text.replace(".", "").isdecimal() for text in texts)
@@ -182,7 +176,7 @@ def decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decimals(number: float) -> int:
-    """Count the decimals that a number needs; fewer than none for whole tens and hundreds."""
+    """Count the decimals that a number needs; negative for whole tens and hundreds."""
     exponent = Decimal(f"{number:.6g}").normalize().as_tuple().exponent
     return -exponent if isinstance(exponent, int) else 0
 
@@ -205,8 +199,8 @@ LINE = 18.0
 class Axis:
     """One axis of a plot.
 
-    Without `low` and `high` it reaches as far as the layers, and at least over a spread of `least`. `names` label the
-    places 0, 1, ... instead of numbers; with `is_above` they stand above the places, where they may be long.
+    Without `low` and `high` its ends are fitted to the layers, at least `least` apart. `names` label the places 0, 1,
+    ... instead of numbers; with `is_above` they stand above the places, where there is room for long names.
     """
 
     label: str
@@ -220,7 +214,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of the key: a sign and what it stands for."""
+    """An entry of the key: a sign and its meaning."""
 
     text: str
     tone: str
@@ -229,31 +223,29 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The pixels of a plot: its scales, once its axes are known."""
+    """The two scales of a plot, which map numbers to pixels."""
 
     x: Scale
     y: Scale
 
 
+Ends = tuple[float, float]
+Extent = tuple[Sequence[float | None], Sequence[float | None]]
+
+
 class Layer(Protocol):
-    """Something to draw between the axes."""
+    """A part of a plot that is drawn between the axes, such as marks or a curve."""
 
-    def xs(self) -> Iterator[float | None]:
-        """Yield the numbers that the horizontal axis has to reach."""
-
-    def ys(self) -> Iterator[float | None]:
-        """Yield the numbers that the vertical axis has to reach."""
+    def extent(self) -> Extent:
+        """Return the numbers that the horizontal and the vertical axis have to include."""
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw it."""
+        """Draw the layer."""
 
 
-Ends = tuple[float, float]
-
-
-@dataclass(frozen=True)  # no slots: what is fitted to the layers is kept
+@dataclass(frozen=True)  # no slots: cached properties need a dictionary
 class Plot:
-    """Axes, layers, a key and perhaps a title; `name` is its accessible name, `description` what one sees in it."""
+    """Axes, layers, a key and an optional title; `name` and `description` are for screen readers."""
 
     name: str
     description: str
@@ -268,21 +260,21 @@ class Plot:
     identity: str | None = None
 
     @property
-    def head(self) -> float:
-        """The room that the title takes."""
+    def title_height(self) -> float:
+        """The height of the title."""
         return LINE + 4.0 if self.title else 0.0
 
     @cached_property
     def ends(self) -> tuple[Ends, Ends]:
-        """Where the axes begin and end, fitted to the layers."""
-        across = _ends(self.x, [value for layer in self.layers for value in layer.xs()])
-        upward = _ends(self.y, [value for layer in self.layers for value in layer.ys()])
-        return across, upward
+        """The ends of the horizontal and the vertical axis, fitted to the layers."""
+        extents = [layer.extent() for layer in self.layers]
+        across, upward = ([value for extent in extents for value in extent[axis]] for axis in (0, 1))
+        return _ends(self.x, across), _ends(self.y, upward)
 
     @cached_property
     def frame(self) -> Frame:
-        """The scales."""
-        top = 14.0 + self.head + LINE * len(key_lines(self.key, self.width - self.left))
+        """The scales of both axes."""
+        top = 14.0 + self.title_height + LINE * len(_key_lines(self.key, self.width - self.left))
         across, upward = self.ends
         return Frame(
             Scale(*across, self.left, self.width - 14.0, self.x.is_log),
@@ -291,18 +283,18 @@ class Plot:
 
 
 def aligned(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Give plots the same axes: as far as any of them reaches."""
+    """Give plots the same axes, which include those of all plots."""
     found = tuple(plots)
     if not found:
         return ()
-    (left, right), (bottom, top) = (_reach(plot.ends[axis] for plot in found) for axis in (0, 1))
+    (left, right), (bottom, top) = (_widest(plot.ends[axis] for plot in found) for axis in (0, 1))
     return tuple(
         replace(plot, x=replace(plot.x, low=left, high=right), y=replace(plot.y, low=bottom, high=top))
         for plot in found
     )
 
 
-def _reach(ends: Iterable[Ends]) -> Ends:
+def _widest(ends: Iterable[Ends]) -> Ends:
     lows, highs = zip(*ends, strict=True)
     return min(lows), max(highs)
 
@@ -323,21 +315,21 @@ def _ends(axis: Axis, values: Sequence[float | None]) -> Ends:
 def axes(plot: Plot, frame: Frame) -> Markup:
     """Draw grid lines, ticks and labels."""
     bottom, left = frame.y.start, frame.x.start
-    parts = [*_upright(plot.y, frame), *_level(plot.x, frame)]
+    parts = [*_vertical(plot.y, frame), *_horizontal(plot.x, frame)]
     middle = (frame.x.start + frame.x.end) / 2
     parts.append(element("path", class_="axis", d=f"M{number(left)},{number(bottom)}H{number(frame.x.end)}"))
     parts.append(element("text", plot.x.label, class_="label", x=middle, y=plot.height - 8.0, text_anchor="middle"))
-    parts.append(_upright_label(plot.y.label, frame))
+    parts.append(_vertical_label(plot.y.label, frame))
     return joined(parts)
 
 
-def _upright_label(label: str, frame: Frame) -> Markup:
+def _vertical_label(label: str, frame: Frame) -> Markup:
     middle = (frame.y.start + frame.y.end) / 2
     turn = f"rotate(-90 14 {number(middle)})"
     return element("text", label, class_="label", x=14.0, y=middle, text_anchor="middle", transform=turn)
 
 
-def _upright(axis: Axis, frame: Frame) -> Iterator[Markup]:
+def _vertical(axis: Axis, frame: Frame) -> Iterator[Markup]:
     for text, place in _ticks(axis, frame.y, count=5):
         if not axis.names:
             line = f"M{number(frame.x.start)},{number(place)}H{number(frame.x.end)}"
@@ -349,7 +341,7 @@ def _upright(axis: Axis, frame: Frame) -> Iterator[Markup]:
             yield element("text", text, class_="tick", x=frame.x.start - 7.0, y=place + 4.0, text_anchor="end")
 
 
-def _level(axis: Axis, frame: Frame) -> Iterator[Markup]:
+def _horizontal(axis: Axis, frame: Frame) -> Iterator[Markup]:
     room = max(2, int((frame.x.end - frame.x.start) // 75))
     for text, place in _ticks(axis, frame.x, count=room):
         yield element("path", class_="axis", d=f"M{number(place)},{number(frame.y.start)}v4")
@@ -361,12 +353,12 @@ def _ticks(axis: Axis, scale: Scale, count: int) -> Iterator[tuple[str, float]]:
         yield from ((name, scale(place)) for place, name in enumerate(axis.names))
         return
     ticks = scale.ticks(count)
-    texts = decade_labels(ticks) if scale.is_log else labels(ticks)
+    texts = _decade_labels(ticks) if scale.is_log else labels(ticks)
     yield from zip(texts, map(scale, ticks), strict=True)
 
 
-def key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]:
-    """Lay the entries of a key out in lines: where each begins."""
+def _key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]:
+    """Break the entries of a key into lines, each entry with its horizontal position."""
     lines: list[list[tuple[float, Key]]] = []
     place = width
     for entry in key:
@@ -380,11 +372,11 @@ def key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]
 
 
 def heading(plot: Plot) -> Markup:
-    """Draw title and key above the plot."""
+    """Draw the title and the key above a plot."""
     parts = [element("text", plot.title, class_="title", x=plot.left, y=14.0)] if plot.title else []
-    for row, line in enumerate(key_lines(plot.key, plot.width - plot.left)):
+    for row, line in enumerate(_key_lines(plot.key, plot.width - plot.left)):
         for place, entry in line:
-            x, y = plot.left + place + 6.0, plot.head + 10.0 + LINE * row
+            x, y = plot.left + place + 6.0, plot.title_height + 10.0 + LINE * row
             parts.append(element("g", icon(entry.shape, x, y), class_=entry.tone))
             parts.append(element("text", entry.text, class_="tick", x=x + 10.0, y=y + 4.0))
     return joined(parts)

@@ -1,4 +1,4 @@
-"""A page for a terminal or a log: 80 columns are enough, and no meaning hangs on colour."""
+"""A page for a terminal or a log, in 80 columns or more; colours repeat what words say."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from fairenum.render.text import plain
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-
 STYLES = {"holds": "green", "violated": "red", "open": "yellow"}
-NARROWEST = 8  # columns that a word needs at least
+NARROWEST = 8  # characters of a column of words
 
 
 def print_page(page: Page, console: Console, files: Iterable[tuple[str, str]] = ()) -> None:
-    """Print a page, and below it which files were written, by their kinds and paths."""
+    """Print a page, and below it the kinds and paths of the files that were written."""
     with console.capture() as captured:
         for part in _parts(page, console.width):
-            # every text stands in a Text of its own: what looks like markup is shown, never obeyed
+            # each text is a Text of its own, so that markup in it is shown, not interpreted
             console.print(part, markup=False, highlight=False)
-        for kind, path in files:  # a path to copy must not be broken into lines
+        for kind, path in files:  # a path must stay on one line, to be copied
             console.print(_text(f"{kind}: {path}"), soft_wrap=True)
-    # rich fills lines up with blanks, which a log should not keep
+    # rich pads lines with blanks, which a log should not contain
     console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().rstrip("\n").split("\n")))
 
 
@@ -83,7 +82,7 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
 
 
 def _figure(figure: Figure) -> Iterator[RenderableType]:
-    """Show the rendition in plain characters, or say what the plots show."""
+    """Show a figure in plain characters, or describe its plots."""
     if figure.plain:
         yield Text("\n".join(map(plain, figure.plain.split("\n"))), no_wrap=True)
         return
@@ -102,7 +101,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _pieces(table: Table, width: int) -> Iterator[list[int]]:
-    """Divide the columns of a table that is too wide; each piece begins with the names."""
+    """Divide the columns of a table that is too wide; each piece begins with the columns of words."""
     columns = len(table.headings)
     names = list(range(max(table.names, 1) if table.names < columns else 1))
     piece = list(names)
@@ -115,13 +114,13 @@ def _pieces(table: Table, width: int) -> Iterator[list[int]]:
 
 
 def _least(table: Table, place: int) -> int:
-    """Measure what a column needs: a word can be folded, a number is never cut short."""
+    """Return the least width of a column: words can be folded, numbers cannot."""
     width = max(cell_len(row[place]) for row in (table.whole_headings, *table.rows))
     return min(width, NARROWEST) if place < table.names else width
 
 
 def _widths(table: Table, places: Sequence[int], width: int) -> dict[int, int]:
-    """Share the room out: numbers are whole, words stay whole while they can, and names get what is left."""
+    """Distribute the width over columns: first to numbers, then to the longest words, then to the rest of the words."""
     natural = {place: max(cell_len(row[place]) for row in (table.whole_headings, *table.rows)) for place in places}
     least = {place: _least(table, place) for place in places}
     words = {place: max(least[place], _longest_word(table, place)) for place in places if place < table.names}
@@ -157,7 +156,7 @@ def _bullets(items: tuple[str, ...]) -> RenderableType:
 
 
 def _items(items: list[tuple[str, str, str]]) -> RenderableType:
-    """Draw short headings with their texts beside them."""
+    """Draw headings with their texts beside them."""
     grid = RichTable.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -167,5 +166,5 @@ def _items(items: list[tuple[str, str, str]]) -> RenderableType:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Show a text as it is: nothing in it is markup, or steers the terminal."""
+    """Show a text as it is, without markup and control characters."""
     return Text(plain(text), style=style)

@@ -1,4 +1,4 @@
-"""Numbers as a report shows them: few digits, intervals in brackets, a dash for what is undefined."""
+"""Numbers and texts as a report shows them: few digits, intervals in brackets, visible control characters."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Protocol
 
 from rich.cells import cell_len, set_cell_size
 
-ELLIPSIS = "…"
+ELLIPSIS, UNDEFINED = "…", "–"
 
 
 def plain(text: object) -> str:
-    """Show controls, direction marks and lone surrogates as escapes; all else stays as it is."""
+    """Show control characters, direction marks and lone surrogates as escapes."""
     shown = str(text)
-    return shown if shown.isprintable() else "".join(map(_visible, shown))  # most names need no second look
+    return shown if shown.isprintable() else "".join(map(_visible, shown))
 
 
 def shortened(text: object, width: int) -> str:
-    """Fit text into so many columns; of a long one the beginning and the end are shown."""
+    """Fit a text into `width` columns; of a long text the beginning and the end are shown."""
     shown = plain(text)
-    # marks that take no column of their own pass a limit on columns, so signs are limited, too
+    # combining marks take no column, so the number of characters is limited, too
     if cell_len(shown) <= width and len(shown) <= 4 * width:
         return shown
     end = (width - 1) // 3
@@ -30,37 +30,34 @@ def shortened(text: object, width: int) -> str:
 
 
 def file_name(name: str, ending: str) -> str:
-    """Name a file after a table, in signs that every file system takes."""
+    """Name a file after a table, in characters that every file system allows."""
     safe = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
-    short = safe[:60].encode()[:120].decode(errors="ignore")  # a file's name has 255 bytes, not signs
+    short = safe[:60].encode()[:120].decode(errors="ignore")  # the name of a file has at most 255 bytes
     return f"fairenum-{short}.{ending}"
 
 
 def sentence_list(parts: Iterable[str]) -> str:
-    """Join parts as one does in a sentence: a, b and c."""
+    """Join parts as in a sentence: a, b and c."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def capitalised(text: str) -> str:
-    """Begin with a capital letter; the rest stays as it is."""
+    """Return a text with its first letter as a capital."""
     return text[:1].upper() + text[1:]
 
 
 def _visible(sign: str) -> str:
     # Cc controls, Cf formats (with the direction marks), Cs surrogates, Co private, Zl and Zp line ends; and Unicode's
-    # noncharacters, of which XML forbids some
-    is_none = ord(sign) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(sign) <= 0xFDEF
-    if is_none or unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
+    # noncharacters, some of which XML forbids
+    is_noncharacter = ord(sign) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(sign) <= 0xFDEF
+    if is_noncharacter or unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
         return sign.encode("unicode_escape").decode("ascii")
     return sign
 
 
-UNDEFINED = "–"
-
-
 class Estimated(Protocol):
-    """A value with its limits, each of which may be undefined."""
+    """A value with its limits, each of which is None if undefined."""
 
     @property
     def value(self) -> float | None:
@@ -81,7 +78,7 @@ def share(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Show a change or a signed difference; no sign where nothing is left after rounding."""
+    """Show a change with its sign; 0.000 without one if it rounds to 0."""
     if value is None:
         return UNDEFINED
     return f"{value:+.3f}" if round(value, 3) else "0.000"
@@ -107,22 +104,22 @@ def rate(numbers: Estimated) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Show a p value; below a thousandth only that it is."""
+    """Show a p value; below a thousandth as <0.001."""
     if value is None:
         return UNDEFINED
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def three_digits(number: float) -> str:
-    """Show a time or a ratio in plain digits, about as many as were measured."""
+    """Show a time or a ratio with three digits, or as a whole number from 100 on."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Count things: 1 row, 2 rows."""
+    """Return a number with its noun: 1 row, 2 rows."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def difference(old: float | None, new: float | None) -> float | None:
-    """Subtract the old value from the new one where both are defined."""
+    """Return the new value minus the old one; None if one is undefined."""
     return None if old is None or new is None else new - old

@@ -1,6 +1,6 @@
-"""Reports: a document of any kind becomes a page, which `fairenum.render` shows in every medium.
+"""Reports: pages of documents of any kind, which `fairenum.render` shows in every medium.
 
-Nothing here needs numpy: a saved run is shown without the libraries that computed it.
+Nothing here needs numpy: a saved run can be shown without the libraries that computed it.
 """
 
 from __future__ import annotations
@@ -60,20 +60,15 @@ def page(
             shown = bench_page(document)
         case MitigationDocument():
             shown = mitigation_page(document)
-    return _without_pictures(shown) if brief else shown
+    return replace(shown, sections=tuple(map(_printable, shown.sections))) if brief else shown
 
 
-def _without_pictures(page: Page) -> Page:
-    """Leave out figures without a rendition in plain characters."""
-    return replace(page, sections=tuple(map(_in_characters, page.sections)))
-
-
-def _in_characters(section: Section) -> Section:
-    return replace(
-        section, blocks=tuple(block for block in section.blocks if not isinstance(block, Figure) or block.plain)
-    )
+def _printable(section: Section) -> Section:
+    """Return a section without the figures that have no form in plain characters."""
+    blocks = (block for block in section.blocks if not isinstance(block, Figure) or block.plain)
+    return replace(section, blocks=tuple(blocks))
 
 
 def warnings(document: JudgedDocument) -> Iterable[tuple[str, str]]:
-    """Return the cautions of a document, as codes and in words, in the order of the document."""
+    """Return the code and the sentence of every caution of a document."""
     return zip((one.code for one in document.warnings), caution_words.warnings(document), strict=True)

@@ -33,6 +33,7 @@ from fairenum.report import (
     attack_report,
     caution_words,
     choice_section,
+    choice_words,
     exploration_page,
     features_section,
     groups_section,
@@ -42,9 +43,9 @@ from fairenum.report import (
     parity_range_section,
     profiles,
     scores_section,
-    standing,
     strip_section,
 )
+from fairenum.report.choice_words import constant_model_remedies, how_judged, reason, with_article
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.headline import headline, is_good_news
 from fairenum.report.rules import Rule, judge
@@ -104,20 +105,20 @@ def findings(document: AuditDocument) -> Iterator[str]:
     selection = document.selection
     if selection.column is not None:
         yield _gap_sentence(document, selection.column)
-    yield capitalised(shortened(standing.reason(document), LONGEST)) + "."
-    yield from standing.remedies(document)
+    yield capitalised(shortened(reason(document), LONGEST)) + "."
+    yield from constant_model_remedies(document)
     if selection.verdict is not None and document.selected:
         yield _change_sentence(document, document.selected)
-    if words := standing.standing(document):
+    if words := choice_words.proposal_status(document):
         yield shortened(words, LONGEST)
-    yield from standing.confirmed(document)
+    yield from choice_words.other_confirmed(document)
     if document.explanation:
         yield choice_section.left_out(document, document.explanation)
     if document.multiplicity and document.multiplicity.models > 1:
         yield _multiplicity_sentence(document.multiplicity, document.dataset.weights is not None)
     if document.ambiguity:
         yield ambiguity_section.finding(document, document.ambiguity)
-    yield from standing.next_step(document)
+    yield from choice_words.next_step(document)
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
@@ -131,7 +132,7 @@ def _gap_sentence(document: AuditDocument, column: str) -> str:
     )
     for rank in {0, 1} - {first.rank} if document.incumbent else ():
         other = document.member(rank).scores.holdout
-        at = f"{standing.with_article(performance)} of {share(other.performance.value)}"
+        at = f"{with_article(performance)} of {share(other.performance.value)}"
         sentence += f" That of {model_name(rank)} is {estimate(other.gap(metric))}, at {at}."
     return sentence
 
@@ -142,7 +143,7 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
     claim = claim_of(document)
     if flips == 0 or claim is None:
         return f"It decides all {rows} of the holdout as {reference_name(document)} does."
-    change = f"the gap changes by {estimate(claim.change, signed)}, {standing.judged(document)}."
+    change = f"the gap changes by {estimate(claim.change, signed)}, {how_judged(document)}."
     if flips is None:
         return f"Against {reference_name(document)} {change}"
     return f"It decides {flips} of {rows} of the holdout differently; {change}"

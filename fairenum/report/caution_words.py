@@ -12,8 +12,8 @@ from fairenum.document.table_facts import Remark
 from fairenum.document.terms import RATES, RemarkKind
 from fairenum.render.text import counted, percent, sentence_list, share, shortened, signed
 from fairenum.report.ambiguity_section import bounded_gap, extreme_groups
+from fairenum.report.choice_words import broken_guard
 from fairenum.report.exploration_words import OPENED
-from fairenum.report.standing import guard
 from fairenum.report.strip_section import reversal
 from fairenum.report.words import (
     GAP_NAMES,
@@ -115,7 +115,7 @@ SAY = Say(
     reference_name=reference_name,
     reference_own=reference_own,
     title=decisions_title,
-    guard=guard,
+    guard=broken_guard,
     reversal=reversal,
     cut=_cut_stages,
     remark=_remark_sentence,

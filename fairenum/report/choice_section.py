@@ -23,7 +23,7 @@ from fairenum.render.text import (
     shortened,
     signed,
 )
-from fairenum.report import models_section, standing
+from fairenum.report import choice_words, models_section
 from fairenum.report.models_section import SUPPORT, ListedModel, objective_ratio
 from fairenum.report.words import (
     GAP_NAMES,
@@ -77,7 +77,8 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
         yield _gain(document, optimism)
     if model is None:
         return
-    yield from (Paragraph(text) for text in (standing.standing(document), standing.how_found(model)) if text)
+    words = choice_words.proposal_status(document), choice_words.how_found(model)
+    yield from (Paragraph(text) for text in words if text)
     if document.explanation:
         yield Paragraph(left_out(document, document.explanation))
         if document.explanation.clusters:

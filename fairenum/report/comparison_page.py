@@ -156,7 +156,7 @@ def _shortlists(runs: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 
 def _scatter(runs: Sequence[Run]) -> Block:
-    plots = models_section.judged({run.name: run.document for run in runs})
+    plots = models_section.holdout_scatters({run.name: run.document for run in runs})
     caption = "Every model of each run on its holdout, with intervals; all plots have the same axes."
     return Figure(plots, caption) if plots else Paragraph("No run has a gap to show.")
 

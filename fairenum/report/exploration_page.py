@@ -12,9 +12,9 @@ from fairenum.render.svg_plot import Axis, Key, Layer, Plot
 from fairenum.render.text import UNDEFINED, estimate, share, shortened, signed
 from fairenum.report import exploration_words, models_section
 from fairenum.report.choice_section import clusters_table
+from fairenum.report.choice_words import guarded_measure
 from fairenum.report.embedded_copy import copy_of_value
 from fairenum.report.models_section import Kind
-from fairenum.report.standing import thing
 from fairenum.report.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, model_heading
 
 
@@ -121,7 +121,7 @@ def guards_table(view: ExplorationView) -> Table:
     """Show each guardrail for the current model."""
     columns: tuple[Column[GuardStanding], ...] = (
         Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
-        Column("subject", "closest to its limit", lambda guard: thing(guard.subject), is_word=True),
+        Column("subject", "closest to its limit", lambda guard: guarded_measure(guard.subject), is_word=True),
         Column("value", "selection split", lambda guard: share(guard.value)),
         Column("status", "status", lambda guard: "within" if guard.is_kept else "beyond"),
     )

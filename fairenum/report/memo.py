@@ -12,12 +12,12 @@ from fairenum.render.page import Facts, Items, Paragraph, Section
 from fairenum.render.text import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 from fairenum.report import (
     choice_section,
+    choice_words,
     groups_section,
     method_section,
     models_section,
     parity_range_section,
     profiles,
-    standing,
 )
 from fairenum.report.headline import proposal_of
 from fairenum.report.words import (
@@ -191,7 +191,7 @@ def memo(document: AuditDocument) -> Iterator[Section]:
     yield _disparities(document, rank)
     yield _search(document)
     yield replace(models_section.explored(document), title="The alternatives")
-    proposal = replace(choice_section.chosen(document), title=standing.proposal(document))
+    proposal = replace(choice_section.chosen(document), title=choice_words.proposal_heading(document))
     if proposal_of(document) != "proposed":
         proposal = replace(proposal, blocks=(Paragraph(none_exists(document)), *proposal.blocks))
     yield proposal

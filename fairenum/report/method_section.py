@@ -1,4 +1,4 @@
-"""Words on method: how the result of an audit was computed, why rules stay open, and what a reduced copy lacks."""
+"""How the result of an audit was computed, its limits, and the contents of a reduced copy of it, in sentences."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.models import Incumbent, TiltedRun
-from fairenum.document.table_facts import GroupSizes, SensitiveColumn, WeightFacts
+from fairenum.document.table_facts import WeightFacts
 from fairenum.document.terms import PerformanceName
 from fairenum.document.training import Decide
-from fairenum.document.value import Estimate
-from fairenum.render.text import capitalised, counted, estimate, percent, sentence_list
+from fairenum.render.text import capitalised, counted, percent, sentence_list
 from fairenum.report.caution_words import STAGES
 from fairenum.report.exploration_words import OPENED_SHORT
 from fairenum.report.words import GAP_NAMES, IN_USE, STOPPED, performance_of, reference_name, short
@@ -18,24 +17,9 @@ from fairenum.report.words import GAP_NAMES, IN_USE, STOPPED, performance_of, re
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
-    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, and "
-    "rows are not told by split; of many groups the largest are kept; "
+    "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, "
+    "without their splits; of many groups the largest are kept; "
 )
-
-
-# What leaves a rule open: the ends of a sentence that begins with what was measured.
-NO_MODEL = "no model was selected"
-NOT_SELECTED = "no model was selected: the model in use is kept"
-NONE_IN_USE = "there is no model in use; name its decisions with incumbent=... (--incumbent COLUMN)"
-NOT_SEPARATE = ", but these rows also chose the model; give --split a holdout"
-WITHOUT_LIMITS = " has no limits to judge by"
-WITHOUT_LIMITS_TOGETHER = (
-    ", but the model was chosen with the holdout in sight, and this run keeps no limits that hold for all models "
-    "together; audit the table again"
-)
-STRADDLES = " straddles the limit"
-NAMED = 3  # small groups that a sentence names
-
 TRAINED = (
     "This audit does not know which rows the model in use was trained on. If it has seen these rows, or their labels, "
     "its performance here is too good; that of the models is not, as they have not seen the holdout."
@@ -58,7 +42,7 @@ DEFINITIONS: Mapping[PerformanceName, str] = {
 
 
 def operating_point(document: AuditDocument) -> str:
-    """Say where models are cut, as a part of a sentence; nothing where they decide by the sign."""
+    """Say at which decision value models are cut, as a part of a sentence; empty if they decide by the sign."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
     if rate is not None:
         return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"
@@ -66,7 +50,7 @@ def operating_point(document: AuditDocument) -> str:
 
 
 def steps(document: AuditDocument) -> Iterator[str]:
-    """Describe how the numbers were computed."""
+    """Describe how the numbers of an audit were computed, step by step."""
     metric = GAP_NAMES[document.selection.tolerances.metric]
     yield _division(document)
     if document.incumbent:
@@ -74,7 +58,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
     if weights := document.dataset.weights:
         yield _row_weights(weights)
     if cut := operating_point(document):
-        yield (f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike.")
+        yield f"{capitalised(cut)}. The holdout had no part in it; rows of one decision value are decided alike."
     yield _enumeration(document)
     if document.guided:
         yield (
@@ -84,10 +68,9 @@ def steps(document: AuditDocument) -> Iterator[str]:
         )
     if document.tilted and document.tilted.models:
         yield _tilted(document.tilted, document)
-    tolerances = document.selection.tolerances
+    measure = document.selection.tolerances.measure
     yield _rule_against_incumbent(document, metric) if document.is_against_incumbent else _rule(document, metric)
-    if definition := DEFINITIONS.get(tolerances.measure.name):
-        measure = tolerances.measure
+    if definition := DEFINITIONS.get(measure.name):
         yield definition.format(negative=measure.false_negative, positive=measure.false_positive)
     yield (
         f"Intervals have a level of {100 * document.config.confidence:g} %. Changes against "
@@ -103,12 +86,11 @@ def steps(document: AuditDocument) -> Iterator[str]:
 
 
 def _rule(document: AuditDocument, metric: str) -> str:
-    """Say which model is selected."""
-    tolerances, told = document.selection.tolerances, document.exploration
-    if told:
+    tolerances = document.selection.tolerances
+    if explored := document.exploration:
         return (
-            f"The selected model is the one that {short(told.author)} decided for, who looked at "
-            f"{counted(told.looked_at, 'model')}, one after the other, on the selection split."
+            f"The selected model is the one that {short(explored.author)} decided for, who looked at "
+            f"{counted(explored.looked_at, 'model')}, one after the other, on the selection split."
         )
     return (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
@@ -160,7 +142,6 @@ def _stages_left_out(document: AuditDocument) -> Iterator[str]:
 
 
 def _tilted(run: TiltedRun, document: AuditDocument) -> str:
-    """Say what tilted models are."""
     tilt = next(model.tilt for model in document.models if model.tilt)
     first, second = map(short, tilt.groups)
     return (
@@ -180,7 +161,6 @@ def _division(document: AuditDocument) -> str:
 
 
 def _origin(document: AuditDocument) -> str:
-    """Say how rows were assigned to splits."""
     origin, seed = document.dataset.origin, f"seed {document.config.seed}"
     together = f"; rows of one {short(origin.group_column)} stay together" if origin.group_column else ""
     if origin.how == "random":
@@ -196,7 +176,6 @@ def _origin(document: AuditDocument) -> str:
 
 
 def _row_weights(weights: WeightFacts) -> str:
-    """Explain the weights of rows."""
     dropped = f" {counted(weights.left_out, 'row')} of weight 0 took no part." if weights.left_out else ""
     return (
         f"Rows count what {short(weights.column)} says, on average 1 in each split: in training, where a row's weight "
@@ -243,44 +222,10 @@ def limits(document: AuditDocument) -> Iterator[str]:
 
 
 def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
-    """Say what the copy that a page carries leaves out."""
+    """Say what the data embedded in a page leave out."""
     models = SHORT_MODELS if is_audit and "models" not in dropped else ""
     more = f" Also left out, as too large for a page: {', '.join(dropped)}." if dropped else ""
     return (
         f"Reduced to what this page shows: numbers have six digits, texts at most 200 signs; {models}timings are left "
         f"out. `--json` saves the whole run, which `fairenum report` reads.{more}"
     )
-
-
-def judged_by(numbers: Estimate) -> str:
-    """Say what a rule is judged by."""
-    return f"{estimate(numbers)} on the holdout"
-
-
-def small_groups(column: SensitiveColumn, small: Sequence[GroupSizes]) -> str:
-    """Say which groups are too small to judge a rule by."""
-    few = f"{counted(len(small), 'group')} of {short(column.column)} too small: {_sized(small)}"
-    return f", but {few}; --min-group-size sets the minimum"
-
-
-def few_trials(column: SensitiveColumn, few: Mapping[str, int]) -> str:
-    """Name groups with too few rows behind the rates of a metric to judge a rule by."""
-    named = ", ".join(f"{short(name)} ({counted(rows, 'row')})" for name, rows in list(few.items())[:NAMED])
-    more = f" and {len(few) - NAMED} more" if len(few) > NAMED else ""
-    groups = f"{counted(len(few), 'group')} of {short(column.column)}"
-    return f", but its rates are shares of too few rows in {groups}: {named}{more}; --min-group-size sets the minimum"
-
-
-def not_judged(column: SensitiveColumn) -> str:
-    """Say which groups a rule is not judged by."""
-    return f" (not judged: {_sized(column.aside)})"
-
-
-def _sized(groups: Sequence[GroupSizes]) -> str:
-    named = ", ".join(f"{short(group.name)} ({counted(group.holdout, 'row')})" for group in groups[:NAMED])
-    return named + (f" and {len(groups) - NAMED} more" if len(groups) > NAMED else "")
-
-
-def single_group(column: SensitiveColumn) -> str:
-    """Say that there is only one group to judge a rule by."""
-    return f", but the holdout holds one group of {short(column.column)} only"

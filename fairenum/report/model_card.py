@@ -8,7 +8,10 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange
 from fairenum.document.consequences import strip_of
 from fairenum.document.models import AuditedModel
-from fairenum.render.page import Block, Facts, Items, Page, Paragraph, Section, Table
+from fairenum.document.table_facts import GroupSizes, SensitiveColumn
+from fairenum.document.terms import Measure
+from fairenum.document.value import Estimate
+from fairenum.render.page import Block, Column, Facts, Items, Page, Paragraph, Section, Table
 from fairenum.render.text import UNDEFINED, counted, estimate, file_name, percent, shortened, signed
 from fairenum.report import caution_words, groups_section, method_section, profiles, strip_section
 from fairenum.report.audit_report import findings, name, subject
@@ -18,10 +21,10 @@ from fairenum.report.strip_section import guardrails
 from fairenum.report.words import (
     GAP_NAMES,
     GROUP_WIDTH,
-    PERFORMANCES,
     VALUE_WIDTH,
     VERDICTS,
     measures_of,
+    performance_of,
     reference_title,
     short,
 )
@@ -29,7 +32,7 @@ from fairenum.report.words import (
 INTENDED_USE = (
     "Left to whoever puts the model to use; an audit cannot know it. To be filled in:",
     "for which decisions the model is meant, who decides, and who can have a decision looked at again",
-    "whom it must not be used for: people, places or times that the table does not speak of",
+    "whom it must not be used for: people, places or times that are not in the table",
     "who watches it in use, how often, and what makes them withdraw it",
 )
 FILE = (
@@ -39,74 +42,26 @@ FILE = (
 SCORES = "On the holdout, which had no part in training or choice; limits in brackets."
 TOGETHER = "change, verdict: all models judged together"
 SENSITIVE = "The sensitive columns are no features: groups are known to the audit, not to the model."
-SENSITIVE_USED = "The sensitive columns are features: the model is told the group of whom it decides about."
+SENSITIVE_USED = "The sensitive columns are features: the model knows the group of each person it decides about."
 
 
-def title(document: AuditDocument, model: AuditedModel) -> str:
-    """Head the card."""
-    return f"Model card: model {model.rank} of {shortened(document.dataset.name, GROUP_WIDTH)}"
-
-
-def kind(document: AuditDocument) -> str:
-    """Name the kind of model."""
-    trained = document.config.svm
-    gamma = "" if trained.kernel == "linear" else f", gamma = {trained.gamma}"
-    return f"support vector machine, {trained.kernel} kernel{gamma}, C = {trained.cost:g}"
-
-
-def place(document: AuditDocument, model: AuditedModel) -> str:
-    """State the model's place among the others."""
+def _rank(document: AuditDocument, model: AuditedModel) -> str:
+    listed = counted(len(document.models), "listed model")
     if model.rank == 1:
-        return f"the best of {counted(len(document.models), 'listed model')} by its training objective"
+        return f"1, the best of {listed} by its training objective"
     lacking, is_tilted = percent(model.shortfall, 3), model.objective_ratio is None
     price = f"training loss {lacking} above the best" if is_tilted else f"{lacking} of the best objective is lost"
-    return f"one of {counted(len(document.models), 'listed model')}; {price}"
-
-
-def left_out(document: AuditDocument, model: AuditedModel) -> str:
-    """Count the training rows that the model leaves out."""
-    return f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}"
-
-
-def performance(document: AuditDocument) -> str:
-    """Say what the audit counted as performance."""
-    return PERFORMANCES[document.selection.tolerances.measure.name]
-
-
-def levels(document: AuditDocument) -> str:
-    """State the confidence of the limits of each model's gaps."""
-    return f"intervals of models have a level of {100 * document.config.confidence:g} %"
-
-
-def labels(document: AuditDocument) -> str:
-    """Count the labels."""
-    counts, table = document.dataset.class_counts, document.dataset
-    favourable, unfavourable = (shortened(text, GROUP_WIDTH) for text in (table.favourable, table.unfavourable))
-    return f"{counts.favourable} {favourable} (favourable), {counts.unfavourable} {unfavourable}"
-
-
-def splits(document: AuditDocument) -> str:
-    """Count the rows of each split."""
-    sizes = document.dataset.splits
-    return f"{sizes.train} to train, {sizes.selection} to choose by, {sizes.holdout} held out"
-
-
-def features(document: AuditDocument) -> str:
-    """Count the features that models learn from."""
-    table = document.dataset
-    numbers = sum(one.kind == "numeric" for one in table.features)
-    missing = counted(sum(table.missing.values()), "missing cell")
-    return f"{numbers} numeric, {len(table.features) - numbers} categorical; {missing}"
+    return f"{model.rank}, one of {listed}; {price}"
 
 
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
-    """Put the selected model beside the reference on a page; model 1 where none was selected.
+    """Return the card of the selected model, or of model 1 if none was selected, compared with the reference.
 
-    `has_file` says whether the model itself comes with the card.
+    `has_file` says whether the file of the model comes with the card.
     """
     model = document.selected or document.first
     return Page(
-        title=title(document, model),
+        title=f"Model card: model {model.rank} of {shortened(document.dataset.name, GROUP_WIDTH)}",
         name=name(document),
         kicker="Model card",
         subject=subject(document),
@@ -135,99 +90,111 @@ def _sections(document: AuditDocument, model: AuditedModel, *, has_file: bool) -
 
 
 def _model(document: AuditDocument, model: AuditedModel) -> Facts:
+    svm = document.config.svm
+    gamma = "" if svm.kernel == "linear" else f", gamma = {svm.gamma}"
     facts = {
-        "kind": kind(document),
+        "kind": f"support vector machine, {svm.kernel} kernel{gamma}, C = {svm.cost:g}",
         **({"compared with": reference_title(document)} if document.incumbent else {}),
-        "rank": f"{model.rank}, {place(document, model)}",
+        "rank": _rank(document, model),
         "found by": model.origin,
-        "left out in training": left_out(document, model),
+        "left out in training": f"{model.records_left_out} of {counted(document.dataset.splits.train, 'training row')}",
         "support vectors": str(model.support_size),
         "favourable from": f"a decision value of {model.cut:g}",
         "status": proposal_of(document) or document.selection.outcome,
-        "solver": short(document.config.svm.solver),
+        "solver": short(svm.solver),
         "fairenum": document.environment.packages.get("fairenum", UNDEFINED),
     }
     return Facts(tuple(facts.items()))
 
 
 def _data(document: AuditDocument) -> Iterator[Block]:
-    table = document.dataset
-    yield Facts(
-        (
-            ("table", shortened(table.name, VALUE_WIDTH)),
-            ("fingerprint (sha256)", table.fingerprint),
-            ("rows", f"{table.rows}: {splits(document)}"),
-            ("label", f"{shortened(table.label, GROUP_WIDTH)}: {labels(document)}"),
-            ("features", features(document)),
-            *profiles.about_data(document.config),
-        )
+    table, sizes, counts = document.dataset, document.dataset.splits, document.dataset.class_counts
+    label, favourable, unfavourable = (
+        shortened(text, GROUP_WIDTH) for text in (table.label, table.favourable, table.unfavourable)
     )
+    numeric = sum(one.kind == "numeric" for one in table.features)
+    missing = counted(sum(table.missing.values()), "missing cell")
+    facts = {
+        "table": shortened(table.name, VALUE_WIDTH),
+        "fingerprint (sha256)": table.fingerprint,
+        "rows": f"{table.rows}: {sizes.train} to train, {sizes.selection} to choose by, {sizes.holdout} held out",
+        "label": f"{label}: {counts.favourable} {favourable} (favourable), {counts.unfavourable} {unfavourable}",
+        "features": f"{numeric} numeric, {len(table.features) - numeric} categorical; {missing}",
+    }
+    yield Facts((*facts.items(), *profiles.about_data(document.config)))
     if table.sensitive:
         yield Paragraph(SENSITIVE_USED if document.config.reading.use_sensitive else SENSITIVE)
         yield _group_sizes(document)
 
 
+SIZE_COLUMNS: tuple[Column[tuple[SensitiveColumn, GroupSizes]], ...] = (
+    Column("column", "column", lambda row: shortened(row[0].column, GROUP_WIDTH), is_word=True),
+    Column("group", "group", lambda row: shortened(row[1].name, GROUP_WIDTH), is_word=True),
+    Column("train", "train", lambda row: str(row[1].train)),
+    Column("selection", "selection", lambda row: str(row[1].selection)),
+    Column("holdout", "holdout", lambda row: str(row[1].holdout)),
+    Column("is_compared", "compared", lambda row: "" if row[1].is_compared else "no"),
+)
+
+
 def _group_sizes(document: AuditDocument) -> Table:
-    rows = tuple(
-        (
-            shortened(column.column, GROUP_WIDTH),
-            shortened(group.name, GROUP_WIDTH),
-            *map(str, (group.train, group.selection, group.holdout)),
-            "" if group.is_compared else "no",
-        )
+    rows = (
+        (column, group)
         for column in document.dataset.sensitive
         for group in groups_section.foremost(column.groups, [one.holdout for one in column.groups])
     )
-    return Table("Groups", ("column", "group", "train", "selection", "holdout", "compared"), rows, names=2)
+    return Table.of("Groups", SIZE_COLUMNS, rows)
 
 
 def _performance(document: AuditDocument, model: AuditedModel) -> Table:
     scores, first = model.scores.holdout, document.reference.scores.holdout
-    measures = {key: title for key, title in measures_of(document).items() if key not in GAP_NAMES}
-    rows = tuple(
-        (title, estimate(scores.measure(key)), estimate(first.measure(key))) for key, title in measures.items()
+    measures = ((key, title) for key, title in measures_of(document).items() if key not in GAP_NAMES)
+    columns: tuple[Column[tuple[Measure, str]], ...] = (
+        Column("measure", "measure", lambda row: row[1], is_word=True),
+        Column("model", f"model {model.rank}", lambda row: estimate(scores.measure(row[0]))),
+        Column("reference", reference_title(document), lambda row: estimate(first.measure(row[0]))),
     )
-    notes = (f"models were chosen by {performance(document)}",)
-    return Table("", ("measure", f"model {model.rank}", reference_title(document)), rows, notes=notes)
+    return Table.of("", columns, measures, notes=(f"models were chosen by {performance_of(document)}",))
 
 
 def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
     """Show every gap of the model with its change against the reference; the reference itself has none."""
     cells = strip_of(document)
-    rows = tuple(map(_gap, cells) if cells else _together(document, model))
+    rows = cells or tuple(_together(document, model))
     if not rows:
         yield Paragraph(groups_section.NO_GROUPS)
         return
-    headings = ("column", "gap", f"model {model.rank}", reference_title(document), "change", "verdict")
+    columns: tuple[Column[GapChange], ...] = (
+        Column("column", "column", lambda cell: shortened(cell.column, GROUP_WIDTH), is_word=True),
+        Column("gap", "gap", strip_section.gap_name, is_word=True),
+        Column("model", f"model {model.rank}", lambda cell: estimate(cell.selected)),
+        Column("reference", reference_title(document), lambda cell: estimate(cell.first)),
+        Column("change", "change", lambda cell: estimate(cell.change, signed)),
+        Column("verdict", "verdict", lambda cell: VERDICTS[cell.verdict]),
+    )
     is_together = not cells and document.reference.rank != model.rank
     legend = strip_section.legend(document, cells) if cells else (TOGETHER,) * is_together
-    notes = (levels(document), *legend)
-    yield Table("", headings, rows, names=2, notes=notes)
+    level = f"intervals of models have a level of {100 * document.config.confidence:g} %"
+    yield Table.of("", columns, rows, notes=(level, *legend))
 
 
-def _gap(cell: GapChange) -> tuple[str, ...]:
-    return (
-        *(
-            shortened(cell.column, GROUP_WIDTH),
-            strip_section.gap_name(cell),
-            estimate(cell.selected),
-            estimate(cell.first),
-        ),
-        *(estimate(cell.change, signed), VERDICTS[cell.verdict]),
-    )
-
-
-def _together(document: AuditDocument, model: AuditedModel) -> Iterator[tuple[str, ...]]:
-    """Show the gaps of a model 1 that was not chosen, with limits that hold for all models together."""
+def _together(document: AuditDocument, model: AuditedModel) -> Iterator[GapChange]:
+    """Compare the gaps of a model that was not chosen, with limits that hold for all models together."""
     is_itself = document.reference.rank == model.rank
     for column, scores in model.scores.holdout.by_column.items():
         first = document.reference.scores.holdout.by_column[column]
         for metric in GAP_NAMES:
             gap = scores.gap(metric)
-            change = UNDEFINED if is_itself or gap.change is None else estimate(gap.change, signed)
-            verdict = UNDEFINED if is_itself else VERDICTS[gap.verdict]
-            gaps = estimate(gap), estimate(first.gap(metric))
-            yield shortened(column, GROUP_WIDTH), GAP_NAMES[metric], *gaps, change, verdict
+            yield GapChange(
+                column=column,
+                metric=metric,
+                is_claim=False,
+                first=first.gap(metric),
+                selected=gap,
+                change=Estimate() if is_itself or gap.change is None else gap.change,
+                confidence=document.config.confidence,
+                verdict=None if is_itself else gap.verdict,
+            )
 
 
 def _groups(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:

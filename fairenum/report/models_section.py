@@ -1,4 +1,4 @@
-"""The listed models: a short table of the main ones, all of them to explore, and other methods."""
+"""The listed models: plots, a short table of the main ones, a table of all with filters, and other methods."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fairenum.document.models import AuditedModel, Baseline, Incumbent
 from fairenum.document.scores import BaselineScores, GapEstimate, SplitScores
 from fairenum.document.terms import Part
 from fairenum.document.value import Estimate
-from fairenum.render.page import Candidate, Column, Explorer, Figure, Over, Section, Table, column_notes
+from fairenum.render.page import Candidate, Column, Explorer, Figure, Section, SpanningHeading, Table
 from fairenum.render.svg import UNKNOWN, Curve, Mark, Marks, unlinked
 from fairenum.render.svg_plot import Axis, Key, Plot, Shape, aligned
 from fairenum.render.text import UNDEFINED, counted, estimate, sentence_list, share, shortened, signed
-from fairenum.report.standing import allowance
+from fairenum.report.choice_words import tolerances_and_choice
 from fairenum.report.words import (
     GAP_NAMES,
     IN_USE,
@@ -43,15 +43,13 @@ RANK_CAPTION = (
     "Model by model in the order of their objective: what is lost of it, and gap and performance on the holdout with "
     "their intervals."
 )
-
-
 MOST_NAMED = 6
-EXACT_DIGITS = 12  # numbers that differ by less are equal but for rounding
+EXACT_DIGITS = 12  # smaller differences are rounding errors
 BY_CHANCE: Shape = "hollow"
 
 
 class Kind(IntEnum):
-    """The kind of a model in a plot; a higher kind lies on top."""
+    """The kind of a model in a plot; higher kinds are drawn on top."""
 
     PLAIN = 0
     GUIDED = 1
@@ -85,8 +83,7 @@ LOOKS: Mapping[Kind, tuple[str, Shape]] = {
 }
 
 
-def kind_of(model: AuditedModel | Incumbent, document: AuditDocument) -> Kind:
-    """Return the kind of a model in a plot."""
+def _kind_of(model: AuditedModel | Incumbent, document: AuditDocument) -> Kind:
     if isinstance(model, Incumbent):
         return Kind.IN_USE
     if model.rank == document.selection.rank and model.rank != document.reference.rank:
@@ -101,24 +98,24 @@ def kind_of(model: AuditedModel | Incumbent, document: AuditDocument) -> Kind:
 
 
 def scatters(document: AuditDocument) -> tuple[Plot, ...]:
-    """Draw performance against gap on the selection split, and on the holdout."""
+    """Plot performance against gap on the selection split, and on the holdout."""
     return (
         *_scatter(document, "selection", "Chosen here: the selection split"),
         *_scatter(document, "holdout", "Judged here: the holdout"),
     )
 
 
-def judged(runs: Mapping[str, AuditDocument]) -> tuple[Plot, ...]:
-    """Draw the holdout of several runs, all on the same axes."""
+def holdout_scatters(runs: Mapping[str, AuditDocument]) -> tuple[Plot, ...]:
+    """Plot performance against gap on the holdout of several runs, on the same axes."""
     return aligned(unlinked(plot for name, document in runs.items() for plot in _scatter(document, "holdout", name)))
 
 
 def _scatter(document: AuditDocument, part: Part, title: str) -> Iterator[Plot]:
-    """Draw one split, if it has a gap to show."""
+    """Plot one split, if a gap is defined there."""
     metric, marks = document.selection.tolerances.metric, _marks(document, part)
     if not marks:
         return
-    floor = -0.04 * max(mark.upward[1] or mark.y for mark in marks)  # a gap of 0 is not to hide in the axis
+    floor = -0.04 * max(mark.upward[1] or mark.y for mark in marks)  # keeps a gap of 0 off the axis
     front = (_front_line(document),) if part == "selection" else ()
     yield Plot(
         title=title,
@@ -139,9 +136,8 @@ def _rows(document: AuditDocument, part: Part) -> str:
 
 
 def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
-    """Explain the kinds of marks that are present."""
-    kinds = {kind_of(model, document) for model in document.models}
-    tried = [one for one in document.baselines or () if one.scores and part == "holdout"]
+    kinds = {_kind_of(model, document) for model in document.models}
+    others = [one for one in document.baselines or () if one.scores and part == "holdout"]
     entries = (
         ("model", Kind.PLAIN, Kind.PLAIN in kinds),
         ("on the front", Kind.FRONT, Kind.FRONT in kinds),
@@ -150,17 +146,17 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
         ("model 1", Kind.FIRST, Kind.FIRST in kinds),
         (f"{model_title(document, 0)}{', kept' * (ended_with(document) == 0)}", Kind.IN_USE, document.incumbent),
         (f"model {document.selection.rank}, selected", Kind.SELECTED, Kind.SELECTED in kinds),
-        ("another method", Kind.BASELINE, any(not one.is_randomised for one in tried)),
+        ("another method", Kind.BASELINE, any(not one.is_randomised for one in others)),
     )
     yield from (Key(text, kind.tone, kind.shape) for text, kind, is_there in entries if is_there)
-    if any(one.is_randomised for one in tried):
+    if any(one.is_randomised for one in others):
         yield Key("another method, decides by chance", Kind.BASELINE.tone, BY_CHANCE)
     if part == "selection" and len(document.selection.pareto_front) > 1:
         yield Key("Pareto front", Kind.FRONT.tone, "line")
 
 
 def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
-    """Make one mark for all models at the same place, the main ones on top."""
+    """Return one mark for all models with the same scores, the main ones on top."""
     metric = document.selection.tolerances.metric
     places: dict[tuple[float, float], list[AuditedModel | Incumbent]] = {}
     for model in document.members:
@@ -174,7 +170,7 @@ def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
 
 
 def _model_mark(models: Sequence[AuditedModel | Incumbent], part: Part, document: AuditDocument) -> tuple[Kind, Mark]:
-    kind, lead = max(((kind_of(model, document), model) for model in models), key=lambda one: one[0])
+    kind, lead = max(((_kind_of(model, document), model) for model in models), key=lambda one: one[0])
     ranks = [model.rank for model in models]
     mark = replace(
         _mark(lead.scores.of(part), document, ranked(ranks)),
@@ -184,12 +180,12 @@ def _model_mark(models: Sequence[AuditedModel | Incumbent], part: Part, document
         link=f"#model-{lead.rank}",
         data=" ".join(map(str, ranks)) if len(ranks) > 1 else None,
     )
-    # on the selection split the choice has spoilt the intervals
+    # after a choice on the selection split, its intervals are not valid
     return kind, mark if part == "holdout" else replace(mark, across=UNKNOWN, upward=UNKNOWN)
 
 
 def _baseline_marks(document: AuditDocument) -> Iterator[Mark]:
-    """Mark other mitigations, which are known on the holdout alone."""
+    """Return the marks of other mitigations, which are scored on the holdout only."""
     metric = document.selection.tolerances.metric
     for method in document.baselines or ():
         if method.scores and None not in (method.scores.performance.value, method.scores.gap(metric).value):
@@ -200,7 +196,6 @@ def _baseline_marks(document: AuditDocument) -> Iterator[Mark]:
 
 
 def _mark(scores: SplitScores | BaselineScores, document: AuditDocument, name: str) -> Mark:
-    """Make a mark at the scores, with their intervals."""
     performance, gap = scores.performance, scores.gap(document.selection.tolerances.metric)
     return Mark(
         x=performance.value or 0.0,
@@ -214,13 +209,13 @@ def _mark(scores: SplitScores | BaselineScores, document: AuditDocument, name: s
 def _label(kind: Kind, ranks: Sequence[int], document: AuditDocument) -> str:
     if kind not in (Kind.FIRST, Kind.IN_USE, Kind.SELECTED):
         return ""
-    telling = [rank for rank in ranks if rank in document.shortlist]
-    others = len(ranks) - len(telling)
-    return ranked(telling) + (f" and {others} more" if others else "")
+    main = [rank for rank in ranks if rank in document.shortlist]
+    others = len(ranks) - len(main)
+    return ranked(main) + (f" and {others} more" if others else "")
 
 
 def ranked(ranks: Sequence[int]) -> str:
-    """Name models by their ranks: the first few of many, the model in use before them."""
+    """Name models by their ranks, the model in use first; of many models, the first few."""
     if 0 in ranks:
         return sentence_list(["in use", *([ranked(others)] if (others := [rank for rank in ranks if rank]) else [])])
     shown = [str(rank) for rank in ranks[:MOST_NAMED]]
@@ -237,7 +232,7 @@ def _front_line(document: AuditDocument) -> Curve:
 
 
 def rank_plots(document: AuditDocument) -> tuple[Plot, ...]:
-    """Draw objective, gap and performance by rank, as the paper does, for the models that have a rank."""
+    """Plot objective, gap and performance of the enumerated models by rank, as the paper does."""
     metric = document.selection.tolerances.metric
     models = [model for model in document.models if model.origin == "exact"]
     ranks = tuple(float(model.rank) for model in models)
@@ -259,8 +254,8 @@ def _banded(ranks: tuple[float, ...], numbers: Sequence[Estimate]) -> Curve:
 
 
 def _by_rank(name: str, curve: Curve, axis: Axis, document: AuditDocument) -> Plot:
-    kinds = {float(rank): kind_of(document.models[rank - 1], document) for rank in document.selection.shortlist}
-    points = ((x, value) for x, value in zip(curve.xs_, curve.values, strict=True) if x in kinds)
+    kinds = {float(rank): _kind_of(document.models[rank - 1], document) for rank in document.selection.shortlist}
+    points = ((x, value) for x, value in zip(curve.xs, curve.values, strict=True) if x in kinds)
     marks = (Mark(x, y, tone=kinds[x].tone, shape=kinds[x].shape) for x, y in points if y is not None)
     return Plot(
         name=f"{name} by rank",
@@ -278,7 +273,7 @@ SHOWN = 12
 
 
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
-    """Choose models for a short table: the model in use, model 1, the selected one, the Pareto front, the best."""
+    """Return ranks for a short table: the model in use, model 1, the selected one, the Pareto front, the best."""
     wanted = [*document.shortlist, *document.selection.pareto_front, *document.ranks]
     return sorted(list(dict.fromkeys(wanted))[:limit])
 
@@ -287,13 +282,13 @@ ListedModel = AuditedModel | Incumbent | ExploredModel
 
 
 def objective_ratio(model: ListedModel) -> str:
-    """Show the objective as a share of that of model 1, if the model has one."""
+    """Show the objective as a share of that of model 1, if it is defined."""
     ratio = None if isinstance(model, Incumbent) else model.objective_ratio
     return UNDEFINED if ratio is None else f"{ratio:.6f}"
 
 
 def training_loss(model: ListedModel) -> str:
-    """Show the relative loss on all training rows above the least, if the model was trained on them."""
+    """Show the relative training loss above the least, if the model was trained here."""
     if isinstance(model, Incumbent):
         return UNDEFINED
     return f"{100 * model.loss_ratio:+.1f} %" if round(model.loss_ratio, 3) else "0.0 %"
@@ -307,7 +302,7 @@ def _left_out(model: ListedModel) -> str:
     return UNDEFINED if isinstance(model, Incumbent) else str(sum(entry.copies for entry in model.left_out))
 
 
-# What the training rows tell about a model: columns of every table of models, saved or live.
+# Columns of every table of models, saved or live, that come from training.
 TRAINED: tuple[Column[ListedModel], ...] = (
     Column(
         *("objective_ratio", "objective", objective_ratio),
@@ -319,16 +314,12 @@ TRAINED: tuple[Column[ListedModel], ...] = (
         narrow="loss",
     ),
 )
-
-
 SUPPORT = Column("support_size", "support", _support)
-
-
 LEFT_OUT = Column("records_left_out", "left out", _left_out)
 
 
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
-    """Show some models in their order, with their scores on the holdout."""
+    """Tabulate some models by rank, with their scores on the holdout."""
     ended, columns = ended_with(document), _short_columns(document)
     return Table.of(
         "Models by objective, scored on the holdout",
@@ -337,7 +328,6 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
         marked=ranks.index(ended) if ended in ranks else None,
         notes=(
             *performance_notes(document),
-            *column_notes(columns),
             *_in_use_notes(document),
             *_hidden_notes(document, ranks),
         ),
@@ -345,7 +335,7 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
 
 
 def _short_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbent], ...]:
-    """The columns that fit into a terminal: short headings, and changes without their limits."""
+    """Return the columns of a narrow table: short headings, and changes without limits."""
     ended = ended_with(document)
     judged = _judged_columns(document, lambda change: signed(change.value))
     return (
@@ -358,7 +348,7 @@ def _short_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incum
 def _judged_columns(
     document: AuditDocument, show_change: Callable[[Estimate], str]
 ) -> tuple[Column[AuditedModel | Incumbent], ...]:
-    """The columns of the holdout: performance, gap, its change, verdict, flips."""
+    """Return the columns of the holdout: performance, gap, its change, verdict, flips."""
     metric, reference = document.selection.tolerances.metric, document.reference.rank
 
     def gap(model: AuditedModel | Incumbent) -> GapEstimate:
@@ -369,7 +359,7 @@ def _judged_columns(
         return UNDEFINED if model.rank == reference or not found else show_change(found)
 
     def verdict(model: AuditedModel | Incumbent) -> str:
-        return UNDEFINED if model.rank == reference else gap_verdict(model, gap(model))
+        return UNDEFINED if model.rank == reference else _gap_verdict(model, gap(model))
 
     return (
         Column(
@@ -388,11 +378,8 @@ def _flips(model: AuditedModel | Incumbent) -> str:
     return UNDEFINED if model.rank == 1 else str(model.predictions_changed.holdout.rows)
 
 
-def gap_verdict(model: AuditedModel | Incumbent, gap: GapEstimate) -> str:
-    """Return the verdict of the holdout on a model's gap, in a word."""
-    if model.is_constant:
-        return "constant"
-    return VERDICTS[gap.verdict]
+def _gap_verdict(model: AuditedModel | Incumbent, gap: GapEstimate) -> str:
+    return "constant" if model.is_constant else VERDICTS[gap.verdict]
 
 
 def _gap_note(document: AuditDocument) -> str:
@@ -404,10 +391,9 @@ def _gap_note(document: AuditDocument) -> str:
 
 
 def _open_note(document: AuditDocument) -> str:
-    """Explain an open verdict, if there is one."""
     metric = document.selection.tolerances.metric
     others = (model for model in document.members if model is not document.reference)
-    is_open = any(gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in others)
+    is_open = any(_gap_verdict(model, model.scores.holdout.gap(metric)) == "open" for model in others)
     return f"open: these rows do not tell its gap from that of {reference_name(document)}" if is_open else ""
 
 
@@ -424,35 +410,34 @@ def _hidden_notes(document: AuditDocument, ranks: Sequence[int]) -> Iterator[str
 
 
 def explored(document: AuditDocument) -> Section:
-    """Show all models: plots of both splits, and a table with filters."""
+    """Return the section of all models: plots of both splits, and a table with filters."""
     explorer = Explorer(
         figure=Figure(scatters(document), SELECTED_BY),
         table=all_models(document),
         candidates=tuple(_candidate(document, model) for model in document.members),
-        rule=allowance(document),
+        rule=tolerances_and_choice(document),
         performance=performance_of(document) + (f" against {IN_USE}" if document.is_against_incumbent else ""),
         least=_exact(_selection_gap(document, document.reference)) if document.is_against_incumbent else "",
     )
     return Section("models", "The listed models", (explorer,))
 
 
-CHOSEN_BY, JUDGED_BY = Over(PARTS["selection"], "chosen by"), Over(PARTS["holdout"], "judged by")
+CHOSEN_BY, JUDGED_BY = SpanningHeading(PARTS["selection"], "chosen by"), SpanningHeading(PARTS["holdout"], "judged by")
 
 
 def all_models(document: AuditDocument) -> Table:
-    """Show every model on the selection split and on the holdout."""
+    """Tabulate every model on the selection split and on the holdout."""
     ended, columns = ended_with(document), _all_columns(document)
     return Table.of(
         "All models, best objective first",
         columns,
         document.members,
         marked=None if ended is None else document.ranks.index(ended),
-        notes=(*column_notes(columns), *_in_use_notes(document)),
+        notes=_in_use_notes(document),
     )
 
 
 def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbent], ...]:
-    """The columns of the table of all models, which has room for limits."""
     performance, metric = performance_of(document), document.selection.tolerances.metric
     judged = _judged_columns(document, lambda change: estimate(change, signed))
     chosen: tuple[Column[AuditedModel | Incumbent], ...] = (
@@ -468,7 +453,7 @@ def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbe
 
 
 def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Candidate:
-    """Return the data of a row for the filter; the model in use is never hidden, and cannot be chosen."""
+    """Return the data of a model for the filter; the model in use is never hidden, and cannot be selected."""
     if isinstance(model, Incumbent):
         kept = ("selected",) if ended_with(document) == 0 else ()
         return Candidate("model-0", loss=0.0, drop=0.0, gap="", marks=("incumbent", *kept))
@@ -495,19 +480,18 @@ def _selection_gap(document: AuditDocument, model: AuditedModel | Incumbent) -> 
 
 
 def _exact(gap: float | None) -> str:
-    """Write a gap as an exact decimal, for the filter to compare."""
     return "" if gap is None else f"{round(gap, EXACT_DIGITS):.{EXACT_DIGITS}g}"
 
 
 def by_rank(document: AuditDocument) -> Section:
-    """Show objective, gap and performance by rank."""
+    """Return the section of objective, gap and performance by rank."""
     return Section("ranks", "Rank by rank", (Figure(rank_plots(document), RANK_CAPTION),))
 
 
 def other_methods(document: AuditDocument) -> Iterator[Table]:
-    """Show other mitigations on the same splits, if they were tried."""
-    metric = document.selection.tolerances.metric
+    """Tabulate other mitigations on the same splits, if they were tried."""
     if document.baselines:
+        metric = document.selection.tolerances.metric
         yield Table.of(
             "What else one would pick, scored on the holdout",
             _method_columns(document),

@@ -1,4 +1,4 @@
-"""The reproduction as a page, verdicts first, and as a set of files."""
+"""The reproduction of the paper as a page, verdicts first, and as a set of files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fairenum.document.research_documents import (
     TABLES,
     TIED,
     Bands,
+    ClaimPart,
     Count,
     DrawVariant,
     InjectionExperiment,
@@ -23,7 +24,7 @@ from fairenum.document.research_documents import (
 )
 from fairenum.render.html import to_html
 from fairenum.render.markdown import to_markdown
-from fairenum.render.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.render.page import Block, Column, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.svg import Curve, Rule, grid
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
 from fairenum.render.text import UNDEFINED, capitalised, counted, percent, plain, sentence_list, share
@@ -42,8 +43,6 @@ CLAIMS = {
     "model 1.",
 }
 VERDICT_NOTE = "Holds: true in at least 95 % of splits or draws; does not hold: in at most 5 %. Intervals: 95 %."
-
-
 OBJECTIVE = (
     "How far the objective of the k-th model falls short of the best, 1 - f(k)/f(1): the paper's Figure 1 (a), on a "
     "logarithmic axis. Median, half and nine tenths of the splits; dashed: the 6.0e-4 that the paper states for German."
@@ -92,10 +91,22 @@ UNSAID = (
     "Here it is the one of least tie weight, which makes the assumption true.",
     "What the same objective value means. Here: proven equal within a relative 1e-9.",
 )
+Numbers = Sequence[float | None]
+BANDS = (Key("median", "tone-1", "line"), Key("50 % and 90 % of them", "tone-1", "band"))
+FLOOR = 1e-12  # stands for 0 on a logarithmic axis; smaller shortfalls are rounding errors
+FOLDER = "figures"
+COLUMNS = 3  # plots beside each other in a file
+# Anchor, title, claims and figures of each section.
+SECTIONS = (
+    ("objective", "Near-optimal models", ("german_spread",), ("objective", "spread")),
+    ("loss", "Test loss", ("lower_loss",), ("loss",)),
+    ("time", "Running time", ("linear_time",), ("time",)),
+    ("ties", "Injected COMPAS: ties", ("tied", "tied_but_different"), ("ties",)),
+    ("parity", "Injected COMPAS: parity and error", ("raised", "fairer"), ("reference", "parity")),
+)
 
 
-def subject(document: ReproductionDocument) -> str:
-    """Say what was run."""
+def _subject(document: ReproductionDocument) -> str:
     plan, parts = document.plan, []
     if document.tables:
         each = "each " if len(document.tables) > 1 else ""
@@ -111,7 +122,7 @@ def subject(document: ReproductionDocument) -> str:
 
 
 def headline(claims: tuple[JudgedClaim, ...]) -> str:
-    """Count the verdicts."""
+    """Count the verdicts on the claims in a sentence."""
     tried = [claim.verdict for claim in claims if claim.trials]
     counts = Counter(tried)
     parts = [
@@ -125,38 +136,33 @@ def headline(claims: tuple[JudgedClaim, ...]) -> str:
     return f"Of {subject}, {sentence_list(parts)}" if parts else "No claim of the paper was tried"
 
 
-def statement(claim: JudgedClaim) -> str:
-    """Give a claim as the paper makes it."""
+def _statement(claim: JudgedClaim) -> str:
     return CLAIMS.get(claim.name, plain(claim.name))
 
 
-def finding(claim: JudgedClaim) -> str:
-    """State the verdict on a claim in one sentence."""
-    often = f"in {claim.true} of {claim.trials} ({share_limits(claim)})"
-    return f"{capitalised(claim.verdict)}: {statement(claim)} True {often}."
+def _finding(claim: JudgedClaim) -> str:
+    often = f"in {claim.true} of {claim.trials} ({_share_limits(claim)})"
+    return f"{capitalised(claim.verdict)}: {_statement(claim)} True {often}."
 
 
-def share_limits(count: Count) -> str:
-    """Give the interval of a share."""
+def _share_limits(count: Count) -> str:
     if count.share.value is None:
         return UNDEFINED
     return f"{percent(count.share.low)} to {percent(count.share.high)}"
 
 
-def experiments(document: ReproductionDocument) -> Iterator[tuple[str, TableExperiment | InjectionExperiment]]:
-    """Describe each experiment that was run."""
+def _experiments(document: ReproductionDocument) -> Iterator[tuple[str, TableExperiment | InjectionExperiment]]:
     yield from document.tables.items()
     if document.injection:
         yield "compas", document.injection
 
 
-def warnings(document: ReproductionDocument) -> Iterator[str]:
-    """Say what to beware of."""
+def _warnings(document: ReproductionDocument) -> Iterator[str]:
     if document.plan.is_quick:
         yield "A quick run: too few splits and draws for a verdict to lean on."
     if document.is_partial:
         yield "Interrupted: only what was finished is counted."
-    for name, experiment in experiments(document):
+    for name, experiment in _experiments(document):
         for variant, found in experiment.variants.items():
             if refused := found.refused:
                 yield plain(
@@ -165,8 +171,7 @@ def warnings(document: ReproductionDocument) -> Iterator[str]:
                 )
 
 
-def facts(document: ReproductionDocument) -> Iterator[tuple[str, str]]:
-    """Say how it was run."""
+def _facts(document: ReproductionDocument) -> Iterator[tuple[str, str]]:
     plan, environment = document.plan, document.environment
     yield "splits", f"{plan.splits} of each table, 70 % to train on and 30 % to test on"
     yield "draws", f"{plan.draws} of COMPAS: 100 rows to train on, 10 flips among y ≠ z, 50 rows to test on"
@@ -174,23 +179,14 @@ def facts(document: ReproductionDocument) -> Iterator[tuple[str, str]]:
     yield "seed", str(plan.seed)
     versions = {"python": environment.python, **environment.packages}
     yield "versions", plain(", ".join(f"{name} {version}" for name, version in versions.items()))
-    for name, experiment in experiments(document):
+    for name, experiment in _experiments(document):
         yield (
             plain(name),
             (f"{experiment.rows} rows, {experiment.features} features, sha256 {plain(experiment.fingerprint[:12])}"),
         )
 
 
-Numbers = Sequence[float | None]
-
-
-RANK = "rank k"
-BANDS = (Key("median", "tone-1", "line"), Key("50 % and 90 % of them", "tone-1", "band"))
-FLOOR = 1e-12  # a shortfall of 0 has no place on a logarithmic axis; what is smaller is rounding
-
-
-def figures(document: ReproductionDocument) -> Iterator[Figure]:
-    """Draw all figures that a document has numbers for."""
+def _figures(document: ReproductionDocument) -> Iterator[Figure]:
     tables = {name: document.tables[name] for name in TABLES if name in document.tables}
     tables = {name: experiment for name, experiment in tables.items() if experiment.main.splits}
     if tables:
@@ -210,43 +206,46 @@ def _table_figures(tables: Mapping[str, TableExperiment]) -> Iterator[Figure]:
 
 
 def _banded(xs: Iterable[float], bands: Bands, first: int = 0) -> tuple[Curve, Curve]:
-    """Draw the median with bands of half and of nine tenths of the values, from the place `first` on."""
+    """Return curves of the median with bands of 50 and 90 % of the values, from the index `first` on."""
     xs = tuple(xs)
     outer = Curve(xs, (None,) * len(xs), bands.q05[first:], bands.q95[first:])
     return outer, Curve(xs, bands.q50[first:], bands.q25[first:], bands.q75[first:])
-
-
-def _ranks(bands: Bands, first: int = 1) -> tuple[float, ...]:
-    return tuple(float(rank) for rank in range(first, len(bands.q50) + 1))
 
 
 def _floored(values: Numbers) -> tuple[float | None, ...]:
     return tuple(None if value is None else max(value, FLOOR) for value in values)
 
 
+def _rank_plot(
+    name: str, description: str, axis: Axis, bands: Bands, rules: Iterable[Rule], *, title: str, first: int = 1
+) -> Plot:
+    """Plot medians with their bands by rank, from the rank `first` on."""
+    ranks = (float(rank) for rank in range(first, len(bands.q50) + 1))
+    layers: tuple[Layer, ...] = (*_banded(ranks, bands, first - 1), *rules)
+    return Plot(name, description, Axis("rank k"), axis, layers, key=BANDS, title=title)
+
+
 def _objective(name: str, found: Bands) -> Plot:
     bands = Bands(*map(_floored, (found.q05, found.q25, found.q50, found.q75, found.q95)))
-    rule = (Rule(GERMAN_SPREAD, "paper: 6.0e-4"),) if name == "german" else ()
-    return Plot(
+    return _rank_plot(
         f"Shortfall of the objective by rank, {PAPER_TABLES[name]}",
         f"The 50th model falls short by {_digits(bands.q50[-1], '.2g')} in the median split.",
-        Axis(RANK),
         Axis("1 − f(k) / f(1)", is_log=True),
-        (*_banded(_ranks(bands, 2), bands, first=1), *rule),  # that of model 1 is 0
-        key=BANDS,
+        bands,
+        (Rule(GERMAN_SPREAD, "paper: 6.0e-4"),) if name == "german" else (),
         title=PAPER_TABLES[name],
+        first=2,  # the shortfall of model 1 is 0
     )
 
 
 def _loss(name: str, bands: Bands) -> Plot:
     rank, last = LOWER_LOSS_RANKS[name], _digits(bands.q50[-1], ".4f")
-    return Plot(
+    return _rank_plot(
         f"Test loss by rank, {PAPER_TABLES[name]}",
         f"The median over splits of the 50th model's test loss is {last} of the best model's.",
-        Axis(RANK),
         Axis("test loss / that of model 1"),
-        (*_banded(_ranks(bands), bands), Rule(1.0), Rule(float(rank), f"paper: {rank}", is_upright=True)),
-        key=BANDS,
+        bands,
+        (Rule(1.0), Rule(float(rank), f"paper: {rank}", is_upright=True)),
         title=PAPER_TABLES[name],
     )
 
@@ -285,7 +284,7 @@ def _spread(tables: Mapping[str, TableExperiment]) -> Plot:
 
 
 def _distribution(values: Numbers, tone: str, floor: float = FLOOR) -> Curve:
-    """Draw the share of values at or below each number."""
+    """Return the curve of the share of values at or below each number."""
     known = sorted(max(value, floor) for value in values if value is not None)
     shares = tuple((place + 1) / len(known) for place in range(len(known)))
     return Curve((*known[:1], *known), (*([0.0] if known else []), *shares), tone=tone, is_step=True)
@@ -300,26 +299,23 @@ def _injection_figures(variant: DrawVariant) -> Iterator[Figure]:
 def _parity(variant: DrawVariant) -> Plot:
     gaps, clean = variant.gap.q50, variant.clean_gap
     rules = (Rule(clean.q50, f"clean: {clean.q50:.3f}"),) if clean else ()
-    return Plot(
+    return _rank_plot(
         "Demographic parity gap by rank, injected COMPAS",
         f"The median gap is {share(gaps[0])} at rank 1 and {share(gaps[-1])} at rank 50.",
-        Axis(RANK),
         Axis("demographic parity gap", low=0.0),
-        (*_banded(_ranks(variant.gap), variant.gap), Rule(CLEAN_PARITY, "paper: 0.321", tone="tone-2"), *rules),
-        key=BANDS,
+        variant.gap,
+        (Rule(CLEAN_PARITY, "paper: 0.321", tone="tone-2"), *rules),
         title="Demographic parity",
     )
 
 
 def _error(variant: DrawVariant) -> Plot:
-    rules = (Rule(variant.clean_error.q50, "clean"),) if variant.clean_error else ()
-    return Plot(
+    return _rank_plot(
         "Misclassification by rank, injected COMPAS",
         f"The median share of wrong decisions is {share(variant.error.q50[0])} at rank 1.",
-        Axis(RANK),
         Axis("misclassification", low=0.0),
-        (*_banded(_ranks(variant.error), variant.error), *rules),
-        key=BANDS,
+        variant.error,
+        (Rule(variant.clean_error.q50, "clean"),) if variant.clean_error else (),
         title="Misclassification",
     )
 
@@ -365,22 +361,8 @@ def _digits(value: float | None, form: str) -> str:
     return "an unknown amount" if value is None else format(value, form)
 
 
-FOLDER = "figures"
-COLUMNS = 3  # plots beside each other in a file
-
-
-# Anchor, title, claims and figures.
-SECTIONS = (
-    ("objective", "Near-optimal models", ("german_spread",), ("objective", "spread")),
-    ("loss", "Test loss", ("lower_loss",), ("loss",)),
-    ("time", "Running time", ("linear_time",), ("time",)),
-    ("ties", "Injected COMPAS: ties", ("tied", "tied_but_different"), ("ties",)),
-    ("parity", "Injected COMPAS: parity and error", ("raised", "fairer"), ("reference", "parity")),
-)
-
-
 def rendered(document: ReproductionDocument) -> dict[str, str]:
-    """Render a run as HTML, as Markdown, and its figures as SVG: the text of each file by its path."""
+    """Return the files of a reproduction by their paths: HTML, Markdown, and figures as SVG."""
     page = reproduction_page(document)
     drawn = {f"{FOLDER}/{figure.name}.svg": grid(figure.plots, columns=COLUMNS) for figure in page.figures}
     paths = {figure.name: f"{FOLDER}/{figure.name}.svg" for figure in page.figures}
@@ -388,17 +370,17 @@ def rendered(document: ReproductionDocument) -> dict[str, str]:
 
 
 def reproduction_page(document: ReproductionDocument, *, brief: bool = False) -> Page:
-    """Put a reproduction on a page; in brief the verdicts alone."""
+    """Return the page of a reproduction; in brief, only the verdicts."""
     verdicts = Section.of_table("verdicts", _verdicts(document))
     tried = [claim for claim in document.claims if claim.trials]
     return Page(
         title="EnumSV, reproduced",
         name="paper",
         kicker="Reproduction",
-        subject=subject(document),
+        subject=_subject(document),
         headline=headline(document.claims),
-        findings=() if brief else tuple(map(finding, tried)),
-        warnings=tuple(warnings(document)),
+        findings=() if brief else tuple(map(_finding, tried)),
+        warnings=tuple(_warnings(document)),
         sections=(verdicts,) if brief else (verdicts, *_sections(document)),
         copy=copy_of(document),
         copy_name="fairenum-paper.json",
@@ -412,18 +394,23 @@ def _tiles(tried: list[JudgedClaim]) -> Iterator[Tile]:
         yield Tile(f"claims that {plural}", str(counts[verdict]), f"of {len(tried)}")
 
 
+COUNT_COLUMNS: tuple[Column[Count], ...] = (
+    Column("true", "true", lambda count: f"{count.true} of {count.trials}"),
+    Column("interval", "interval", _share_limits),
+)
+
+
 def _verdicts(document: ReproductionDocument) -> Table:
-    """Show every claim with its verdict."""
-    rows = tuple(
-        (statement(claim), claim.verdict, f"{claim.true} of {claim.trials}", share_limits(claim))
-        for claim in document.claims
+    columns: tuple[Column[JudgedClaim], ...] = (
+        Column("claim", "claim", _statement, is_word=True),
+        Column("verdict", "verdict", lambda claim: claim.verdict, is_word=True),
+        *COUNT_COLUMNS,
     )
-    headings = ("claim", "verdict", "true", "interval")
-    return Table("How often each claim is true", headings, rows, names=2, notes=(VERDICT_NOTE,))
+    return Table.of("How often each claim is true", columns, document.claims, notes=(VERDICT_NOTE,))
 
 
 def _sections(document: ReproductionDocument) -> Iterator[Section]:
-    drawn = {figure.name: figure for figure in figures(document)}
+    drawn = {figure.name: figure for figure in _figures(document)}
     judged = {claim.name: claim for claim in document.claims if claim.trials}
     for anchor, title, names, plots in SECTIONS:
         claims = [judged[name] for name in names if name in judged]
@@ -431,21 +418,22 @@ def _sections(document: ReproductionDocument) -> Iterator[Section]:
             shown = [drawn[name] for name in plots if name in drawn]
             yield Section(anchor, title, tuple(_blocks(document, claims, shown)))
     yield Section("unsaid", "What the paper leaves unsaid, and what was chosen", (Items(UNSAID),))
-    yield Section("run", "How it was run", (Facts(tuple(facts(document))),))
+    yield Section("run", "How it was run", (Facts(tuple(_facts(document))),))
 
 
 def _blocks(document: ReproductionDocument, claims: list[JudgedClaim], shown: list[Figure]) -> Iterator[Block]:
     for claim in claims:
-        yield Paragraph(finding(claim))
+        yield Paragraph(_finding(claim))
         yield Items(reasons(document, claim.name))
     yield from shown
     yield from map(_parts, claims)
 
 
 def _parts(claim: JudgedClaim) -> Table:
-    """Show a claim by table and variant."""
-    rows = tuple(
-        (plain(part.experiment), plain(part.variant), f"{part.true} of {part.trials}", share_limits(part))
-        for part in claim.parts
+    """Tabulate a claim by data and variant."""
+    columns: tuple[Column[ClaimPart], ...] = (
+        Column("experiment", "data", lambda part: plain(part.experiment), is_word=True),
+        Column("variant", "variant", lambda part: plain(part.variant), is_word=True),
+        *COUNT_COLUMNS,
     )
-    return Table(statement(claim), ("data", "variant", "true", "interval"), rows, names=2, is_folded=True)
+    return Table.of(_statement(claim), columns, claim.parts, is_folded=True)

@@ -1,4 +1,4 @@
-"""Why each claim holds or does not, in sentences with the numbers of the run."""
+"""Reasons for the verdict on each claim of the paper, in sentences with the numbers of the run."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ from fairenum.render.text import capitalised, percent, plain
 from fairenum.report.words import PAPER_TABLES
 
 LEVEL = 0.95
-STEPS = 60  # halvings: the limits are good to the last digit of a float
+STEPS = 60  # bisections, for all digits of a float
+EXTREME = 0.05  # a draw beyond all but this share of the others is unusual
+SVC = "the paper's own algorithm on scikit-learn's SVC"
+Tables = Mapping[str, TableExperiment]
 
 
 def exact_interval(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the exact confidence interval of a share, from the number of successes in a number of trials."""
+    """Return the confidence interval of Clopper and Pearson for a share."""
     tail = (1.0 - level) / 2
     low = 0.0 if successes == 0 else _rising_root(lambda p: _at_least(successes, trials, p), tail)
     high = 1.0 if successes == trials else _rising_root(lambda p: _at_least(successes + 1, trials, p), 1.0 - tail)
@@ -33,7 +36,7 @@ def exact_interval(successes: int, trials: int, level: float = LEVEL) -> tuple[f
 
 
 def _at_least(successes: int, trials: int, p: float) -> float:
-    """Return the chance of at least `successes` successes; it rises with p."""
+    """Return the probability of at least `successes` successes, which rises with p."""
     return math.fsum(_chance(count, trials, p) for count in range(successes, trials + 1))
 
 
@@ -43,7 +46,7 @@ def _chance(count: int, trials: int, p: float) -> float:
 
 
 def _rising_root(rising: Callable[[float], float], level: float) -> float:
-    """Find where a rising function of a share reaches a level, by bisection."""
+    """Return the share at which a rising function reaches a level, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -51,13 +54,8 @@ def _rising_root(rising: Callable[[float], float], level: float) -> float:
     return (low + high) / 2
 
 
-EXTREME = 0.05  # a draw beyond all but so few of the others is unusual
-SVC = "the paper's own algorithm on scikit-learn's SVC"
-Tables = Mapping[str, TableExperiment]
-
-
 def reasons(document: ReproductionDocument, claim: str) -> tuple[str, ...]:
-    """Explain the verdict on a claim."""
+    """Return sentences that explain the verdict on a claim."""
     if claim in OF_TABLES:
         known = {name: document.tables[name] for name in TABLES if name in document.tables}
         return tuple(OF_TABLES[claim](known))
@@ -65,7 +63,7 @@ def reasons(document: ReproductionDocument, claim: str) -> tuple[str, ...]:
 
 
 def often(marks: Sequence[bool]) -> str:
-    """Say how often something is so, with the interval of Clopper and Pearson."""
+    """Count how often something is true, with the interval of its share."""
     if not marks:
         return "in none of 0"
     low, high = exact_interval(sum(marks), len(marks))

@@ -1,14 +1,14 @@
-"""The parity range on a page: bars, words and tables."""
+"""The parity range on a page: bounds on the gap of every near-optimal model, as bars, sentences and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.flip_facts import Extent, ParityRange, RangeLevel
+from fairenum.document.flip_facts import Extent, GroupExtent, ParityRange, RangeLevel
 from fairenum.document.models import Incumbent
 from fairenum.document.terms import Gap
-from fairenum.render.page import Block, Figure, Items, Section, Table
+from fairenum.render.page import Block, Column, Figure, Items, Section, Table
 from fairenum.render.plain_plots import RangeBar, draw_ranges
 from fairenum.render.svg import Mark, Marks, Span
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
@@ -19,23 +19,28 @@ from fairenum.report.words import GROUP_WIDTH, IN_USE, model_title
 
 TITLE = "What any model as good could do"
 GAP: Gap = "demographic_parity_difference"
-MUCH = 0.5  # the share of rows that nobody examined from which on they are the reason that a bound is weak
+MUCH = 0.5  # from this share of unexamined rows on, they are named as the reason for a weak bound
 PLAIN_KEY = "(. not ruled out, = models were found; {marks})"
 MARKS = {"1": "model 1", "S": "the selected model", "U": IN_USE}
+KINDS = {"1": Kind.FIRST, "U": Kind.IN_USE, "S": Kind.SELECTED}  # later ones are drawn on top
+TABLE_NOTES = (
+    "proven: no model within the loss is beyond; found: models that were found",
+    "in doubt: rows that are not proven to be decided as model 1 decides them",
+)
 
 
 def loss(eps: float) -> str:
-    """Write a loss."""
+    """Write a training loss in percent."""
     return f"{100 * eps:g} %"
 
 
 def between(low: float, high: float) -> str:
-    """Write a range of gaps or rates."""
+    """Write a range of gaps or rates, or one number if both ends look equal."""
     return share(low) if share(low) == share(high) else f"{share(low)} to {share(high)}"
 
 
 def explained(document: AuditDocument, found: ParityRange) -> Iterator[str]:
-    """Say what is proven and attained, where the bound is weak, and where the main models stand."""
+    """Explain the bounds: what is proven, what was found, where they are weak, and how the main models compare."""
     widest = found.levels[-1]
     yield (
         "This is about every support vector machine of the same kernel, listed or not, whose training loss is within "
@@ -46,7 +51,7 @@ def explained(document: AuditDocument, found: ParityRange) -> Iterator[str]:
         yield _level(level)
     if refuted := refutation(found):
         yield refuted
-    yield from _standing(document, found)
+    yield from _main_models(document, found)
     if found.unexamined:
         yield unexamined(found)
 
@@ -57,7 +62,7 @@ def _level(level: RangeLevel) -> str:
         return f"{name} every model has a gap of {share(gap.low)}: none decides otherwise than model 1."
     if between(gap.low, gap.high) == between(gap.least, gap.most):
         return f"{name} the gap is {between(gap.low, gap.high)}: nothing beyond is possible, and both ends were found."
-    if is_weak(gap):
+    if _is_weak(gap):
         return (
             f"{name} the bound is too weak to tell: the gap could be anything from {share(gap.low)} to "
             f"{share(gap.high)}; the search found {between(gap.least, gap.most)}."
@@ -68,13 +73,13 @@ def _level(level: RangeLevel) -> str:
     )
 
 
-def is_weak(gap: Extent) -> bool:
-    """Tell whether most of the range within the bounds is not known to be attained."""
+def _is_weak(gap: Extent) -> bool:
+    """Tell whether models were found for less than half of the range within the bounds."""
     return gap.high - gap.low > 2.0 * (gap.most - gap.least) + 0.01
 
 
 def refutation(found: ParityRange) -> str:
-    """State the smallest possible gap, for the largest loss with a bound above 0; empty if there is none."""
+    """State the smallest possible gap at the largest loss with a bound above 0; empty if there is none."""
     level = refuting(found)
     if level is None:
         return ""
@@ -86,11 +91,11 @@ def refutation(found: ParityRange) -> str:
 
 
 def refuting(found: ParityRange) -> RangeLevel | None:
-    """Return the largest loss at which the gap is proven to be above 0, to the digits shown."""
+    """Return the largest loss at which the gap is proven to be above 0 in the digits shown."""
     return next((level for level in reversed(found.levels) if share(level.gap.low) > share(0.0)), None)
 
 
-def _standing(document: AuditDocument, found: ParityRange) -> Iterator[str]:
+def _main_models(document: AuditDocument, found: ParityRange) -> Iterator[str]:
     widest = found.levels[-1]
     if (selected := document.selected) and selected.rank > 1 and selected.loss_ratio > widest.eps:
         yield (
@@ -107,7 +112,7 @@ def _standing(document: AuditDocument, found: ParityRange) -> Iterator[str]:
 
 
 def unexamined(found: ParityRange) -> str:
-    """Say that the bound is weak because there was no time for the rows."""
+    """Say how many rows were not examined, and that they widen the bound."""
     weak = " The bound is too weak to tell for that reason." if found.unexamined > MUCH * found.rows else ""
     return (
         f"Of {counted(found.rows, 'row')} of the holdout, {found.unexamined} were not examined, and count as open: "
@@ -116,32 +121,21 @@ def unexamined(found: ParityRange) -> str:
 
 
 def caption(found: ParityRange) -> str:
-    """Say what the bars show."""
+    """Return the caption of the bars."""
     return (
         f"Demographic parity gap by {shortened(found.column, GROUP_WIDTH)} on the holdout, for every model within a "
         "training loss. Light: not ruled out. Dark: models were found. Beyond the bar no such model exists."
     )
 
 
-def table_notes() -> tuple[str, ...]:
-    """Say how to read the table of bounds."""
-    return (
-        "proven: no model within the loss is beyond; found: models that were found",
-        "in doubt: rows that are not proven to be decided as model 1 decides them",
-    )
-
-
-KINDS = {"1": Kind.FIRST, "U": Kind.IN_USE, "S": Kind.SELECTED}  # a later one lies on top
-
-
 def sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the parity range in full, if it was computed."""
+    """Show the parity range with figure and tables, if it was computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, tuple(_blocks(document, found)))
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the bars of the parity range, and their explanation."""
+    """Show the parity range as bars with their explanation, if it was computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, (_figure(document, found), Items(tuple(explained(document, found)))))
 
@@ -149,50 +143,34 @@ def brief_sections(document: AuditDocument) -> Iterator[Section]:
 def _blocks(document: AuditDocument, found: ParityRange) -> Iterator[Block]:
     yield Items(tuple(explained(document, found)))
     yield _figure(document, found)
-    yield _gaps(found)
-    yield from (_rates(level) for level in found.levels[-1:])
+    yield Table.of("The gap by training loss", LEVEL_COLUMNS, found.levels, notes=TABLE_NOTES)
+    yield from map(_rates, found.levels[-1:])
 
 
-def _gaps(found: ParityRange) -> Table:
-    """Show the bounds on the gap for every loss."""
-    return Table(
-        title="The gap by training loss",
-        headings=("training loss above the least", "in doubt", "proven by the rows", "proven", "found"),
-        rows=tuple(
-            (
-                loss(level.eps),
-                str(level.doubtful),
-                between(*level.by_rows),
-                between(level.gap.low, level.gap.high),
-                between(level.gap.least, level.gap.most),
-            )
-            for level in found.levels
-        ),
-        notes=table_notes(),
-    )
+LEVEL_COLUMNS: tuple[Column[RangeLevel], ...] = (
+    Column("eps", "training loss above the least", lambda level: loss(level.eps), is_word=True),
+    Column("doubtful", "in doubt", lambda level: str(level.doubtful)),
+    Column("by_rows", "proven by the rows", lambda level: between(*level.by_rows)),
+    Column("proven", "proven", lambda level: between(level.gap.low, level.gap.high)),
+    Column("found", "found", lambda level: between(level.gap.least, level.gap.most)),
+)
+GROUP_COLUMNS: tuple[Column[GroupExtent], ...] = (
+    Column("group", "group", lambda group: shortened(group.group, GROUP_WIDTH), is_word=True),
+    Column("rows", "rows", lambda group: str(group.rows)),
+    Column("proven", "proven", lambda group: between(group.rate.low, group.rate.high)),
+    Column("found", "found", lambda group: between(group.rate.least, group.rate.most)),
+)
 
 
 def _rates(level: RangeLevel) -> Table:
-    """Show the bounds on the selection rate of each group."""
+    """Tabulate the bounds on the selection rate of each group."""
     shown = foremost(level.groups, [group.rows for group in level.groups])
-    return Table(
-        title=f"Selection rates within {loss(level.eps)}",
-        headings=("group", "rows", "proven", "found"),
-        rows=tuple(
-            (
-                shortened(group.group, GROUP_WIDTH),
-                str(group.rows),
-                between(group.rate.low, group.rate.high),
-                between(group.rate.least, group.rate.most),
-            )
-            for group in shown
-        ),
-        notes=tuple(hidden_groups(level.groups)),
-    )
+    title = f"Selection rates within {loss(level.eps)}"
+    return Table.of(title, GROUP_COLUMNS, shown, notes=hidden_groups(level.groups))
 
 
 def _marks(document: AuditDocument, level: RangeLevel) -> Mapping[str, float]:
-    """Return the gaps to mark beside a level: the model in use always, other models if they are within its loss."""
+    """Return the gaps of the model in use, and of main models within the loss of a level, by their marks."""
     selected = document.selected if document.selection.rank != 1 else None
     members = {"1": document.first, "U": document.incumbent, "S": selected}
     gaps = {

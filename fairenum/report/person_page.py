@@ -1,8 +1,8 @@
-"""One person as a page: the decision of each listed model, and the main contributions."""
+"""One person as a page: the decision of each listed model, its main reasons, and the flip price."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fairenum.document.flip_facts import FlippingModel, PersonFlipPrice, ValueRange, WeightChange
 from fairenum.document.models import Cell
@@ -21,45 +21,47 @@ COPY = "The decisions, and what weighs most in each; `fairenum explain RUN --jso
 TITLE = "The nearest model that decides otherwise"
 NOTE = "a weight times the person's encoded value is what the feature adds to the decision value"
 MOST_NAMED = 5
-TOLD = 5e-4  # decision values that are closer look the same
+SAME = 5e-4  # decision values that are closer are shown with the same digits
+FEW_MODELS, FEW_FEATURES, SOME_FEATURES, MANY_FEATURES = 12, 10, 30, 60
+MAIN = 3  # contributions in a line of the table of models
+EMBEDDED = 5  # contributions by model in the data of a page
 
 
-def loss(price: float) -> str:
-    """Show a relative loss in percent, with as many digits as tell it from 0."""
+def _loss(price: float) -> str:
     return f"{100 * price:.3g} %"
 
 
-def settled(found: PersonFlipPrice) -> Iterator[str]:
-    """Say whether the decision depends on the choice of model, by how much, and on what."""
-    yield _standing(found)
+def _flip_price(found: PersonFlipPrice) -> Iterator[str]:
+    """Say whether the decision depends on the choice of model, and what the nearest model changes."""
+    yield _state(found)
     if found.values:
         yield _values(found.values, found.eps)
     yield from _model(found.model)
 
 
-def _standing(found: PersonFlipPrice) -> str:
-    eps = loss(found.eps)
+def _state(found: PersonFlipPrice) -> str:
+    eps = _loss(found.eps)
     if found.state == "flips":
         return (
             f"This decision depends on which of the near-optimal models is used: some model decides otherwise from a "
-            f"training loss of {loss(found.high)} above the least on, and up to {eps} count as near-optimal."
+            f"training loss of {_loss(found.high)} above the least on, and up to {eps} count as near-optimal."
         )
     if found.state == "settled":
         return (
             f"All models within a training loss of {eps} above the least decide this alike, listed or not; it takes "
-            f"{loss(found.high)} to decide otherwise."
+            f"{_loss(found.high)} to decide otherwise."
         )
     return (
         f"Whether some model within a training loss of {eps} above the least decides otherwise is not proven: it takes "
-        f"at least {loss(found.low)} and at most {loss(found.high)}."
+        f"at least {_loss(found.low)} and at most {_loss(found.high)}."
     )
 
 
 def _values(found: ValueRange, eps: float) -> str:
-    is_tight = found.low_attained - found.low_bound < TOLD and found.high_bound - found.high_attained < TOLD
+    is_tight = found.low_attained - found.low_bound < SAME and found.high_bound - found.high_attained < SAME
     attained = "" if is_tight else f" ({signed(found.low_attained)} to {signed(found.high_attained)} were found)"
     return (
-        f"Over all models within {loss(eps)} the decision value lies between {signed(found.low_bound)} and "
+        f"Over all models within {_loss(eps)} the decision value lies between {signed(found.low_bound)} and "
         f"{signed(found.high_bound)}{attained}; from 0 on the decision is favourable."
     )
 
@@ -88,15 +90,8 @@ WEIGHT_COLUMNS: tuple[Column[WeightChange], ...] = (
 )
 
 
-FEW_MODELS, FEW_FEATURES, SOME_FEATURES, MANY_FEATURES = 12, 10, 30, 60
-
-
-MAIN = 3  # contributions that a line has room for
-EMBEDDED = 5  # contributions by model that a page carries
-
-
 def person_page(person: Person, *, brief: bool = False) -> Page:
-    """Put a person on a page; a brief one has only the main models and features."""
+    """Return the page of a person; in brief, only with the main models and features."""
     shown = [one for one in person.decisions if one.rank in (1, person.selected)]
     return Page(
         title=f"A person decided by the models of {shortened(person.data, TABLE_WIDTH)}",
@@ -104,7 +99,10 @@ def person_page(person: Person, *, brief: bool = False) -> Page:
         kicker="One person, all models",
         subject=_subject(person),
         headline=_headline(person),
-        findings=(*_findings(person, shown), *_settled(person)),
+        findings=(
+            *_findings(person, shown),
+            *(_flip_price(person.flip_price) if person.flip_price else (NO_DATA,)),
+        ),
         warnings=tuple(person_warnings(person)),
         sections=(
             Section.of_table("weighs", contributions_table(person, shown, FEW_FEATURES if brief else MANY_FEATURES)),
@@ -163,7 +161,7 @@ def person_warnings(person: Person) -> Iterator[str]:
 
 
 class PersonWords(Value, frozen=True):
-    """Decisions about a person in words: by the listed models, and by all other near-optimal ones."""
+    """The decisions about a person in words: by the listed models, and by all near-optimal ones."""
 
     headline: str
     findings: tuple[str, ...]
@@ -174,54 +172,56 @@ class PersonWords(Value, frozen=True):
 
 
 def person_words(person: Person, model: int | None) -> PersonWords:
-    """Put decisions about a person in words, with contributions in model 1, the selected model, and `model`."""
+    """Describe the decisions about a person, with contributions in model 1, the selected model and `model`."""
     wanted = (1, person.selected, model)
     shown = [one for one in person.decisions if one.rank in wanted]
     is_sum = any(one.contributions for one in shown)
     return PersonWords(
         headline=_headline(person),
         findings=tuple(_findings(person, shown)),
-        settled=tuple(settled(person.flip_price)) if person.flip_price else (),
+        settled=tuple(_flip_price(person.flip_price)) if person.flip_price else (),
         warnings=tuple(person_warnings(person)),
         weighs=contributions_table(person, shown, SOME_FEATURES) if is_sum else None,
         nearest=next(nearest_table(person), None),
     )
 
 
+ContributionRow = tuple[str, str, Callable[[PersonDecision], str]]  # feature or total, value, and cell of a model
+
+
 def contributions_table(person: Person, shown: Sequence[PersonDecision], most: int) -> Table:
-    """Show the contributions of features to the decision values of model 1 and the selected model."""
-    parts = [{part.feature: part.contribution for part in one.contributions} for one in shown]
-    names = sorted(person.values, key=lambda name: -max(abs(part[name]) for part in parts))
-    rows = [(short(name), _cell(person, name), *(signed(part[name]) for part in parts)) for name in names[:most]]
-    totals: tuple[tuple[str, Callable[[PersonDecision], str]], ...] = (
-        ("bias", lambda one: signed(one.bias)),
-        ("decision value", lambda one: signed(one.value)),
-        ("decision", lambda one: short(person.decision(one))),
+    """Tabulate the contributions of features to the decision values of some models, the largest first."""
+    parts = {one.rank: {part.feature: part.contribution for part in one.contributions} for one in shown}
+    names = sorted(person.values, key=lambda name: -max(abs(part[name]) for part in parts.values()))
+    rows = [_contribution_row(person, name, parts) for name in names[:most]]
+    totals: list[ContributionRow] = [
+        ("bias", "", lambda one: signed(one.bias)),
+        ("decision value", "", lambda one: signed(one.value)),
+        ("decision", "", lambda one: short(person.decision(one))),
+    ]
+    columns: tuple[Column[ContributionRow], ...] = (
+        Column("feature", "feature", lambda row: row[0], is_word=True),
+        Column("value", "value", lambda row: row[1], is_word=True),
+        *map(_contribution_column, shown),
     )
-    rows += [(name, "", *map(of, shown)) for name, of in totals]
     hidden = len(names) - most
-    return Table(
-        title="What weighs how much",
-        headings=("feature", "value", *(f"model {one.rank}" for one in shown)),
-        keys=("feature", "value", *(f"model_{one.rank}" for one in shown)),
-        rows=tuple(rows),
-        names=2,
-        notes=(
-            "the sum of all numbers is the decision value; from 0 on the decision is favourable",
-            *((f"not shown: {counted(hidden, 'feature')} that weigh less; --json has all",) if hidden > 0 else ()),
-        ),
+    notes = (
+        "the sum of all numbers is the decision value; from 0 on the decision is favourable",
+        *((f"not shown: {counted(hidden, 'feature')} that weigh less; --json has all",) if hidden > 0 else ()),
     )
+    return Table.of("What weighs how much", columns, [*rows, *totals], notes=notes)
 
 
-def _settled(person: Person) -> Iterator[str]:
-    if person.flip_price:
-        yield from settled(person.flip_price)
-    else:
-        yield NO_DATA
+def _contribution_row(person: Person, name: str, parts: Mapping[int, Mapping[str, float]]) -> ContributionRow:
+    return short(name), _cell(person, name), lambda one: signed(parts[one.rank][name])
+
+
+def _contribution_column(one: PersonDecision) -> Column[ContributionRow]:
+    return Column(f"model_{one.rank}", f"model {one.rank}", lambda row: row[2](one))
 
 
 def nearest_table(person: Person) -> Iterator[Table]:
-    """Show the weights that change most in the model of least loss that decides differently, if it has weights."""
+    """Tabulate the weights that change most in the model of least loss that decides otherwise, if it has weights."""
     model = person.flip_price and person.flip_price.model
     if model and model.weights:
         yield Table.of(TITLE, WEIGHT_COLUMNS, model.weights, notes=(NOTE,))
@@ -237,14 +237,13 @@ def _cell(person: Person, name: str) -> str:
 
 
 def _few(person: Person) -> tuple[PersonDecision, ...]:
-    """Choose models for a short table: model 1, the selected one, then the best."""
+    """Return the models of a short table: model 1, the selected one, then the best."""
     wanted = [1, person.selected or 1, *(one.rank for one in person.decisions)]
     ranks = list(dict.fromkeys(wanted))[:FEW_MODELS]
     return tuple(one for one in person.decisions if one.rank in ranks)
 
 
 def _models(person: Person, shown: Sequence[PersonDecision]) -> Table:
-    """Show the decision of each model."""
     marked = [place for place, one in enumerate(shown) if one.rank == person.selected]
     columns: tuple[Column[PersonDecision], ...] = (
         Column("model", "model", lambda one: _rank(person, one), is_word=True),
@@ -277,5 +276,5 @@ def _model_notes(person: Person, hidden: int) -> Iterator[str]:
 
 
 def _shortened(person: Person) -> Person:
-    """Keep the main contributions alone."""
+    """Return the person with the main contributions only."""
     return person.but(decisions=tuple(one.but(contributions=one.contributions[:EMBEDDED]) for one in person.decisions))

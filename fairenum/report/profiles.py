@@ -11,7 +11,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.measure_document import FOUR_FIFTHS, MeasureConfig
 from fairenum.document.scores import GroupRow, GroupTable
-from fairenum.render.page import Block, Facts, Items, Paragraph, Section, Table
+from fairenum.render.page import Block, Column, Facts, Items, Paragraph, Section, Table
 from fairenum.render.text import UNDEFINED, counted, share, shortened
 from fairenum.report.groups_section import hidden_groups, with_largest
 from fairenum.report.scores_section import median_side, scoring_rate
@@ -55,6 +55,9 @@ BIAS_FOLLOWS = (
     LAST,
 )
 NOT_STATED = "not stated"
+KICKER = "Bias audit in the form of Local Law 144"
+MISSING = re.compile(r"\(+missing\)+")  # the name of the group of rows without a value
+SMALLEST_SHARE = 0.02  # smaller categories may be left out of impact ratios (6 RCNY § 5-301)
 NO_CATEGORIES = "No sensitive column was named, so there are no categories."
 
 
@@ -72,34 +75,23 @@ def unknown_rows_note(by_column: Mapping[str, int]) -> str:
     return "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in by_column.items())
 
 
-def lowest_ratio_note(tool: str, group: str, ratio: float, column: str, *, is_scoring: bool) -> str:
-    """Name the lowest ratio of a tool, as a bias audit does first."""
+def _lowest_ratio_sentence(tool: str, group: str, ratio: float, column: str, *, is_scoring: bool) -> str:
     kind = "ratio of scoring rates" if is_scoring else "impact ratio"
-    # four fifths is no rule of this law, but what a reader looks for
+    # four fifths is no rule of this law, but readers look for it
     return (
         f"The lowest {kind} of {tool} is {share(ratio)}, of {shortened(group, GROUP_WIDTH)} (by "
         f"{shortened(column, GROUP_WIDTH)}), {'below' if ratio < FOUR_FIFTHS else 'at least'} four fifths."
     )
 
 
-def no_ratio(tool: str) -> str:
-    """Say that nothing can be compared."""
-    return f"No impact ratio of {tool} is defined."
-
-
-def unknown_note(rows: int) -> str:
-    """Say how many rows are of an unknown category."""
-    return f"{counted(rows, 'row')} of an unknown category." if rows else "No category is unknown."
-
-
 def decided_about(document: AuditDocument) -> str:
-    """Say which rows the ratios of an audit are about."""
+    """Say which rows and decisions the ratios of an audit are about."""
     data = document.dataset
     table, label, favourable = (shortened(text, GROUP_WIDTH) for text in (data.name, data.label, data.favourable))
     whose = f"of {IN_USE}, and of models," if document.incumbent else "of the models"
     return (
         f"Decisions {whose} about {counted(data.splits.holdout, 'row')} of {table}: the holdout, which took no part in "
-        f"training or choice of machines. Selected means: gets the favourable outcome, {label} = {favourable}. Whether "
+        f"training or choice of models. Selected means: gets the favourable outcome, {label} = {favourable}. Whether "
         f"these rows are the tool's own history or test data is for the auditor to say.{_measured(document)}"
     )
 
@@ -109,17 +101,12 @@ def _measured(document: AuditDocument) -> str:
     return " `fairenum measure` gives the same for all rows that the tool has decided." if is_column else ""
 
 
-KICKER = "Bias audit in the form of Local Law 144"
-MISSING = re.compile(r"\(+missing\)+")  # how a dataset names the group of rows without a value
-SMALLEST_SHARE = 0.02  # categories below it may be left out of impact ratios (6 RCNY § 5-301)
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that selects or scores people, and is the subject of a bias audit.
+    """A tool that selects or scores people, the subject of a bias audit.
 
-    `selecting` and `scoring` hold adverse-impact tables of selection and of scores above the median, by sensitive
-    column; `score` is the name of the score where it differs from that of the tool.
+    `selecting` and `scoring` hold adverse-impact tables of selection and of scores above the median, one for each
+    sensitive column; `score` is the name of the score if it differs from that of the tool.
     """
 
     name: str
@@ -135,16 +122,17 @@ class Tool:
 
 
 class Ratio(NamedTuple):
-    """The ratio of one category to the one that fares best."""
+    """The impact ratio of one category."""
 
     group: str
     value: float
 
 
 def ratios_section(lead: str, facts: Sequence[tuple[str, str]], tools: Sequence[Tool]) -> Section:
-    """Show the impact ratios of every tool, the subject of the audit first."""
+    """Show the impact ratios of every tool, beginning with the subject of the audit."""
     unknown = tools[0].unknown
-    counts = (("unknown category", unknown_rows_note(unknown)),) if unknown else ()
+    by_column = "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in unknown.items())
+    counts = (("unknown category", by_column),) if unknown else ()
     blocks: list[Block] = [Paragraph(lead), Facts((*facts, *counts))]
     if not unknown:
         blocks.append(Paragraph(NO_CATEGORIES))
@@ -155,22 +143,24 @@ def ratios_section(lead: str, facts: Sequence[tuple[str, str]], tools: Sequence[
 
 
 def followed() -> Section:
-    """Return the sentence that names the legal text behind the profile."""
+    """Return the section that names the legal texts behind the profile."""
     return Section("followed", FOLLOWED, (Items(BIAS_FOLLOWS),))
 
 
 def headline(tool: Tool) -> str:
-    """Name the lowest impact ratio of a tool over all columns, of selection or of scoring."""
-    ratios = [(table, found, False) for table in tool.selecting if (found := lowest_ratio(table))]
-    ratios += [(table, found, True) for table in tool.scoring if (found := lowest_ratio(table))]
+    """Name the lowest impact ratio of a tool over all columns, of selection or of scores."""
+    ratios = [(table, found, False) for table in tool.selecting if (found := _lowest_ratio(table))]
+    ratios += [(table, found, True) for table in tool.scoring if (found := _lowest_ratio(table))]
+    undefined = f"No impact ratio of {tool.name} is defined."
     if not tool.selecting:
-        return no_ratio(tool.name)
-    unknown = unknown_note(max(tool.unknown.values()))
+        return undefined
+    rows = max(tool.unknown.values())
+    unknown = f"{counted(rows, 'row')} of an unknown category." if rows else "No category is unknown."
     if not ratios:
-        return f"{no_ratio(tool.name)} {unknown}"
+        return f"{undefined} {unknown}"
     table, found, is_scoring = min(ratios, key=lambda one: one[1].value)
     name = tool.score or tool.name if is_scoring else tool.name
-    return f"{lowest_ratio_note(name, *found, table.column, is_scoring=is_scoring)} {unknown}"
+    return f"{_lowest_ratio_sentence(name, *found, table.column, is_scoring=is_scoring)} {unknown}"
 
 
 def impact_ratios(table: GroupTable, name: str) -> Table:
@@ -188,12 +178,20 @@ def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
 
 def _ratios(table: GroupTable, title: str, headings: tuple[str, str], note: str) -> Table:
     known, best = _counted(table)
-    return Table(
-        title=title,
-        headings=("category", "applicants", *headings, "impact ratio"),
-        rows=tuple(_category(group, best, is_counted=group in known) for group in with_largest(table).groups),
-        notes=(note, *_notes(table)),
+
+    def ratio(group: GroupRow) -> str:
+        if group not in known:
+            return "unknown" if _is_unknown(group) else "not counted"
+        return UNDEFINED if group.rate.value is None or not best else share(group.rate.value / best)
+
+    columns: tuple[Column[GroupRow], ...] = (
+        Column("group", "category", lambda group: shortened(group.group, GROUP_WIDTH), is_word=True),
+        Column("n", "applicants", lambda group: str(group.n)),
+        Column("selected", headings[0], lambda group: str(group.selected)),
+        Column("rate", headings[1], lambda group: share(group.rate.value)),
+        Column("impact_ratio", "impact ratio", ratio, note=note),
     )
+    return Table.of(title, columns, with_largest(table).groups, notes=_notes(table))
 
 
 def _notes(table: GroupTable) -> Iterator[str]:
@@ -207,8 +205,8 @@ def _notes(table: GroupTable) -> Iterator[str]:
     yield from hidden_groups(table.groups)
 
 
-def lowest_ratio(table: GroupTable) -> Ratio | None:
-    """Find the category of the lowest impact ratio; None if there is none."""
+def _lowest_ratio(table: GroupTable) -> Ratio | None:
+    """Return the category of the lowest impact ratio; None if no ratio is defined."""
     known, best = _counted(table)
     ratios = [Ratio(group.group, group.rate.value / best) for group in known if group.rate.value is not None and best]
     return min(ratios, key=lambda ratio: ratio.value, default=None)
@@ -229,11 +227,3 @@ def _counted(table: GroupTable) -> tuple[list[GroupRow], float]:
 def _is_unknown(group: GroupRow) -> bool:
     """Tell whether a group, or a part of an intersection such as "sex: (missing) & race: white", is the missing one."""
     return any(MISSING.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))
-
-
-def _category(group: GroupRow, best: float, *, is_counted: bool) -> tuple[str, ...]:
-    rate = group.rate.value
-    ratio = "unknown" if _is_unknown(group) else "not counted"
-    if is_counted:
-        ratio = UNDEFINED if rate is None or not best else share(rate / best)
-    return shortened(group.group, GROUP_WIDTH), str(group.n), str(group.selected), share(rate), ratio

@@ -1,9 +1,9 @@
-"""The words of experiments over many draws: simulated attacks, races of solvers, and mitigations side by side."""
+"""Pages of benchmarks of solvers, and of mitigations side by side."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fairenum.document.research_documents import (
     PAPER_ALGORITHM,
@@ -19,7 +19,7 @@ from fairenum.document.research_documents import (
 )
 from fairenum.document.terms import Basis, GrowthAxis
 from fairenum.document.value import Estimate
-from fairenum.render.page import Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
+from fairenum.render.page import Column, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.plain_plots import Line, draw_loglog, duration
 from fairenum.render.svg import Curve, Mark, Marks
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot, Shape
@@ -55,76 +55,111 @@ CAPTION = (
     "like a power, and a steeper one like a larger power."
 )
 NOTES = (
-    "Each point is a process of its own, one processor; its memory is what it held at most, imports among it. Who took "
-    "longer than a point may take, or failed, went no further. LinearSVC stops after a thousand rounds, converged or "
-    "not; fairlearn's methods train a logistic regression on the rows that the audit trains on.",
+    "Each point is a process of its own, one processor; its memory is what it held at most, imports included. A "
+    "contestant that took longer than allowed for a point, or failed, was not measured further. LinearSVC stops after "
+    "a thousand rounds, converged or not; fairlearn's methods train a logistic regression on the rows that the audit "
+    "trains on.",
 )
 TASKS: Mapping[GrowthTask, str] = {"fit": "the best model", "models": "the k best models", "audit": "a whole audit"}
 TABLES: Mapping[GrowthTable, str] = {"numbers": "numbers", "one-hot": "5 categories, one-hot"}
 PLAIN = GrowthSubject("models", "numbers", "linear", "n")
+TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
+SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "down")
+PAPER_LOOK: tuple[str, Shape] = ("tone-2", "star")
+RACE_CAPTION = (
+    "Time for all models, in fits of scikit-learn's SVC made beside it. The axis is logarithmic; farther left is "
+    "faster."
+)
+RACE_NOTE = (
+    "SVC fits: time for all models, in fits of SVC (tol 0.001) made beside it; times faster: than Algorithm 1 of the "
+    "paper; solved: boxes solved beside the first; in place: models found at their proven rank."
+)
+MITIGATION_SUBJECT = (
+    "Medians over seeded splits with bootstrap 95 % intervals over the splits, all on the holdout. The gap is the "
+    "demographic parity difference."
+)
+MITIGATION_METHOD = (
+    "Every method learns on the same rows with the same linear SVM (C = 1), and what is to be chosen is chosen on the "
+    "selection split, at an accuracy loss of at most 1 point there. The rows that are not trained on are halved into "
+    "selection and holdout. Methods that decide by chance are scored by their expected rates.",
+    "A method dominates guided search in a split if it is as good in both and better in one beyond the paired 95 % "
+    "interval.",
+    "With the sensitive columns among the features (--use-sensitive, as in the paper) a plane can make up for the "
+    "group itself. Without them (the default) it can only give up what goes along with the group, and the rows to "
+    "choose by do not tell well which planes lose least by it.",
+    "At equal selection rates every method is cut where it selects the share of the selection split that is favourable "
+    "in training, so that none looks fairer for selecting more or fewer: models by their decision values, "
+    "mixtures by the mean of theirs, which leaves nothing to chance. ThresholdOptimizer sets thresholds of its own and "
+    "takes no part there.",
+    "The settings of the guided search were chosen on these tables, mostly on other splits. "
+    "Regenerate with: make mitigation",
+)
+MITIGATION_CAPTION = (
+    "Accuracy against gap on the holdout: medians over the splits, with their intervals. Farther right is more "
+    "accurate, lower is fairer."
+)
+OURS: dict[str, tuple[str, Shape]] = {
+    "model_1": ("tone-0", "diamond"),
+    "exact": ("tone-1", "ring"),
+    "guided": ("tone-2", "star"),
+}
+OTHERS = "tone-4"
 
 
-def title(subject: GrowthSubject) -> str:
-    """Head a plot of growth in plain characters."""
+def _growth_title(subject: GrowthSubject) -> str:
     if subject._replace(axis="n") != PLAIN:
-        return f"{capitalised(task_of(subject))}: CPU time over {subject.axis}"
+        return f"{capitalised(_task_of(subject))}: CPU time over {subject.axis}"
     return f"CPU time against {AXES[subject.axis]}, both logarithmic"
 
 
-def heading(subject: GrowthSubject) -> str:
-    """Head a plot of growth on a page."""
-    return AXES[subject.axis] if subject._replace(axis="n") == PLAIN else capitalised(task_of(subject))
+def _growth_heading(subject: GrowthSubject) -> str:
+    return AXES[subject.axis] if subject._replace(axis="n") == PLAIN else capitalised(_task_of(subject))
 
 
-def task_of(subject: GrowthSubject) -> str:
-    """Name the task and its table."""
+def _task_of(subject: GrowthSubject) -> str:
     kernel = "" if subject.kernel == "linear" else f", {subject.kernel} kernel"
     return f"{TASKS[subject.task]}, {TABLES[subject.table]}{kernel}"
 
 
-def end(series: GrowthSeries) -> str:
-    """Say where a line of growth ends, and how steep it is."""
+def _end_of(series: GrowthSeries) -> str:
     last = f"{duration(series.seconds[-1])} at {series.axis} = {series.sizes[-1]}" if series.sizes else ""
-    return last + ("" if series.slope is None else f", grows like {power(series.axis, series.slope)}")
+    return last + ("" if series.slope is None else f", grows like {_power(series.axis, series.slope)}")
 
 
-def power(axis: GrowthAxis, slope: float | None) -> str:
-    """Write a growth rate as a power of the axis."""
+def _power(axis: GrowthAxis, slope: float | None) -> str:
     return "" if slope is None else f"{axis}^{slope:.1f}"
 
 
-def cells(series: GrowthSeries) -> tuple[str, ...]:
-    """Return how far a contestant came, and its time and memory there."""
+def _task_cell(series: GrowthSeries) -> str:
     fixed = ", ".join(f"{axis} = {size:,}" for axis, size in series.fixed.items())
-    what = f"{task_of(series.subject)} ({fixed})"
-    if not series.sizes:
-        return what, short(series.name), "nowhere", "", "", "", ""
-    return (
-        what,
-        short(series.name),
-        f"{series.axis} = {series.sizes[-1]:,}",
-        three_digits(series.seconds[-1]),
-        power(series.axis, series.slope),
-        f"{series.memory[-1] / 1e9:.2f} GB",
-        power(series.axis, series.memory_slope),
-    )
+    return f"{_task_of(series.subject)} ({fixed})"
 
 
-TONES = ("tone-1", "tone-3", "tone-4", "tone-5", "tone-6")
-SHAPES: tuple[Shape, ...] = ("circle", "triangle", "square", "diamond", "down")
-PAPER_LOOK: tuple[str, Shape] = ("tone-2", "star")
+def _measured(show: Callable[[GrowthSeries], str], nothing: str = "") -> Callable[[GrowthSeries], str]:
+    return lambda series: show(series) if series.sizes else nothing
+
+
+SCALE_COLUMNS: tuple[Column[GrowthSeries], ...] = (
+    Column("task", "what", _task_cell, is_word=True),
+    Column("name", "who", lambda series: short(series.name)),
+    Column("size", "to", _measured(lambda series: f"{series.axis} = {series.sizes[-1]:,}", "nowhere")),
+    Column("seconds", "CPU s", _measured(lambda series: three_digits(series.seconds[-1]))),
+    Column("slope", "grows like", _measured(lambda series: _power(series.axis, series.slope))),
+    Column("memory", "memory", _measured(lambda series: f"{series.memory[-1] / 1e9:.2f} GB")),
+    Column("memory_slope", "grows like", _measured(lambda series: _power(series.axis, series.memory_slope))),
+)
 
 
 def bench_page(document: BenchDocument) -> Page:
-    """Put a benchmark on a page."""
+    """Return the page of a benchmark."""
     return Page(
         title=f"Benchmark on {short(document.data.name)}",
         name=short(document.data.name),
         kicker="Benchmark",
-        subject=bench_subject(document),
-        headline=bench_headline(document),
-        findings=tuple(bench_findings(document)),
-        warnings=(*caution_words.remark_warnings(document.data.remarks), *bench_warnings(document)),
+        subject=_bench_subject(document),
+        headline=_bench_headline(document),
+        findings=tuple(_bench_findings(document)),
+        warnings=(*caution_words.remark_warnings(document.data.remarks), *_bench_warnings(document)),
         sections=tuple(_sections(document)),
         copy=copy_of(document),
         copy_name=file_name(f"bench-{document.data.name}", "json"),
@@ -155,30 +190,30 @@ def _sections(document: BenchDocument) -> Iterator[Section]:
 
 
 def _race(document: BenchDocument) -> Table:
-    return Table(
-        title="",
-        headings=("solver", "SVC fits", "per model", "times faster", "CPU s", "solved", "in place"),
-        rows=tuple((short(result.name), *_race_cells(document, result)) for result in _by_time(document)),
-        notes=tuple(race_notes(document)),
-    )
+    def timed(show: Callable[[RaceResult, float, float], str], failed: str = "") -> Callable[[RaceResult], str]:
+        def cell(result: RaceResult) -> str:
+            is_timed = result.fits is not None and result.seconds is not None
+            return show(result, result.fits or 0.0, result.seconds or 0.0) if is_timed else failed
 
+        return cell
 
-def _race_cells(document: BenchDocument, result: RaceResult) -> tuple[str, ...]:
-    if result.fits is None or result.seconds is None:
-        return "failed", "", "", "", "", ""
-    sign = SIGNS[result.basis]
-    return (
-        sign + three_digits(result.fits),
-        sign + three_digits(result.fits / document.k),
-        speedup(document, result),
-        sign + three_digits(result.seconds),
-        str(result.nodes),
-        f"{result.in_place} of {result.models}",
+    def rough(result: RaceResult, number: float) -> str:
+        return SIGNS[result.basis] + three_digits(number)
+
+    columns: tuple[Column[RaceResult], ...] = (
+        Column("solver", "solver", lambda result: short(result.name), is_word=True),
+        Column("fits", "SVC fits", timed(lambda result, fits, _: rough(result, fits), "failed")),
+        Column("fits_per_model", "per model", timed(lambda result, fits, _: rough(result, fits / document.k))),
+        Column("speedup", "times faster", timed(lambda result, *_: speedup(document, result))),
+        Column("seconds", "CPU s", timed(lambda result, _, seconds: rough(result, seconds))),
+        Column("nodes", "solved", timed(lambda result, *_: str(result.nodes))),
+        Column("in_place", "in place", timed(lambda result, *_: f"{result.in_place} of {result.models}")),
     )
+    return Table.of("", columns, _by_time(document), notes=_race_notes(document))
 
 
 def _race_plot(document: BenchDocument) -> Plot:
-    """Draw the times on one logarithmic line each, the fastest on top."""
+    """Plot the time of each solver on a logarithmic axis, the fastest on top."""
     timed = [(result.name, result.fits) for result in reversed(_by_time(document)) if result.fits is not None]
     looks = _looks(document)
     marks = (
@@ -206,7 +241,7 @@ def _race_plot(document: BenchDocument) -> Plot:
 
 
 def _looks(document: BenchDocument) -> dict[str, tuple[str, Shape]]:
-    """Give each contestant a colour and a sign, the same in all plots."""
+    """Give each contestant a colour and a shape, the same in all plots."""
     names = dict.fromkeys([one.name for one in document.standings] + [one.name for one in document.growth])
     ours = [name for name in names if name != PAPER_ALGORITHM]
     looks = {name: (TONES[place % len(TONES)], SHAPES[place % len(SHAPES)]) for place, name in enumerate(ours)}
@@ -218,22 +253,17 @@ def _growth(series: Sequence[GrowthSeries], document: BenchDocument) -> Figure:
     by_subject = {subject: [one for one in series if one.subject == subject and one.sizes] for subject in subjects}
     found = {subject: lines for subject, lines in by_subject.items() if lines}
     plots = tuple(_growth_plot(subject, lines, document) for subject, lines in found.items())
-    drawn = (draw_loglog([_line(one) for one in lines], title(subject)) for subject, lines in found.items())
+    drawn = (draw_loglog([_line(one) for one in lines], _growth_title(subject)) for subject, lines in found.items())
     return Figure(plots, CAPTION, "\n\n".join(drawn))
 
 
 def _scale(document: BenchDocument) -> Iterator[Figure | Table]:
     yield _growth(document.scale, document)
-    yield Table(
-        title="As far as everybody came",
-        headings=("what", "who", "to", "CPU s", "grows like", "memory", "grows like"),
-        rows=tuple(map(cells, document.scale)),
-        notes=NOTES,
-    )
+    yield Table.of("As far as everybody came", SCALE_COLUMNS, document.scale, notes=NOTES)
 
 
 def _line(series: GrowthSeries) -> Line:
-    return Line(short(series.name), series.sizes, series.seconds, end(series))
+    return Line(short(series.name), series.sizes, series.seconds, _end_of(series))
 
 
 def _growth_plot(subject: GrowthSubject, found: Sequence[GrowthSeries], document: BenchDocument) -> Plot:
@@ -245,9 +275,9 @@ def _growth_plot(subject: GrowthSubject, found: Sequence[GrowthSeries], document
         marks = (Mark(x, y, f"{short(one.name)}: {duration(y)}", tone=tone, shape=shape) for x, y in points)
         layers += [Curve(tuple(x for x, _ in points), tuple(y for _, y in points), tone=tone), Marks(tuple(marks))]
     return Plot(
-        title=heading(subject),
-        name=title(subject),
-        description="; ".join(f"{short(one.name)}: {end(one)}" for one in found),
+        title=_growth_heading(subject),
+        name=_growth_title(subject),
+        description="; ".join(f"{short(one.name)}: {_end_of(one)}" for one in found),
         x=Axis(AXES[axis], is_log=True),
         y=Axis("CPU seconds", is_log=True),
         layers=tuple(layers),
@@ -269,23 +299,15 @@ def _facts(document: BenchDocument) -> Iterator[tuple[str, str]]:
     yield "versions", shortened(", ".join(f"{name} {version}" for name, version in packages.items()), VALUE_WIDTH)
 
 
-OURS: dict[str, tuple[str, Shape]] = {
-    "model_1": ("tone-0", "diamond"),
-    "exact": ("tone-1", "ring"),
-    "guided": ("tone-2", "star"),
-}
-OTHERS = "tone-4"
-
-
 def mitigation_page(document: MitigationDocument) -> Page:
-    """Put the comparison on a page."""
+    """Return the page of a comparison of mitigations."""
     return Page(
         title="Guided search against other mitigations",
         name="mitigation",
         kicker="Mitigations side by side",
         subject=MITIGATION_SUBJECT,
-        headline=mitigation_headline(document),
-        findings=tuple(map(mitigation_finding, document.cases)),
+        headline=_mitigation_headline(document),
+        findings=tuple(map(_mitigation_finding, document.cases)),
         warnings=(),
         sections=(
             Section("method", "How they are compared", (Items(MITIGATION_METHOD),)),
@@ -311,42 +333,42 @@ def _section(place: int, summary: CaseSummary) -> Section:
         f"{case_title(summary.case)}: {summary.splits} splits",
         (
             Figure((_plot(summary),), MITIGATION_CAPTION),
-            Table(
-                title="",
-                headings=("method", "decides", "selects", "accuracy", "gap", "change", "gap ratio", "dominates"),
-                rows=tuple(map(_method_row, summary.methods)),
-                names=2,
-                notes=(
-                    "selects: share of the holdout that gets the favourable outcome",
-                    "change: of accuracy, against model 1; gap ratio: gap as a share of that of model 1",
-                    "dominates: share of splits in which it dominates guided search",
-                ),
-            ),
-            Paragraph(mitigation_price(summary)),
+            Table.of("", METHOD_COLUMNS, summary.methods),
+            Paragraph(_mitigation_price(summary)),
         ),
     )
 
 
-def _method_row(method: MethodSummary) -> tuple[str, ...]:
-    told = ", told the group" if method.needs_groups else ""
-    return (
-        method_title(method.method),
-        manner(is_randomised=method.is_randomised) + told,
-        percent(method.selection_rate.value),
-        estimate(method.accuracy),
-        estimate(method.gap),
-        estimate(method.accuracy_change, signed),
-        estimate(method.gap_ratio, _two_decimals),
-        percent(method.dominates_guided, 0),
-    )
+def _manner(method: MethodSummary) -> str:
+    return manner(is_randomised=method.is_randomised) + (", told the group" if method.needs_groups else "")
 
 
 def _two_decimals(value: float | None) -> str:
     return UNDEFINED if value is None else f"{value:.2f}"
 
 
+METHOD_COLUMNS: tuple[Column[MethodSummary], ...] = (
+    Column("method", "method", lambda one: method_title(one.method), is_word=True),
+    Column("manner", "decides", _manner, is_word=True),
+    Column(
+        *("selection_rate", "selects", lambda one: percent(one.selection_rate.value)),
+        note="selects: share of the holdout that gets the favourable outcome",
+    ),
+    Column("accuracy", "accuracy", lambda one: estimate(one.accuracy)),
+    Column("gap", "gap", lambda one: estimate(one.gap)),
+    Column(
+        *("accuracy_change", "change", lambda one: estimate(one.accuracy_change, signed)),
+        note="change: of accuracy, against model 1; gap ratio: gap as a share of that of model 1",
+    ),
+    Column("gap_ratio", "gap ratio", lambda one: estimate(one.gap_ratio, _two_decimals)),
+    Column(
+        *("dominates_guided", "dominates", lambda one: percent(one.dominates_guided, 0)),
+        note="dominates: share of splits in which it dominates guided search",
+    ),
+)
+
+
 def _plot(summary: CaseSummary) -> Plot:
-    """Draw accuracy against gap, one mark for each method."""
     title = case_title(summary.case)
     return Plot(
         name=f"Accuracy against gap: {title}",
@@ -383,45 +405,7 @@ def _marks(summary: CaseSummary) -> Iterator[Mark]:
             )
 
 
-RACE_CAPTION = (
-    "Time for all models, in fits of scikit-learn's SVC made beside it. The axis is logarithmic; farther left is "
-    "faster."
-)
-RACE_NOTE = (
-    "SVC fits: time for all models, in fits of SVC (tol 0.001) made beside it; times faster: than Algorithm 1 of the "
-    "paper; solved: boxes solved beside the first; in place: models found at their proven rank."
-)
-MITIGATION_SUBJECT = (
-    "Medians over seeded splits with bootstrap 95 % intervals over the splits, all on the holdout. The gap is the "
-    "demographic parity difference."
-)
-MITIGATION_METHOD = (
-    "Every method learns on the same rows with the same linear SVM (C = 1), and what is to be chosen is chosen on the "
-    "selection split, at an accuracy loss of at most 1 point there. The rows that are not trained on are halved into "
-    "selection and holdout. Methods that decide by chance are scored by their expected rates.",
-    "A method dominates guided search in a split if it is as good in both and better in one beyond the paired 95 % "
-    "interval.",
-    "With the sensitive columns among the features (--use-sensitive, as in the paper) a plane can make up for the "
-    "group itself. Without them (the default) it can only give up what goes along with the group, and the rows to "
-    "choose by do not tell well which planes lose least by it.",
-    "At equal selection rates every method is cut where it selects the share of the selection split that is favourable "
-    "in training, so that none looks fairer for selecting more or fewer: models and machines by their decision values, "
-    "mixtures by the mean of theirs, which leaves nothing to chance. ThresholdOptimizer sets thresholds of its own and "
-    "takes no part there.",
-    "The settings of the guided search were chosen with these tables in sight, on other splits for the most part. "
-    "Regenerate with: make mitigation",
-)
-MITIGATION_CAPTION = (
-    "Accuracy against gap on the holdout: medians over the splits, with their intervals. Farther right is more "
-    "accurate, lower is fairer."
-)
-
-
-# --- races of solvers
-
-
-def bench_subject(document: BenchDocument) -> str:
-    """Say what was raced on."""
+def _bench_subject(document: BenchDocument) -> str:
     data = document.data
     return (
         f"{shortened(data.name, TABLE_WIDTH)}: {counted(data.rows, 'row')}, {counted(data.features, 'feature')}, "
@@ -430,8 +414,7 @@ def bench_subject(document: BenchDocument) -> str:
     )
 
 
-def bench_headline(document: BenchDocument) -> str:
-    """Say who is fastest, and how much faster than the paper's algorithm."""
+def _bench_headline(document: BenchDocument) -> str:
     ours = [one for one in document.standings if one.fits is not None and one.name != PAPER_ALGORITHM]
     if not ours:
         return "No solver found the models."
@@ -443,7 +426,7 @@ def bench_headline(document: BenchDocument) -> str:
 
 
 def speedup(document: BenchDocument, result: RaceResult) -> str:
-    """Say how many times faster than the paper's algorithm a contestant is, and how well that is known."""
+    """Return how many times faster than the paper's algorithm a solver is, with a sign for how well that is known."""
     ratio = document.speedup(result)
     if result.name == PAPER_ALGORITHM:
         return "1"
@@ -451,14 +434,13 @@ def speedup(document: BenchDocument, result: RaceResult) -> str:
 
 
 def _ratio_sign(above: Basis, below: Basis) -> str:
-    """Say what is known of a ratio whose two sides are measured, extrapolated or lower bounds."""
+    """Return the sign of a ratio whose two sides are measured, extrapolated or lower bounds."""
     if "at least" in (above, below):
         return "?" if above == below else ">" if above == "at least" else "<"
     return "~" if "extrapolated" in (above, below) else ""
 
 
-def race_notes(document: BenchDocument) -> Iterator[str]:
-    """Say what the words and signs of the race mean."""
+def _race_notes(document: BenchDocument) -> Iterator[str]:
     yield RACE_NOTE
     bases, seconds = {one.basis for one in document.standings}, document.seconds or 0.0
     if "extrapolated" in bases:
@@ -470,8 +452,7 @@ def race_notes(document: BenchDocument) -> Iterator[str]:
         yield f"> stopped after {seconds:g} s with fewer than three models; --full runs all of them."
 
 
-def bench_findings(document: BenchDocument) -> Iterator[str]:
-    """Say how the times grow, and what the first call costs."""
+def _bench_findings(document: BenchDocument) -> Iterator[str]:
     for axis, title in AXES.items():
         grown = [one for one in document.growth if one.axis == axis and one.slope is not None and not one.fixed]
         if grown:
@@ -480,30 +461,23 @@ def bench_findings(document: BenchDocument) -> Iterator[str]:
     yield f"First calls (imports, loading or compiling the paths' inner loop): {document.first_calls:.2g} s."
 
 
-def bench_warnings(document: BenchDocument) -> Iterator[str]:
-    """Say who failed, and why."""
+def _bench_warnings(document: BenchDocument) -> Iterator[str]:
     return (plain(f"{one.name}: {one.error}") for one in document.standings if one.error)
 
 
-# --- mitigations
-
-
-def mitigation_headline(document: MitigationDocument) -> str:
-    """Say how often guided search is beaten, over all splits."""
+def _mitigation_headline(document: MitigationDocument) -> str:
     splits = sum(summary.splits for summary in document.cases)
     kept = sum(round(summary.not_dominated * summary.splits) for summary in document.cases)
     return f"No other mitigation dominates guided search in {kept} of {counted(splits, 'split')}."
 
 
-def mitigation_finding(summary: CaseSummary) -> str:
-    """Say what guided search reaches in one case."""
+def _mitigation_finding(summary: CaseSummary) -> str:
     guided = next((one for one in summary.methods if one.method == "guided"), None)
     left = "" if guided is None else f"guided search leaves {_interval(guided.gap_ratio, '.2f')} of model 1's gap; "
     return f"{case_title(summary.case)}: {left}no method dominates it in {percent(summary.not_dominated, 0)} of splits."
 
 
-def mitigation_price(summary: CaseSummary) -> str:
-    """Say what guided search costs in one case."""
+def _mitigation_price(summary: CaseSummary) -> str:
     return (
         f"Guided search is dominated by none of the others in {percent(summary.not_dominated, 0)} of the splits. It "
         f"takes {_interval(summary.guided_fits, '.1f')} SVC fits' time and leaves out "

@@ -1,4 +1,4 @@
-"""The words of a test that fails for want of fairness: which rules are not kept, by which groups, and what to do."""
+"""Rules for CI: limits on measures, their outcomes on an audit or a measurement, JUnit files and failure messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from fairenum.document.measure_document import MeasuredDecisions, MeasureDocumen
 from fairenum.document.metric_registry import METRICS, metric_of
 from fairenum.document.models import AuditedModel, Incumbent
 from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
-from fairenum.document.table_facts import SensitiveColumn
+from fairenum.document.table_facts import GroupSizes, SensitiveColumn
 from fairenum.document.terms import GAPS, RATIOS, Measure, Performance
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
 from fairenum.render.page import Check, Page, Table
 from fairenum.render.text import counted, estimate, plain
-from fairenum.report import method_section
 from fairenum.report.words import decisions_title, model_title, short
 from fairenum.runtime.hints import did_you_mean, quoted
 
@@ -35,11 +34,19 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
 }
 GROUP_MEASURES: tuple[Measure, ...] = (*GAPS, *RATIOS)
-Whom = Literal["incumbent", "selected", "best"]
-WHOM: tuple[Whom, ...] = get_args(Whom)
+Subject = Literal["incumbent", "selected", "best"]
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)  # the models that a rule may be about
 RULED: tuple[Measure, ...] = (*get_args(Performance), *sorted(GROUP_MEASURES))
 PATTERN = re.compile(
     r"\s*(?:([A-Za-z_]+)\s*:)?\s*([A-Za-z_]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
+)
+FEW = 3  # small groups that a reason names
+MINIMUM = "--min-group-size sets the minimum"
+NOT_SEPARATE = ", but these rows also chose the model; give --split a holdout"
+WITHOUT_LIMITS = " has no limits to judge by"
+WITHOUT_LIMITS_TOGETHER = (
+    ", but the model was chosen with the holdout in sight, and this run keeps no limits that hold for all models "
+    "together; audit the table again"
 )
 
 
@@ -55,20 +62,20 @@ class RuleOutcome(StrEnum):
 class Rule:
     """A limit on one measure of a model.
 
-    With `whom` None it is about the model in use if there is one, else about the selected model.
+    `subject` names the model; None is the model in use if there is one, and the selected model otherwise.
     """
 
     measure: Measure
     comparison: str
     limit: float
-    whom: Whom | None = None
+    subject: Subject | None = None
 
     def __str__(self) -> str:
-        return f"{f'{self.whom}:' if self.whom else ''}{self.measure}{self.comparison}{self.limit:g}"
+        return f"{f'{self.subject}:' if self.subject else ''}{self.measure}{self.comparison}{self.limit:g}"
 
     @property
     def is_between_groups(self) -> bool:
-        """Whether the measure compares groups, rather than all rows together."""
+        """Whether the measure compares groups."""
         return self.measure in GROUP_MEASURES
 
     def is_kept_by(self, value: float) -> bool:
@@ -95,7 +102,7 @@ class Judgement:
 
 
 def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
-    """Read several rules."""
+    """Read rules such as ``demographic_parity_difference<=0.1``."""
     return tuple(map(parse_rule, texts))
 
 
@@ -106,38 +113,37 @@ def parse_rule(text: str) -> Rule:
         raise ConfigError(
             f"{text!r} is no rule; write a metric, one of <= >= < >, and a number: demographic_parity_difference<=0.1"
         )
-    whom, name, comparison, limit = found.groups()
-    if whom is not None and whom not in WHOM:
-        raise ConfigError(f"no rule is about {whom!r}; before a colon stands one of {', '.join(WHOM)}")
+    subject, name, comparison, limit = found.groups()
+    if subject is not None and subject not in SUBJECTS:
+        raise ConfigError(f"no rule is about {subject!r}; before a colon stands one of {', '.join(SUBJECTS)}")
     if name not in RULED:
         hint = did_you_mean(name, RULED) or f"; there are {', '.join(RULED)}"
         raise ConfigError(f"no metric is called {name!r}{hint}")
     if not 0.0 <= float(limit) <= 1.0:
         raise ConfigError(f"{name} lies between 0 and 1, so a limit of {limit} says nothing; 10 % is 0.1")
-    return Rule(cast(Measure, name), comparison, float(limit), cast(Whom | None, whom))
+    return Rule(cast(Measure, name), comparison, float(limit), cast(Subject | None, subject))
 
 
-def refuse_whom(rules: Iterable[Rule]) -> None:
-    """Refuse rules that name a model where all decisions are judged alike."""
-    if named := next((rule for rule in rules if rule.whom), None):
-        limit = replace(named, whom=None)
+def refuse_subjects(rules: Iterable[Rule]) -> None:
+    """Refuse rules that name a model of an audit, for a measurement, which has no models."""
+    if named := next((rule for rule in rules if rule.subject), None):
+        limit = replace(named, subject=None)
         raise ConfigError(f"{str(named)!r} is about a model of an audit; a measurement has none: write {str(limit)!r}")
 
 
 def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...]:
-    """Judge an audit, or all decisions of a measurement, by some rules; documents of other kinds have none."""
+    """Judge an audit, or all decisions of a measurement, by some rules; other documents cannot be judged."""
     match document:
         case AuditDocument():
             return tuple(judge(document, rule) for rule in rules)
         case MeasureDocument():
-            refuse_whom(rules := tuple(rules))
-            return tuple(judge_decisions(document, one, rule) for rule in rules for one in document.decisions)
+            refuse_subjects(rules := tuple(rules))
+            return tuple(_judge_decisions(document, one, rule) for rule in rules for one in document.decisions)
         case _:
             return ()
 
 
-def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rule: Rule) -> Judgement:
-    """Judge one rule by the measures of decisions."""
+def _judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rule: Rule) -> Judgement:
     column = decisions.of_column(document.dataset.primary.column)
     aside = [group.group for group in column.impact.groups if not group.is_compared]
     trials = column.trials(rule.measure)
@@ -148,7 +154,7 @@ def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rul
     numbers = document.measure(decisions, rule.measure)
     whose = f"{decisions_title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
-    judgement = decided(rule, numbers, found, lack, f" (not judged: {quoted(aside, 3)})" if aside else "")
+    judgement = _decided(rule, numbers, found, lack, f" (not judged: {quoted(aside, 3)})" if aside else "")
     return replace(judgement, table=column.impact if rule.is_between_groups else None)
 
 
@@ -162,32 +168,28 @@ def _too_small(column: str, few: Mapping[str, int]) -> str:
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
     """Judge one rule by the holdout scores of its model."""
-    rule = _about(document, rule)
-    if (model := _judged(document, rule)) is None:
-        return Judgement(rule, RuleOutcome.OPEN, _nobody(document, rule))
+    if document.incumbent and rule.subject is None:
+        rule = replace(rule, subject="incumbent")
+    if (model := _model_of(document, rule)) is None:
+        return Judgement(rule, RuleOutcome.OPEN, _why_no_model(document, rule))
     return replace(_judge_model(document, model, rule), table=_table(document, model, rule))
 
 
 def _judge_model(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> Judgement:
-    # the holdout had a part in choosing the selected model alone
-    is_in_sight = document.selection.is_in_sight and rule.whom in (None, "selected")
-    numbers = _measured(model.scores.holdout, rule.measure, is_in_sight=is_in_sight)
-    found = f"{f'{model_title(document, model.rank)}: ' if rule.whom else ''}{method_section.judged_by(numbers)}"
-    if document.is_exploratory and not isinstance(model, Incumbent):  # which was there before all rows
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}{method_section.NOT_SEPARATE}")
+    # only the choice of the selected model can have used the holdout
+    was_seen = document.selection.is_in_sight and rule.subject in (None, "selected")
+    numbers = _measured(model.scores.holdout, rule.measure, was_seen=was_seen)
+    found = f"{f'{model_title(document, model.rank)}: ' if rule.subject else ''}{estimate(numbers)} on the holdout"
+    if document.is_exploratory and not isinstance(model, Incumbent):  # no rows of this run chose the model in use
+        return Judgement(rule, RuleOutcome.OPEN, f"{found}{NOT_SEPARATE}")
     column = document.dataset.primary
-    aside = method_section.not_judged(column) if column and column.aside else ""
-    without = method_section.WITHOUT_LIMITS_TOGETHER if is_in_sight else method_section.WITHOUT_LIMITS
-    return decided(rule, numbers, found, _lack_of_groups(document, model, rule.measure), aside, without)
+    aside = f" (not judged: {_sized(column.aside)})" if column and column.aside else ""
+    without = WITHOUT_LIMITS_TOGETHER if was_seen else WITHOUT_LIMITS
+    return _decided(rule, numbers, found, _lack_of_groups(document, model, rule.measure), aside, without)
 
 
-def _about(document: AuditDocument, rule: Rule) -> Rule:
-    """Name the model of a rule where there is a model in use; elsewhere it is the selected model."""
-    return replace(rule, whom="incumbent") if document.incumbent and rule.whom is None else rule
-
-
-def _judged(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent | None:
-    match rule.whom:
+def _model_of(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent | None:
+    match rule.subject:
         case "incumbent":
             return document.incumbent
         case "best":
@@ -196,28 +198,27 @@ def _judged(document: AuditDocument, rule: Rule) -> AuditedModel | Incumbent | N
             return document.selected
 
 
-def _nobody(document: AuditDocument, rule: Rule) -> str:
-    """Say why the model of a rule does not exist."""
-    if rule.whom == "incumbent":
-        return method_section.NONE_IN_USE
-    return method_section.NOT_SELECTED if ended_with(document) == 0 else method_section.NO_MODEL
+def _why_no_model(document: AuditDocument, rule: Rule) -> str:
+    if rule.subject == "incumbent":
+        return "there is no model in use; name its decisions with incumbent=... (--incumbent COLUMN)"
+    return "no model was selected" + (": the model in use is kept" if ended_with(document) == 0 else "")
 
 
 def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> GroupTable | None:
-    """Find the adverse-impact table of a model for the primary column."""
+    """Return the adverse-impact table of a model for the primary column."""
     if document.dataset.primary is None or not rule.is_between_groups:
         return None
     wanted = (model.rank, document.dataset.primary.column)
     return next((table for table in document.group_tables if (table.rank, table.column) == wanted), None)
 
 
-def decided(
-    rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = method_section.WITHOUT_LIMITS
+def _decided(
+    rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = WITHOUT_LIMITS
 ) -> Judgement:
     """Judge a rule by an estimate.
 
-    In words: `found` is the estimate, `lack` the obstacle to comparing groups, `aside` the groups that are not judged
-    (both may be empty), and `without` the reason where there are no limits to judge by.
+    The texts are parts of the reason: `found` states the estimate, `lack` what prevents a comparison of groups, `aside`
+    the groups that are not judged (both may be empty), and `without` that there are no limits to judge by.
     """
     if numbers.value is None or numbers.low is None or numbers.high is None:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
@@ -226,14 +227,14 @@ def decided(
     found += aside if rule.is_between_groups else ""
     kept = {rule.is_kept_by(numbers.low), rule.is_kept_by(numbers.high)}
     if len(kept) == 2:
-        return Judgement(rule, RuleOutcome.OPEN, f"{found}{method_section.STRADDLES}")
+        return Judgement(rule, RuleOutcome.OPEN, f"{found} straddles the limit")
     return Judgement(rule, RuleOutcome.HOLDS if kept == {True} else RuleOutcome.VIOLATED, found)
 
 
-def _measured(scores: SplitScores, measure: Measure, *, is_in_sight: bool) -> Estimate:
-    """Return a measure on the holdout; if it was in sight of the choice, with limits for all models together."""
+def _measured(scores: SplitScores, measure: Measure, *, was_seen: bool) -> Estimate:
+    """Return a measure on the holdout; with limits for all models together if the choice has seen the holdout."""
     alone = scores.measure(measure)
-    return scores.together.get(measure, Estimate(alone.value)) if is_in_sight else alone
+    return scores.together.get(measure, Estimate(alone.value)) if was_seen else alone
 
 
 def _lack_of_groups(document: AuditDocument, model: AuditedModel | Incumbent, measure: Measure) -> str:
@@ -242,16 +243,27 @@ def _lack_of_groups(document: AuditDocument, model: AuditedModel | Incumbent, me
     if column is None:
         return ""
     if small := [group for group in column.compared if group.is_small]:
-        return method_section.small_groups(column, small)
+        groups = f"{counted(len(small), 'group')} of {short(column.column)}"
+        return f", but {groups} too small: {_sized(small)}; {MINIMUM}"
     if sum(group.holdout > 0 for group in column.compared) < 2:
-        return method_section.single_group(column)
+        return f", but the holdout holds one group of {short(column.column)} only"
     trials = _trials(column, measure, model.scores.holdout.by_column[column.column])
-    few = {name: rows for name, rows in trials.items() if rows < least}
-    return method_section.few_trials(column, few) if few else ""
+    few = [(name, rows) for name, rows in trials.items() if rows < least]
+    groups = f"{counted(len(few), 'group')} of {short(column.column)}"
+    return f", but its rates are shares of too few rows in {groups}: {_listed(few)}; {MINIMUM}" if few else ""
+
+
+def _sized(groups: Sequence[GroupSizes]) -> str:
+    return _listed([(group.name, group.holdout) for group in groups])
+
+
+def _listed(sizes: Sequence[tuple[str, int]]) -> str:
+    named = ", ".join(f"{short(name)} ({counted(rows, 'row')})" for name, rows in sizes[:FEW])
+    return named + (f" and {len(sizes) - FEW} more" if len(sizes) > FEW else "")
 
 
 def _trials(column: SensitiveColumn, measure: Measure, scores: ColumnScores) -> dict[str, int]:
-    """Count the holdout rows behind the rates of a gap or ratio, by compared group; of two rates, the fewer."""
+    """Count the holdout rows behind the rates of a gap or ratio, by compared group; for two rates, the fewer rows."""
     metric, found = metric_of(measure), {}
     for code, group in enumerate(column.groups):
         if group.is_compared and metric:
@@ -259,11 +271,11 @@ def _trials(column: SensitiveColumn, measure: Measure, scores: ColumnScores) -> 
     return found
 
 
-ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
+JUNIT_ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
 
 
 def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool, kind: str = "audit") -> str:
-    """Write a run and its rules as a test suite: a violated rule fails, an open one or a partial run is an error."""
+    """Write a run and its rules as a JUnit file: violated rules are failures, open ones and a partial run errors."""
     outcomes = [judgement.outcome for judgement in judgements]
     suite = ElementTree.Element(
         "testsuite",
@@ -289,7 +301,7 @@ def _add_run(suite: ElementTree.Element, page: Page, kind: str, *, is_partial: b
 
 
 def _lines(page: Page) -> Iterator[str]:
-    """Write the evidence for the verdict, line by line: every gap, and every guardrail."""
+    """Write every gap and every guardrail as a line."""
     tables = [page.strip.table] if page.strip else []
     tables += [
         block for one in page.sections if one.anchor == "guards" for block in one.blocks if isinstance(block, Table)
@@ -301,14 +313,12 @@ def _add_rule(suite: ElementTree.Element, page: Page, judgement: Judgement) -> N
     case = ElementTree.SubElement(
         suite, "testcase", classname=plain(f"fairenum.{page.name}"), name=plain(judgement.rule)
     )
-    if element := ELEMENTS.get(judgement.outcome):
+    if element := JUNIT_ELEMENTS.get(judgement.outcome):
         ElementTree.SubElement(case, element, type=judgement.outcome.value, message=plain(judgement.reason))
 
 
-NAMED = 6  # groups of a rule
-
-
-# What can be judged without a label.
+MOST_GROUPS = 6  # of a rule, in a message
+# Measures that can be judged without a label.
 WITHOUT_LABEL = (
     *(measure for metric in METRICS if not metric.needs_label for measure in metric.measures),
     "selection_rate",
@@ -323,14 +333,14 @@ OPEN = (
     "open: these rows show neither that the rule is kept nor that it is violated; give more rows, or let open rules "
     "pass with a warning (when_open='warn')"
 )
-NO_LABEL = "without a label, only whom decisions select can be judged; name what was true in the end with label=..."
+NO_LABEL = "without a label, only selection rates can be judged; name the column of true outcomes with label=..."
 
 
 def subject(document: JudgedDocument) -> str:
-    """Name the run that rules were judged by."""
+    """Name the run, and the decisions, that were judged."""
     name = short(document.dataset.name)
     if isinstance(document, AuditDocument):
-        # with a model in use every rule says whom it is about
+        # with a model in use every rule names its model
         rank = None if document.incumbent else document.selection.rank
         return f"{'' if rank is None else f'model {rank} of '}the audit of {name}, on its holdout"
     whose = ", ".join(decisions_title(one, document) for one in document.decisions)
@@ -339,26 +349,26 @@ def subject(document: JudgedDocument) -> str:
 
 
 def unkept(document: JudgedDocument, found: int, rules: int) -> str:
-    """Count the judgements that fail."""
+    """Say how many rules are not kept."""
     return f"{found} of {counted(rules, 'rule')} {'is' if found == 1 else 'are'} not kept ({subject(document)}):"
 
 
 def group_rates(table: GroupTable, measure: Measure) -> Iterator[str]:
-    """List the rates that a rule compares, group by group, the lowest first; groups without a rate are left out."""
+    """List the rates that a rule compares by group, the lowest first, without groups that have no rate."""
     if (metric := metric_of(measure)) is None:
         return
     found = {group: group.of(metric.rates[0]).value for group in table.groups if group.is_compared}
     known = {group: rate for group, rate in found.items() if rate is not None}
     compared = sorted(known, key=known.__getitem__)
-    for group in compared[:NAMED]:
+    for group in compared[:MOST_GROUPS]:
         rates = ", ".join(f"{rate.name} {estimate(group.of(rate))}" for rate in metric.rates)
         yield f"{short(table.column)} = {short(group.group)}: {rates}, {counted(group.n, 'row')}"
-    if len(compared) > NAMED:
-        yield f"and {counted(len(compared) - NAMED, 'more group')}"
+    if len(compared) > MOST_GROUPS:
+        yield f"and {counted(len(compared) - MOST_GROUPS, 'more group')}"
 
 
 def advice(document: JudgedDocument, violated: bool, opened: list[Measure]) -> Iterator[str]:
-    """Say what to do."""
+    """Say what to do about violated and open rules."""
     if violated:
         yield VIOLATED
     if opened:

@@ -1,13 +1,13 @@
-"""A score compared between the groups of a sensitive column, as tables and figures."""
+"""A score, compared between the groups of a sensitive column, as tables and figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.scores import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking, MeasuredScore
+from fairenum.document.scores import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking, GroupRow, MeasuredScore
 from fairenum.document.value import Estimate
-from fairenum.render.page import Block, Figure, Section, Table
+from fairenum.render.page import Block, Column, Figure, Section, Table
 from fairenum.render.svg import Curve
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, Shape
 from fairenum.render.text import UNDEFINED, estimate, share, shortened, signed
@@ -27,10 +27,9 @@ CALIBRATION_CAPTION = (
     "lie apart, one score means different things."
 )
 TONES = ("tone-6", "tone-2", "tone-1", "tone-3", "tone-4", "tone-5")
-
-
-# every other line is dashed, so that two can be told apart without colours
+# Every other line is dashed, so that neighbours differ without colours, too.
 LINES: tuple[Shape, ...] = ("line", "dash") * 3
+MOST_RATES = 6  # groups with a column of their own in the table of cutoffs
 
 
 def median_side(*, is_lower_better: bool) -> str:
@@ -45,7 +44,7 @@ def scoring_rate(*, is_lower_better: bool) -> str:
 
 
 def shown_groups(column: ColumnRanking) -> list[int]:
-    """Choose the groups that curves are drawn for: the largest compared ones, as many as there are colours."""
+    """Return the places of the groups with a curve: the largest compared ones, as many as there are colours."""
     groups = column.scoring.groups
     compared = [place for place, group in enumerate(groups) if group.is_compared and group.n]
     return sorted(sorted(compared, key=lambda place: -groups[place].n)[: len(TONES)])
@@ -62,7 +61,7 @@ def _banded(xs: Sequence[float], numbers: Sequence[Estimate], key: Key) -> Curve
 
 
 def sweeps(column: ColumnRanking, score: str) -> tuple[Plot, ...]:
-    """Draw selection rates by group, and the gap with accuracy where it is known, against the cutoff."""
+    """Draw selection rates by group, the gap and, with labels, the accuracy against the cutoff."""
     points = sorted(column.sweep, key=lambda point: point.cutoff)
     if len(points) < 2:
         return ()
@@ -129,7 +128,7 @@ def _roc_curve(group: GroupRanking, key: Key) -> Curve:
 
 
 def calibration_plot(column: ColumnRanking, score: str) -> Iterator[Plot]:
-    """Draw how often rows of about the same score have the favourable label, if labels are known."""
+    """Draw how often rows of similar scores have the favourable label, if labels are known."""
     bins = sorted(column.calibration, key=_middle)
     if len(bins) < 2:
         return
@@ -149,56 +148,52 @@ def _middle(found: CalibrationBin) -> float:
     return (found.low + found.high) / 2.0
 
 
-MOST_RATES = 6  # groups with a column of their own in the table of cutoffs
-
-
 def score_sections(score: MeasuredScore, title: str = "The score", anchor: str = "score") -> Iterator[Section]:
     """Show a score by every sensitive column, with figures."""
-    for place, column in enumerate(score.columns, 1):
-        by = shortened(column.column, GROUP_WIDTH)
-        plots = sweeps(column, score.name)
-        blocks: list[Block] = [
-            scoring(score, place - 1),
-            *([Figure(plots, SWEEP_CAPTION)] if plots else []),
-        ]
-        blocks.append(cutoffs(score, place - 1))
-        blocks += [Figure((plot,), ROC_CAPTION) for plot in roc(column)]
-        blocks += [Figure((plot,), CALIBRATION_CAPTION) for plot in calibration_plot(column, score.name)]
-        blocks += calibration(score, place - 1)
-        yield Section(f"{anchor}-{place}", f"{title}, by {by}", tuple(blocks))
+    for place, column in enumerate(score.columns):
+        blocks = tuple(_score_blocks(score, place))
+        yield Section(f"{anchor}-{place + 1}", f"{title}, by {shortened(column.column, GROUP_WIDTH)}", blocks)
+
+
+def _score_blocks(score: MeasuredScore, place: int) -> Iterator[Block]:
+    column = score.columns[place]
+    yield scoring(score, place)
+    if plots := sweeps(column, score.name):
+        yield Figure(plots, SWEEP_CAPTION)
+    yield cutoffs(score, place)
+    yield from (Figure((plot,), ROC_CAPTION) for plot in roc(column))
+    yield from (Figure((plot,), CALIBRATION_CAPTION) for plot in calibration_plot(column, score.name))
+    yield from calibration(score, place)
 
 
 def brief_score_sections(score: MeasuredScore, title: str = "The score", anchor: str = "score") -> Iterator[Section]:
     """Show a score by every sensitive column in 80 columns."""
     for place, column in enumerate(score.columns):
-        by = shortened(column.column, GROUP_WIDTH)
         tables = (scoring(score, place), cutoffs(score, place, is_brief=True))
-        yield Section(f"{anchor}-{place + 1}", f"{title}, by {by}", tables)
+        yield Section(f"{anchor}-{place + 1}", f"{title}, by {shortened(column.column, GROUP_WIDTH)}", tables)
 
 
 def scoring(score: MeasuredScore, place: int) -> Table:
-    """Show the scores of each group: rates above the median, means and, with a label, ranking."""
+    """Tabulate the scores of each group: rates above the median, means and, with a label, the AUC."""
     column = score.columns[place]
     rows = list(zip(column.scoring.groups, column.groups, strict=True))
     shown = foremost(rows, [group.n for group, _ in rows])
-    has_auc = any(group.auc.value is not None for group in column.groups)
-    return Table(
-        title="Scores by group",
-        headings=("group", "n", "scoring rate", "ratio", "mean", "standardised", *(("AUC",) if has_auc else ())),
-        rows=tuple(
-            (
-                group_name(group),
-                str(group.n),
-                estimate(group.rate),
-                estimate(own.scoring_ratio),
-                UNDEFINED if own.mean is None else f"{own.mean:.4g}",
-                "reference" if own.group == column.scoring.reference else estimate(own.difference, signed),
-                *((estimate(own.auc),) if has_auc else ()),
-            )
-            for group, own in shown
-        ),
-        notes=tuple(_scoring_notes(score, place)),
+    return Table.of("Scores by group", tuple(_scoring_columns(column)), shown, notes=_scoring_notes(score, place))
+
+
+def _scoring_columns(column: ColumnRanking) -> Iterator[Column[tuple[GroupRow, GroupRanking]]]:
+    reference = column.scoring.reference
+    yield Column("group", "group", lambda row: group_name(row[0]), is_word=True)
+    yield Column("n", "n", lambda row: str(row[0].n))
+    yield Column("rate", "scoring rate", lambda row: estimate(row[0].rate))
+    yield Column("ratio", "ratio", lambda row: estimate(row[1].scoring_ratio))
+    yield Column("mean", "mean", lambda row: UNDEFINED if row[1].mean is None else f"{row[1].mean:.4g}")
+    yield Column(
+        *("difference", "standardised"),
+        lambda row: "reference" if row[1].group == reference else estimate(row[1].difference, signed),
     )
+    if any(group.auc.value is not None for group in column.groups):
+        yield Column("auc", "AUC", lambda row: estimate(row[1].auc))
 
 
 def _scoring_notes(score: MeasuredScore, place: int) -> Iterator[str]:
@@ -212,52 +207,42 @@ def _scoring_notes(score: MeasuredScore, place: int) -> Iterator[str]:
 
 
 def cutoffs(score: MeasuredScore, place: int, *, is_brief: bool = False) -> Table:
-    """Show selection by the score at a number of cutoffs; in brief at about every tenth of the rows."""
+    """Tabulate the selection at a number of cutoffs; in brief at about every tenth of the rows."""
     column = score.columns[place]
-    groups = shown_groups(column)[:MOST_RATES]
     points = column.sweep[1::2] if is_brief and len(column.sweep) > 1 else column.sweep
-    has_accuracy = any(point.accuracy.value is not None for point in points)
-    names = [] if is_brief else [shortened(column.scoring.groups[code].group, GROUP_WIDTH) for code in groups]
-    return Table(
-        title="By cutoff",
-        headings=("cutoff", "selected", *names, "gap", "ratio", *(("accuracy",) if has_accuracy else ())),
-        rows=tuple(
-            (
-                f"{point.cutoff:.6g}",
-                share(point.selection_rate.value),
-                *([] if is_brief else [estimate(point.rates[code]) for code in groups]),
-                *_limits(point, has_accuracy=has_accuracy),
-            )
-            for point in points
-        ),
-        is_folded=not is_brief,
-    )
+    columns = tuple(_cutoff_columns(column, is_brief=is_brief))
+    return Table.of("By cutoff", columns, points, is_folded=not is_brief)
 
 
-def _limits(point: CutoffPoint, *, has_accuracy: bool) -> tuple[str, ...]:
-    accuracy = (estimate(point.accuracy),) if has_accuracy else ()
-    return estimate(point.gap), estimate(point.ratio), *accuracy
+def _cutoff_columns(column: ColumnRanking, *, is_brief: bool) -> Iterator[Column[CutoffPoint]]:
+    yield Column("cutoff", "cutoff", lambda point: f"{point.cutoff:.6g}", is_word=True)
+    yield Column("selection_rate", "selected", lambda point: share(point.selection_rate.value))
+    if not is_brief:
+        yield from (_rate_column(column, code) for code in shown_groups(column)[:MOST_RATES])
+    yield Column("gap", "gap", lambda point: estimate(point.gap))
+    yield Column("ratio", "ratio", lambda point: estimate(point.ratio))
+    if any(point.accuracy.value is not None for point in column.sweep):
+        yield Column("accuracy", "accuracy", lambda point: estimate(point.accuracy))
+
+
+def _rate_column(column: ColumnRanking, code: int) -> Column[CutoffPoint | CalibrationBin]:
+    name = shortened(column.scoring.groups[code].group, GROUP_WIDTH)
+    return Column(f"group_{code}", name, lambda row: estimate(row.rates[code]))
 
 
 def calibration(score: MeasuredScore, place: int) -> Iterator[Table]:
-    """Show how often rows of about the same score have the favourable label, if labels are known."""
+    """Tabulate how often rows of similar scores have the favourable label, if labels are known."""
     column = score.columns[place]
-    groups = shown_groups(column)
-    if not column.calibration:
-        return
-    yield Table(
-        title="Share with a favourable label, by score",
-        headings=("score", *(shortened(column.scoring.groups[code].group, GROUP_WIDTH) for code in groups)),
-        rows=tuple(
-            (f"{one.low:.4g} to {one.high:.4g}", *(estimate(one.rates[code]) for code in groups))
-            for one in column.calibration
-        ),
-        is_folded=True,
-    )
+    if column.calibration:
+        columns: tuple[Column[CalibrationBin], ...] = (
+            Column("score", "score", lambda one: f"{one.low:.4g} to {one.high:.4g}", is_word=True),
+            *(_rate_column(column, code) for code in shown_groups(column)),
+        )
+        yield Table.of("Share with a favourable label, by score", columns, column.calibration, is_folded=True)
 
 
 def model_score_sections(document: AuditDocument, *, is_brief: bool = False) -> Iterator[Section]:
-    """Show the scores by which the model in use, and the models shown side by side, rank people."""
+    """Show the scores of the model in use and of the models of the shortlist, by every sensitive column."""
     shown = brief_score_sections if is_brief else score_sections
     for one in document.scores:
         if one.rank in document.shortlist:

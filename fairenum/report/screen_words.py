@@ -1,4 +1,4 @@
-"""The words of a live exploration, part by part, for any medium."""
+"""The words of a live exploration, as values that the server sends part by part."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_WEIGHTS, MOST_FLIPPED = 30, 100
 
 
 class ModelRow(Value, frozen=True):
-    """The data of one model for the list and the plot; fixed once the model has its number.
+    """The data of one model for the list and the plot, which never change.
 
     `gaps` are those of the primary column by metric, `left_out` counts left-out copies of training rows; `cells` are
     the texts by the keys of their columns, except those that depend on the tolerances, and `gap_cells` by metric.
@@ -64,7 +64,7 @@ class ColumnWords(Value, frozen=True):
 
 
 class StepWords(Value, frozen=True):
-    """A line of the record in words."""
+    """A step of the record in words."""
 
     number: int
     at: str
@@ -89,7 +89,7 @@ class StandWords(Value, frozen=True):
 
 
 class DecisionWords(Value, frozen=True):
-    """The verdict of the holdout on a committed model: the first words of its report."""
+    """The verdict of the holdout on a committed model, from the top of its report."""
 
     headline: str
     findings: tuple[str, ...]
@@ -147,7 +147,7 @@ def model_row(view: ExplorationView, model: ExploredModel) -> ModelRow:
 def screen_words(
     view: ExplorationView, steps: tuple[TimelineEntry, ...], decision: AuditDocument | None, *, was_torn: bool
 ) -> ScreenWords:
-    """Put the state of an exploration in words, with some steps, a lost step, and the decision."""
+    """Describe the state of an exploration, with some steps and the decision; `was_torn` if a step was lost."""
     tolerances = view.standpoint.tolerances
     return ScreenWords(
         title=f"Exploration of {shortened(view.data, TABLE_WIDTH)}",
@@ -169,13 +169,13 @@ def screen_words(
 
 def _decided(document: AuditDocument) -> DecisionWords:
     explored = document.exploration
-    told = exploration_words.renumbered(explored, document.selection.rank) if explored else ""
-    findings = (*([told] if told else []), *audit_findings(document))
+    renumbered = exploration_words.renumbered(explored, document.selection.rank) if explored else ""
+    findings = (*filter(None, [renumbered]), *audit_findings(document))
     return DecisionWords(headline(document), findings, tuple(caution_words.warnings(document)))
 
 
 def step_words(entry: TimelineEntry) -> StepWords:
-    """Put a step, and the models it showed, in words."""
+    """Describe a step and the models it showed."""
     shown = ", ".join(map(str, entry.shown)) or UNDEFINED
     return StepWords(entry.number, entry.at, exploration_words.step(entry), shown, entry.is_undone)
 
@@ -190,13 +190,13 @@ def focus_words(view: ExplorationView) -> FocusWords:
 
 
 def stand_words(view: ExplorationView, standpoint: Standpoint) -> StandWords:
-    """Put the choice under other tolerances in words."""
+    """Describe the choice under other tolerances."""
     there = view.but(standpoint=standpoint)
     return StandWords(exploration_words.headline(there), tuple(exploration_words.findings(there)))
 
 
 def comparison_words(pair: ModelComparison) -> ComparisonWords:
-    """Put two models side by side."""
+    """Compare two models in words and tables."""
     names = (f"model {pair.first}", f"model {pair.second}")
     return ComparisonWords(
         headline=exploration_words.compared(pair),

@@ -1,9 +1,10 @@
-"""The grid: rates of every group under the models that are shown side by side, so that reversals can be seen."""
+"""Gaps and rates of the shortlist side by side: the strip of changes, guardrails, and the grid of rates by group."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck
@@ -11,13 +12,13 @@ from fairenum.document.consequences import GroupRates, Reversal, rates_of, rever
 from fairenum.document.metric_registry import BASE_RATE, METRICS, ComparedRate
 from fairenum.document.scores import GroupRow
 from fairenum.document.table_facts import SensitiveColumn
-from fairenum.document.terms import RATES, Verdict
+from fairenum.document.terms import RATES, Gap, Verdict
 from fairenum.document.value import Estimate
-from fairenum.render.page import Section, Strip, Table
+from fairenum.render.page import Column, Section, Strip, Table
 from fairenum.render.svg import Arrow
 from fairenum.render.text import UNDEFINED, estimate, sentence_list, share, shortened, signed
+from fairenum.report.choice_words import guarded_estimate, guarded_measure, guarded_value, how_judged
 from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.report.standing import guarded, guarded_estimate, guarded_thing, judged
 from fairenum.report.words import (
     GAP_NAMES,
     GROUP_WIDTH,
@@ -32,21 +33,20 @@ from fairenum.report.words import (
 )
 
 FEW = "°"
+MOST_IN_CELL = 2  # models whose rates fit into one cell
 SELECTED_BY = "*: the gap that models are selected by"
 STATUS = "broken: all of the interval lies beyond the limit; holds: all of it within; beyond: measured so, not proven"
-
-
 GRID = "; ".join(["base: share of favourable labels", *(metric.legend for metric in METRICS if metric.legend)])
 
 
 def gap_name(cell: GapChange) -> str:
-    """Name a gap, with the marks that the legend explains."""
+    """Name a gap, with marks that the legend explains."""
     return f"{'*' if cell.is_claim else ''}{GAP_NAMES[cell.metric]}{FEW if cell.is_coarse else ''}"
 
 
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
-    """Explain the words and limits of the strip."""
-    yield f"{SELECTED_BY}; change: {_levels(cells)}, {judged(document)}"
+    """Explain the verdicts and limits of the strip."""
+    yield f"{SELECTED_BY}; change: {_levels(cells)}, {how_judged(document)}"
     found = {cell.verdict for cell in cells}
     margin = f"{document.config.same_within:g}"
     words = {
@@ -61,7 +61,7 @@ def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]
 
 
 def _levels(cells: Sequence[GapChange]) -> str:
-    """State the confidence of limits: of the claim, and of the other gaps, which share the rest."""
+    """State the confidence of the limits of the claim, and of the other gaps, which share the rest."""
     (claim, *_), others = cells, {f"{100 * cell.confidence:.3g}" for cell in cells if not cell.is_claim}
     level = f"{100 * claim.confidence:.3g}"
     if others <= {level}:
@@ -69,24 +69,13 @@ def _levels(cells: Sequence[GapChange]) -> str:
     return f"its interval has {level} % for the claim, {' or '.join(sorted(others))} % for each other gap"
 
 
-def first_legend(document: AuditDocument) -> tuple[str, ...]:
-    """Explain the strip where no change is shown."""
-    return (f"{SELECTED_BY}; with {100 * document.config.confidence:g} % intervals",)
-
-
-def guards(document: AuditDocument) -> tuple[str, ...]:
-    """Say how to read guardrails."""
-    change = f"a signed limit is about the change against {reference_name(document)}"
-    return f"{change}; the holdout's value has its interval", STATUS
-
-
 def status(check: GuardCheck) -> str:
-    """State the check of a guardrail; one that is only measured to be broken is not proven to be."""
+    """Return the status of a guardrail; beyond if its limit is exceeded, but not by all of the interval."""
     return "beyond" if check.status == "open" and not check.is_kept else check.status
 
 
 def reversal(found: Reversal) -> str:
-    """Say that the order of two groups is reversed."""
+    """State that the order of two groups is reversed by the selected model."""
     (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
     return (
         f"the order is reversed in {GAP_NAMES[found.cell.metric]}: {RATES[found.rate].name} of {behind} "
@@ -104,32 +93,28 @@ TONES: Mapping[Verdict | None, str] = {
 
 
 def strip(document: AuditDocument) -> Strip | None:
-    """Show the change of every gap, or the present gaps where no other model was selected."""
+    """Show the change of every gap, or the present gaps if no other model was selected."""
     cells = strip_of(document)
     if not cells:
         return _unchanged(document)
-    table = Table(
-        title=f"Every gap on the holdout, from {reference_name(document)} to model {document.selection.rank}",
-        headings=(
-            *("gap", "by", model_heading(document.reference.rank), f"model {document.selection.rank}"),
-            *("change", "verdict"),
-        ),
-        rows=tuple(map(_row, cells)),
-        names=2,
+    table = Table.of(
+        f"Every gap on the holdout, from {reference_name(document)} to model {document.selection.rank}",
+        _change_columns(document),
+        cells,
         marked=0 if cells[0].is_claim else None,
-        notes=tuple(legend(document, cells)),
+        notes=legend(document, cells),
     )
     return Strip(table, tuple(map(_arrow, cells)))
 
 
-def _row(cell: GapChange) -> tuple[str, ...]:
+def _change_columns(document: AuditDocument) -> tuple[Column[GapChange], ...]:
     return (
-        gap_name(cell),
-        shortened(cell.column, TITLE_WIDTH),
-        share(cell.first.value),
-        share(cell.selected.value),
-        estimate(cell.change, signed),
-        VERDICTS[cell.verdict],
+        Column("gap", "gap", gap_name, is_word=True),
+        Column("column", "by", lambda cell: shortened(cell.column, TITLE_WIDTH), is_word=True),
+        Column("first", model_heading(document.reference.rank), lambda cell: share(cell.first.value)),
+        Column("second", f"model {document.selection.rank}", lambda cell: share(cell.selected.value)),
+        Column("change", "change", lambda cell: estimate(cell.change, signed)),
+        Column("verdict", "verdict", lambda cell: VERDICTS[cell.verdict]),
     )
 
 
@@ -149,61 +134,50 @@ def _arrow(cell: GapChange) -> Arrow:
 
 
 def _unchanged(document: AuditDocument) -> Strip | None:
-    """Show the gaps of model 1 and of the model in use, the one that models are selected by first."""
+    """Show the gaps of model 1 and of the model in use, beginning with the gap that models are selected by."""
     if not document.dataset.sensitive:
         return None
     metric = document.selection.tolerances.metric
-    columns = sorted(document.dataset.sensitive, key=lambda column: not column.is_primary)
-    gaps = sorted(GAP_NAMES, key=lambda gap: gap != metric)
-    shown = [(rank, document.member(rank).scores.holdout.by_column) for rank in document.shortlist]
-    rows = tuple(
-        (
-            f"{'*' if column.is_primary and gap == metric else ''}{GAP_NAMES[gap]}",
-            shortened(column.column, TITLE_WIDTH),
-            *(estimate(scores[column.column].gap(gap)) for _, scores in shown),
-        )
-        for column in columns
-        for gap in gaps
+    sensitive = sorted(document.dataset.sensitive, key=lambda column: not column.is_primary)
+    rows = [(gap, column) for column in sensitive for gap in sorted(GAP_NAMES, key=lambda gap: gap != metric)]
+    columns: tuple[Column[tuple[Gap, SensitiveColumn]], ...] = (
+        Column(
+            *("gap", "gap", lambda row: f"{'*' * (row[1].is_primary and row[0] == metric)}{GAP_NAMES[row[0]]}"),
+            is_word=True,
+        ),
+        Column("column", "by", lambda row: shortened(row[1].column, TITLE_WIDTH), is_word=True),
+        *(_gap_column(document, rank) for rank in document.shortlist),
     )
-    whose = sentence_list(model_name(rank) for rank, _ in shown)
-    headings = ("gap", "by", *(model_heading(rank) for rank, _ in shown))
-    legend = first_legend(document)
-    return Strip(Table(f"Every gap of {whose} on the holdout", headings, rows, names=2, marked=0, notes=legend))
+    whose = sentence_list(map(model_name, document.shortlist))
+    legend = f"{SELECTED_BY}; with {100 * document.config.confidence:g} % intervals"
+    return Strip(Table.of(f"Every gap of {whose} on the holdout", columns, rows, marked=0, notes=(legend,)))
+
+
+def _gap_column(document: AuditDocument, rank: int) -> Column[tuple[Gap, SensitiveColumn]]:
+    scores = document.member(rank).scores.holdout.by_column
+    return Column(f"model_{rank}", model_heading(rank), lambda row: estimate(scores[row[1].column].gap(row[0])))
+
+
+GUARD_COLUMNS: tuple[Column[GuardCheck], ...] = (
+    Column("guard", "guardrail", lambda check: shortened(check.guard, TABLE_WIDTH), is_word=True),
+    Column("subject", "closest to its limit", lambda check: guarded_measure(check.subject), is_word=True),
+    Column("selection", "selection split", lambda check: guarded_value(check, check.selection)),
+    Column("holdout", "holdout", guarded_estimate),
+    Column("status", "status", status),
+)
 
 
 def guardrails(document: AuditDocument) -> Iterator[Section]:
     """Show the check of every guardrail, if there are any."""
     if checks := document.selection.guards:
-        table = Table(
-            title="Guardrails",
-            headings=("guardrail", "closest to its limit", "selection split", "holdout", "status"),
-            rows=tuple(map(_guard_row, checks)),
-            names=2,
-            notes=guards(document),
-        )
-        yield Section.of_table("guards", table)
-
-
-def _guard_row(check: GuardCheck) -> tuple[str, ...]:
-    return (
-        shortened(check.guard, TABLE_WIDTH),
-        guarded_thing(check),
-        guarded(check, check.selection),
-        guarded_estimate(check),
-        status(check),
-    )
-
-
-ARROW = "→"
-MOST_IN_CELL = 2  # models that a cell has room for
-
-
-SHOWN = (BASE_RATE, *RATES.values())
+        signed_limit = f"a signed limit is about the change against {reference_name(document)}"
+        notes = (f"{signed_limit}; the holdout's value has its interval", STATUS)
+        yield Section.of_table("guards", Table.of("Guardrails", GUARD_COLUMNS, checks, notes=notes))
 
 
 def grid(document: AuditDocument) -> Iterator[Section]:
     """Show all rates with their intervals, for every sensitive column."""
-    tables = tuple(_whole(document, column) for column in document.dataset.sensitive)
+    tables = tuple(_by_model(document, column) for column in document.dataset.sensitive)
     if tables:
         yield Section("grid", "Group by group", tables)
 
@@ -211,67 +185,76 @@ def grid(document: AuditDocument) -> Iterator[Section]:
 def brief_grid(document: AuditDocument) -> Iterator[Section]:
     """Show all rates in 80 columns, without intervals."""
     for place, column in enumerate(document.dataset.sensitive):
-        shown = _line_by_line if len(document.shortlist) > MOST_IN_CELL else _compact
-        table = shown(document, column)
+        is_long = len(document.shortlist) > MOST_IN_CELL
+        table = _by_model(document, column, is_brief=True) if is_long else _compact(document, column)
         notes = table.notes if place else (*table.notes, GRID)
         yield Section.of_table(f"grid-{place + 1}", replace(table, notes=notes))
 
 
 def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
     """Show the rates of two models in one cell: 0.51 → 0.75."""
-    models = [rates_of(document, rank, column) for rank in document.shortlist]
-    rows = tuple(
-        (
-            *(_name(models[0][code]), str(models[0][code].group.holdout), _digits(models[0][code].rates["base_rate"])),
-            *(_moved([model[code].rates[rate] for model in models]) for rate in RATES),
-        )
-        for code in _places(column)
+
+    def moved(rate: ComparedRate) -> Column[Sequence[GroupRates]]:
+        return Column(rate.key, rate.short, lambda row: " → ".join(_digits(one.rates[rate.key]) for one in row))
+
+    rows = zip(*(_shown_rates(document, rank, column) for rank in document.shortlist), strict=True)
+    columns: tuple[Column[Sequence[GroupRates]], ...] = (
+        Column("group", "group", lambda row: _name(row[0]), is_word=True),
+        Column("n", "n", lambda row: str(row[0].group.holdout)),
+        Column(BASE_RATE.key, BASE_RATE.short, lambda row: _digits(row[0].rates[BASE_RATE.key])),
+        *map(moved, RATES.values()),
     )
-    headings = ("group", "n", *(rate.short for rate in SHOWN))
-    return Table(_title(document, column), headings, rows, notes=tuple(_notes(document, column)))
+    return Table.of(_title(document, column), columns, rows, notes=_notes(document, column))
 
 
-def _line_by_line(document: AuditDocument, column: SensitiveColumn) -> Table:
-    """Show each group in a line for each model, without intervals."""
-    models = [(rank, rates_of(document, rank, column)) for rank in document.shortlist]
-    rows = tuple(
-        (
-            *(_name(rates[code]), model_cell(rank), str(rates[code].group.holdout)),
-            *(_digits(rates[code].rates[rate.key]) for rate in SHOWN),
-        )
-        for code in _places(column)
-        for rank, rates in models
+class GridRow(NamedTuple):
+    """The rates of one group under one model, and its adverse-impact row with their limits, if the run has one."""
+
+    rank: int
+    counted: GroupRates
+    limits: GroupRow | None
+
+
+def _by_model(document: AuditDocument, column: SensitiveColumn, *, is_brief: bool = False) -> Table:
+    """Show each group in a line for each model; in brief with short headings and without intervals."""
+
+    def rate_column(rate: ComparedRate) -> Column[GridRow]:
+        if is_brief:
+            return Column(rate.key, rate.short, lambda row: _digits(row.counted.rates[rate.key]))
+        return Column(rate.key, rate.name, lambda row: _estimated(row, rate))
+
+    columns: tuple[Column[GridRow], ...] = (
+        Column("group", "group", lambda row: _name(row.counted), is_word=True),
+        Column("model", "model", lambda row: model_cell(row.rank), is_word=True),
+        Column("n", "n", lambda row: str(row.counted.group.holdout)),
+        *map(rate_column, (BASE_RATE, *RATES.values())),
     )
-    headings = ("group", "model", "n", *(rate.short for rate in SHOWN))
-    return Table(_title(document, column), headings, rows, names=2, notes=tuple(_notes(document, column)))
+    by_rank = [_grid_rows(document, rank, column) for rank in document.shortlist]
+    rows = (row for rows in zip(*by_rank, strict=True) for row in rows)
+    return Table.of(_title(document, column), columns, rows, notes=_notes(document, column))
 
 
-def _whole(document: AuditDocument, column: SensitiveColumn) -> Table:
-    """Show each group in a line for each model, with intervals."""
-    ranks = document.shortlist
-    models = [(rank, rates_of(document, rank, column), _limits(document, rank, column)) for rank in ranks]
-    rows = tuple(
-        (
-            *(_name(counted[code]), model_cell(rank), str(counted[code].group.holdout)),
-            *(_estimated(counted[code], limits[code] if limits else None, rate) for rate in SHOWN),
-        )
-        for code in _places(column)
-        for rank, counted, limits in models
-    )
-    headings = ("group", "model", "n", *(rate.name for rate in SHOWN))
-    return Table(_title(document, column), headings, rows, names=2, notes=tuple(_notes(document, column)))
+def _grid_rows(document: AuditDocument, rank: int, column: SensitiveColumn) -> list[GridRow]:
+    limits = _limits(document, rank, column)
+    shown = zip(_places(column), _shown_rates(document, rank, column), strict=True)
+    return [GridRow(rank, counted, limits[place] if limits else None) for place, counted in shown]
+
+
+def _shown_rates(document: AuditDocument, rank: int, column: SensitiveColumn) -> list[GroupRates]:
+    rates = rates_of(document, rank, column)
+    return [rates[place] for place in _places(column)]
 
 
 def _limits(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRow, ...]:
-    """Return the adverse-impact rows of the groups under one model; empty if the document has no such table."""
+    """Return the adverse-impact rows of all groups under one model; empty if the document has no such table."""
     tables = (table for table in document.group_tables if (table.rank, table.column) == (rank, column.column))
     return next((table.groups for table in tables), ())
 
 
-def _estimated(counted: GroupRates, row: GroupRow | None, rate: ComparedRate) -> str:
-    """Show a rate with its limits, or its value alone where the run kept no limits."""
-    found = Estimate() if row is None else row.of(rate)
-    return share(counted.rates[rate.key]) if found.value is None else estimate(found)
+def _estimated(row: GridRow, rate: ComparedRate) -> str:
+    """Show a rate with its limits, or its value alone if the run kept no limits."""
+    found = Estimate() if row.limits is None else row.limits.of(rate)
+    return share(row.counted.rates[rate.key]) if found.value is None else estimate(found)
 
 
 def _places(column: SensitiveColumn) -> Sequence[int]:
@@ -295,10 +278,6 @@ def _notes(document: AuditDocument, column: SensitiveColumn) -> Iterator[str]:
 def _name(one: GroupRates) -> str:
     mark = " (small)" if one.group.is_small else ""
     return shortened(one.group.name, GROUP_WIDTH) + (mark if one.group.is_compared else " (set aside)")
-
-
-def _moved(values: Sequence[float | None]) -> str:
-    return f" {ARROW} ".join(map(_digits, values))
 
 
 def _digits(value: float | None) -> str:

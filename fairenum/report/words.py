@@ -1,7 +1,4 @@
-"""Every sentence of a report, from the codes and numbers of a document; headings stand with their tables and plots.
-
-This module holds the names of measures, methods, verdicts and endings.
-"""
+"""Names for readers: of measures, methods, models, verdicts and reasons to stop; and widths of texts."""
 
 from __future__ import annotations
 
@@ -24,15 +21,13 @@ from fairenum.document.terms import (
 )
 from fairenum.render.text import UNDEFINED, shortened
 
-# Texts from outside have so many columns.
+# Columns that texts from outside may have.
 NAME_WIDTH = 24
 TITLE_WIDTH = 32
 TABLE_WIDTH = 40
 GROUP_WIDTH = 60  # two folded lines at most
 VALUE_WIDTH = 200
 LONGEST = 400  # a message may quote names of any length
-
-
 VERDICTS: Mapping[Verdict | None, str] = {
     Verdict.FAIRER: "fairer",
     Verdict.LESS_FAIR: "less fair",
@@ -54,9 +49,7 @@ PERFORMANCES: Mapping[PerformanceName, str] = {
     "auc": "AUC",
     "cost": "cost-weighted accuracy",
 }
-
-
-# The same where a column has to be narrow; a note says what a short one stands for.
+# Names for narrow columns; a note explains the shortened ones.
 NARROW: Mapping[PerformanceName, str] = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced",
@@ -113,7 +106,7 @@ def model_name(rank: int) -> str:
 
 
 def model_heading(rank: int) -> str:
-    """Name a model where there is little room."""
+    """Name a model in a narrow heading."""
     return f"model {rank}" if rank else "in use"
 
 
@@ -123,9 +116,9 @@ def model_cell(rank: int) -> str:
 
 
 def model_title(document: AuditDocument, rank: int) -> str:
-    """Name a model and, if it is the one in use, the column or file that its decisions come from."""
-    told = document.incumbent
-    return f"{IN_USE} ({short(told.name)})" if told and rank == 0 and told.name != IN_USE else model_name(rank)
+    """Name a model; the model in use with the column or file of its decisions."""
+    used = document.incumbent
+    return f"{IN_USE} ({short(used.name)})" if used and rank == 0 and used.name != IN_USE else model_name(rank)
 
 
 def decisions_title(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
@@ -149,7 +142,7 @@ def reference_title(document: AuditDocument) -> str:
 
 
 def reference_own(document: AuditDocument) -> str:
-    """Name the reference as an owner: "model 1's"."""
+    """Name the reference as the owner of a number: "model 1's"."""
     return f"that of {IN_USE}" if document.is_against_incumbent else "model 1's"
 
 
@@ -164,7 +157,7 @@ def performance_heading(document: AuditDocument) -> str:
 
 
 def performance_notes(document: AuditDocument) -> tuple[str, ...]:
-    """Explain the narrow heading of the performance measure, if it needs that."""
+    """Explain the narrow heading of the performance measure, if it differs from the name."""
     heading, name = performance_heading(document), performance_of(document)
     measure = document.selection.tolerances.measure
     costs = f"; a false negative costs {measure.false_negative:g}, a false positive {measure.false_positive:g}"
@@ -172,7 +165,7 @@ def performance_notes(document: AuditDocument) -> tuple[str, ...]:
 
 
 def measures_of(document: AuditDocument) -> Mapping[Measure, str]:
-    """Name the measures of an audit: the common ones, its performance, and an impact ratio."""
+    """Return the names of the measures of an audit: the common ones, its performance, and the impact ratio."""
     name = performance_of(document)
     own = MEASURES if name in MEASURES.values() else {"performance": name, **MEASURES}
     return {**own, "demographic_parity_ratio": IMPACT_RATIO} if document.incumbent else own
@@ -196,6 +189,6 @@ def case_title(case: Case) -> str:
 
 
 def short_case(case: Case) -> str:
-    """Name a case where there is little room."""
+    """Name a case in a narrow heading."""
     used = ", sensitive columns used" if case.use_sensitive else ""
     return f"{short(case.data)}, {case.rows} rows{used}" + (", equal rates" if case.decide != "sign" else "")

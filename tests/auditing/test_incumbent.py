@@ -11,7 +11,7 @@ from support.decisions import PLAN, QUICK, audited, holdout, table
 
 from fairenum import AuditResult, Dataset, audit, select
 from fairenum.errors import ConfigError, FairenumError
-from fairenum.report.standing import standing
+from fairenum.report.choice_words import proposal_status
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_nothing_is_proposed_by_the_rows_that_it_was_chosen_by(sizes, proposal, 
     result.save(tmp_path / "run.json")
     for one in (result, select(result), select(AuditResult.load(tmp_path / "run.json"))):
         assert one.document.selection.proposal == proposal
-        assert ("no rows were kept apart" in standing(one.document)) == one.document.is_exploratory
+        assert ("no rows were kept apart" in proposal_status(one.document)) == one.document.is_exploratory
 
 
 def test_a_choice_made_again_from_the_document_is_the_same(run, tmp_path):

@@ -7,7 +7,7 @@ from support.audits import METRIC, applicants, audit_applicants, checked
 from fairenum import AuditResult, select
 from fairenum.document.audit_document import AuditDocument
 from fairenum.render.html import to_html
-from fairenum.report import page, standing
+from fairenum.report import choice_words, page
 from fairenum.report.method_section import steps
 
 NAMES = {"balanced_accuracy": "balanced accuracy", "auc": "AUC", "cost=4:1": "cost-weighted accuracy"}
@@ -84,7 +84,7 @@ def test_a_report_speaks_of_it(document):
     assert f"Loss of {name} on the selection split, at most" in html
     assert f"0.03 of {name} there" in told
     assert "accuracy there" not in told.replace(name, "")
-    assert name in standing.reason(document)
+    assert name in choice_words.reason(document)
     table = next(part for part in page(document).sections if part.anchor == "choice").blocks[0]
     shown = [row[0] for row in table.rows]
     assert {"accuracy", "balanced accuracy", "AUC", name} <= set(shown)

@@ -118,7 +118,7 @@ def test_a_violated_rule_fails_even_where_open_ones_pass():
 def test_a_rule_that_needs_a_label_says_so():
     text = failure(FEW, "hired", "sex", rules="equal_opportunity_difference<=0.3")
     assert text.splitlines()[1] == "  open: equal_opportunity_difference<=0.3: – has no limits to judge by"
-    assert text.endswith("name what was true in the end with label=...")
+    assert text.endswith("name the column of true outcomes with label=...")
 
 
 def test_results_are_judged_as_they_are():

@@ -133,7 +133,7 @@ def test_the_curve_has_a_line_for_all_and_for_each_group():
     plot = curve_plot(DOCUMENT, AMBIGUOUS)
     assert [key.text for key in plot.key] == ["all", "<= 25", "> 25"]
     assert [layer.values[0] for layer in plot.layers[:3]] == [0.165, 0.265, 0.145]
-    assert plot.layers[0].xs_ == (0.1, 1.0, 5.0, 10.0)
+    assert plot.layers[0].xs == (0.1, 1.0, 5.0, 10.0)
     nobody = DOCUMENT.but(ambiguity=AMBIGUOUS.but(by_column={}))
     assert [key.text for key in curve_plot(nobody, nobody.ambiguity).key] == ["all"]
 

@@ -9,8 +9,8 @@ from fairenum.document.models import ChangedRows
 from fairenum.document.scores import GapEstimate
 from fairenum.document.value import Parts
 from fairenum.report import page
+from fairenum.report.choice_words import reason
 from fairenum.report.models_section import shown_ranks
-from fairenum.report.standing import reason
 
 NO_FLIPS = Parts(ChangedRows(0, 0.0), ChangedRows(0, 0.0))
 

@@ -12,8 +12,8 @@ from fairenum.document.cautions import cautions
 from fairenum.document.terms import Gap, Verdict
 from fairenum.document.value import Estimate, Parts
 from fairenum.report import page
+from fairenum.report.choice_words import next_step, proposal_heading, proposal_status
 from fairenum.report.headline import headline, is_good_news
-from fairenum.report.standing import next_step, proposal, standing
 
 CLAIM = "Model 3 narrows the demographic parity gap by age (0.175 to 0.150)"
 PRICE = "its accuracy changes by -0.025 [-0.045, -0.005]"
@@ -154,12 +154,14 @@ def test_an_older_run_proposes_nothing():
     document = chosen(audit(), proposal=None, strip=(), guards=())
     assert headline(document).endswith(CANDIDATE)
     assert not page(document).is_good_news
-    assert standing(document).endswith("this run did not ask whether it may be proposed (`fairenum select RUN` does).")
+    assert proposal_status(document).endswith(
+        "this run did not ask whether it may be proposed (`fairenum select RUN` does)."
+    )
     assert "`fairenum select RUN` says whether" in next(next_step(document))
 
 
 def test_a_proposal_without_guardrails_says_so():
-    assert standing(chosen(audit(), guards=())).endswith("no guardrail was set.")
+    assert proposal_status(chosen(audit(), guards=())).endswith("no guardrail was set.")
 
 
 def test_another_model_that_the_holdout_confirms_is_named():
@@ -195,8 +197,8 @@ def test_another_model_that_the_holdout_confirms_is_named():
 )
 def test_a_memo_proposes_what_is_proposed_and_says_why_not(facts, changes, title, why):
     document = chosen(audit(**facts), **changes)
-    assert proposal(document) == title
-    assert standing(document).startswith(why)
+    assert proposal_heading(document) == title
+    assert proposal_status(document).startswith(why)
     if why:
         (section,) = [one for one in page(document, profile="lda").sections if one.title == title]
         assert any(why in getattr(block, "text", "") for block in section.blocks)

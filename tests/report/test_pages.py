@@ -193,7 +193,7 @@ def test_guided_models_are_told_apart_by_shape_and_are_no_part_of_the_ranking():
     assert guided & marked
     assert document.selection.rank not in marked
     (loss, *_) = models_section.rank_plots(document)
-    assert not guided & {int(x) for x in loss.layers[0].xs_}
+    assert not guided & {int(x) for x in loss.layers[0].xs}
     assert to_html(page(document)).count('<span class="tag">guided</span>') == len(guided) > 1
 
 
@@ -212,7 +212,7 @@ def test_the_front_is_drawn_through_its_models_on_the_selection_split():
     (line,) = [layer for layer in models_section.scatters(document)[0].layers if hasattr(layer, "is_step")]
     front = [document.models[rank - 1].scores.selection for rank in document.selection.pareto_front]
     points = [(one.accuracy.value, one.gap(METRIC).value) for one in front]
-    assert list(zip(line.xs_, line.values, strict=True)) == sorted(points)
+    assert list(zip(line.xs, line.values, strict=True)) == sorted(points)
     assert not [layer for layer in models_section.scatters(document)[1].layers if hasattr(layer, "is_step")]
 
 
@@ -222,7 +222,7 @@ def test_attack_curves_begin_with_the_clean_model_on_the_same_axes():
     assert [plot.title for plot in plots] == ["paper", "greedy_parity", "random"]
     for plot, curve in zip(plots, attack.curves, strict=True):
         line = plot.layers[1]
-        assert line.xs_ == (0.0, 10.0)
+        assert line.xs == (0.0, 10.0)
         assert line.values == (attack.clean.gap.value, curve.points[0].gap.value)
         assert line.low == (attack.clean.gap.low, curve.points[0].gap.low)
     assert len({(plot.frame.x, plot.frame.y) for plot in plots}) == 1

@@ -9,7 +9,7 @@ from fairenum.document.scores import ChangedEstimate, SplitScores
 from fairenum.document.terms import Gap, Performance, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
-from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules, refuse_whom
+from fairenum.report.rules import RULED, Rule, RuleOutcome, judge, parse_rule, parse_rules, refuse_subjects
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_before_a_colon_stands_whom_it_is_about():
 def test_a_measurement_knows_no_models():
     refused = r"'best:accuracy>=0\.5' is about a model of an audit; .* write 'accuracy>=0\.5'"
     with pytest.raises(ConfigError, match=refused):
-        refuse_whom(parse_rules(["accuracy>=0.9", "best:accuracy>=0.5"]))
-    refuse_whom(parse_rules(["accuracy>=0.9"]))
+        refuse_subjects(parse_rules(["accuracy>=0.9", "best:accuracy>=0.5"]))
+    refuse_subjects(parse_rules(["accuracy>=0.9"]))
 
 
 def test_a_rule_is_about_the_model_in_use_unless_it_says_otherwise():

@@ -43,8 +43,8 @@ from fairenum.render.markdown import to_markdown
 from fairenum.render.svg import Arrow, draw_arrow, scale_end
 from fairenum.render.terminal import print_page
 from fairenum.report import page
+from fairenum.report.choice_words import guarded_estimate, guarded_measure, how_found
 from fairenum.report.rules import to_junit
-from fairenum.report.standing import guarded_estimate, guarded_thing, how_found
 from fairenum.report.strip_section import status as describe
 
 WIDE = chosen(
@@ -314,5 +314,4 @@ def test_a_gap_behind_which_few_rows_stand_is_marked_and_no_headline():
     ],
 )
 def test_what_is_guarded_is_named_as_people_say_it(subject, words):
-    check = GuardCheck("accuracy>=0.5", subject, 0.5, None, 0.6, Estimate(0.6), "holds")
-    assert guarded_thing(check) == words
+    assert guarded_measure(subject) == words

@@ -9,10 +9,15 @@ import pytest
 from scipy import sparse
 
 from fairenum.document.research_documents import GrowthSeries
-from fairenum.report.research_pages import cells
+from fairenum.report.research_pages import SCALE_COLUMNS
 from fairenum.research import growth, growth_point
 from fairenum.research.growth import COLUMNS, MODELS, ROWS, STUDY, Plan, measure_scale, taken_by
 from fairenum.research.growth_point import GROUPS, VARIABLES, Point, Taken, draw, peak_memory, problem_of, take
+
+
+def cells(series: GrowthSeries) -> tuple[str, ...]:
+    return tuple(column.cell(series) for column in SCALE_COLUMNS)
+
 
 SMALL = Point("fit", "fairenum", "numbers", "linear", n=80, d=4, k=3, seed=0, seconds=60.0)
 

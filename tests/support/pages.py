@@ -13,10 +13,10 @@ from fairenum.render.page import (
     Facts,
     Figure,
     Items,
-    Over,
     Page,
     Paragraph,
     Section,
+    SpanningHeading,
     Table,
     Tile,
 )
@@ -30,7 +30,11 @@ TABLE = Table("A table", ("name", "value"), (("one", "1.000"), ("two", "2.000"))
 EXPLORER = Explorer(
     Figure((LINKED,), "explore it"),
     Table(
-        "Models", ("rank", "gap", "gap"), (("1", "0.1", "0.2"),), 0, over=(Over("", "", 1), Over("both", "there", 2))
+        "Models",
+        ("rank", "gap", "gap"),
+        (("1", "0.1", "0.2"),),
+        0,
+        over=(SpanningHeading("", "", 1), SpanningHeading("both", "there", 2)),
     ),
     (Candidate("model-1", 0.0, 0.0, "0.1", ("first",)),),
     "The run allowed it.",

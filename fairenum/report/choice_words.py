@@ -1,4 +1,4 @@
-"""Remedies for a model 1 that decides all rows alike."""
+"""How the choice of an audit stands, in sentences: selected, kept, proposed or a candidate, and what to do next."""
 
 from __future__ import annotations
 
@@ -23,39 +23,20 @@ from fairenum.report.words import (
     short,
 )
 
-
-def judged(document: AuditDocument) -> str:
-    """Say for which models the limits of a change hold: one that was chosen unseen, or any that may be chosen."""
-    selection = document.selection
-    is_alone = bool(selection.strip) and not selection.is_in_sight
-    return "judged alone" if is_alone else "all models judged together"
-
-
-def reason(document: AuditDocument) -> str:
-    """Say why the choice came out as it did."""
-    match document.selection.reason:
-        case "smallest_gap":
-            return _praise(document, document.selected or document.first)
-        case "only_model":
-            kept = reference_name(document)
-            return f"there is no other model to choose: {_alike(document.enumeration.supports)}; {kept} is kept"
-        case "no_smaller_gap":
-            return _no_smaller_gap(document)
-        case "asked_for" if told := document.exploration:
-            return f"{short(told.author)} decided for model {document.selection.rank}"
-        case "asked_for":
-            return f"model {document.selection.rank} was asked for by its rank"
-        case plain_reason:
-            return REASONS[plain_reason].format(kept=reference_name(document), none=_none_within(document))
-
-
-def _none_within(document: AuditDocument) -> str:
-    """Say that no candidate is left; many fail a guardrail against a model in use with another selection rate."""
-    if not document.is_against_incumbent:
-        return "no other model is within the tolerances"
-    return f"no model is within the tolerances{' and guardrails' if document.selection.tolerances.guards else ''}"
-
-
+NAMED = 3  # broken guardrails, or confirmed models, in a sentence
+LEFT_OUT = (
+    "What would be used is the model, not the list: the records that were left out tell how it was found. They are no "
+    "recipe for deleting people from a table."
+)
+TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
+PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
+UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
+OTHER_LIMITS = (
+    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
+    "through; a new audit searches under them."
+)
+NO_HOLDOUT = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
+UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
 REASONS: Mapping[Reason, str] = {
     "all_constant": (
         "no model within the tolerances decides anything: each gives all rows of the selection split one outcome"
@@ -65,10 +46,38 @@ REASONS: Mapping[Reason, str] = {
 }
 
 
-def _alike(supports: int) -> str:
-    if supports > 1:
-        return f"all {supports} models that were found decide the audited rows alike"
-    return "one was listed"
+def how_judged(document: AuditDocument) -> str:
+    """Say whether the limits of a change hold for the selected model alone, or for all models together."""
+    selection = document.selection
+    is_alone = bool(selection.strip) and not selection.is_in_sight
+    return "judged alone" if is_alone else "all models judged together"
+
+
+def reason(document: AuditDocument) -> str:
+    """Return the reason for the choice, as a part of a sentence."""
+    match document.selection.reason:
+        case "smallest_gap":
+            return _smaller_gap(document, document.selected or document.first)
+        case "only_model":
+            kept, supports = reference_name(document), document.enumeration.supports
+            alike = f"all {supports} models that were found decide the audited rows alike"
+            found = alike if supports > 1 else "one was listed"
+            return f"there is no other model to choose: {found}; {kept} is kept"
+        case "no_smaller_gap":
+            return _no_smaller_gap(document)
+        case "asked_for" if explored := document.exploration:
+            return f"{short(explored.author)} decided for model {document.selection.rank}"
+        case "asked_for":
+            return f"model {document.selection.rank} was asked for by its rank"
+        case plain_reason:
+            return REASONS[plain_reason].format(kept=reference_name(document), none=_none_within(document))
+
+
+def _none_within(document: AuditDocument) -> str:
+    # against a model in use with another selection rate, most models break a guardrail
+    if not document.is_against_incumbent:
+        return "no other model is within the tolerances"
+    return f"no model is within the tolerances{' and guardrails' if document.selection.tolerances.guards else ''}"
 
 
 def _no_smaller_gap(document: AuditDocument) -> str:
@@ -84,7 +93,7 @@ def _no_smaller_gap(document: AuditDocument) -> str:
     )
 
 
-def _praise(document: AuditDocument, chosen: AuditedModel) -> str:
+def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
     """State the smaller gap of the selected model, on the selection split and on the holdout."""
     first, selection, metric = document.reference, document.selection, document.selection.tolerances.metric
     there, here = (
@@ -105,7 +114,7 @@ def _praise(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Put the article before a noun."""
+    """Return a noun with its indefinite article."""
     return f"{'an' if noun[0] in 'aA' else 'a'} {noun}"
 
 
@@ -113,7 +122,7 @@ def _known(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.3f}"
 
 
-def allowance(document: AuditDocument) -> str:
+def tolerances_and_choice(document: AuditDocument) -> str:
     """State the tolerances of the run, and its choice."""
     tolerances, selection = document.selection.tolerances, document.selection
     kept = f"kept {IN_USE}" if selection.outcome == "kept" else "chose none"
@@ -126,24 +135,8 @@ def allowance(document: AuditDocument) -> str:
     )
 
 
-NAMED = 3
-PLANE = (
-    "What would be used is the plane, not the list: the records that were left out tell how it was found. They are no "
-    "recipe for deleting people from a table."
-)
-TILTED = "It leaves nothing out; it was found by putting a price on the difference between group means."
-PROPOSED = "Proposed: the holdout shows the gap to be smaller, and every guardrail is kept there."
-UNGUARDED = "Proposed: the holdout shows the gap to be smaller; no guardrail was set."
-OTHER_LIMITS = (
-    "Next: `fairenum select RUN --guard none` or `--max-performance-drop ...` shows what other limits would let "
-    "through; a new audit searches under them."
-)
-NOT_APART = "no rows were kept apart from those that it was chosen by, so that nothing confirms it"
-UNCHECKED = "this run did not ask whether it may be proposed (`fairenum select RUN` does)"
-
-
-def standing(document: AuditDocument) -> str:
-    """State whether the selected model is proposed, and why; empty where no model is to replace another."""
+def proposal_status(document: AuditDocument) -> str:
+    """State whether the selected model is proposed or a candidate, and why; empty if no other model was selected."""
     match proposal_of(document):
         case "proposed":
             return PROPOSED if document.selection.guards else UNGUARDED
@@ -156,37 +149,32 @@ def standing(document: AuditDocument) -> str:
 def why_candidate(document: AuditDocument) -> str:
     """Say what keeps the selected model from being proposed."""
     selection, broken = document.selection, broken_guards(document)
-    reasons = [not_apart(document)] if document.is_exploratory else []
+    reasons = [why_unconfirmed(document)] if document.is_exploratory else []
     if selection.verdict is Verdict.LESS_FAIR:
         reasons.append(f"the holdout shows it to be less fair than {reference_name(document)}")
     elif not selection.is_fairer:
         reasons.append(f"the holdout does not confirm that its gap is smaller than {reference_own(document)}")
     if broken:
-        named = sentence_list(map(guard, broken[:NAMED]))
+        named = sentence_list(map(broken_guard, broken[:NAMED]))
         more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
         reasons.append(f"on the holdout it goes beyond {named}{more}")
     return ", and ".join(reasons) or UNCHECKED
 
 
-def not_apart(document: AuditDocument) -> str:
-    """Say why no rows confirm a choice: there were none, or they had been looked at."""
+def why_unconfirmed(document: AuditDocument) -> str:
+    """Say why the holdout cannot confirm the choice: there is none, or it was opened before."""
     is_seen = document.exploration is not None and document.exploration.look > 1
-    return OPENED_SHORT if is_seen else NOT_APART
+    return OPENED_SHORT if is_seen else NO_HOLDOUT
 
 
-def guard(check: GuardCheck) -> str:
-    """Name a guardrail, with the measure that broke it."""
-    value = guarded(check, check.holdout.value)
-    return f"{shortened(check.guard, TABLE_WIDTH)} ({guarded_thing(check)}: {value})"
+def broken_guard(check: GuardCheck) -> str:
+    """Name a broken guardrail, and the measured value that breaks it."""
+    value = guarded_value(check, check.holdout.value)
+    return f"{shortened(check.guard, TABLE_WIDTH)} ({guarded_measure(check.subject)}: {value})"
 
 
-def guarded_thing(check: GuardCheck) -> str:
-    """Name the measure that a guardrail's check is about."""
-    return thing(check.subject)
-
-
-def thing(subject: str) -> str:
-    """Name a guarded measure, with its column or group."""
+def guarded_measure(subject: str) -> str:
+    """Name the measure that a guardrail limits, with its column or group."""
     measure, _, place = subject.partition("@")
     column, _, group = place.partition(": ")
     name = GAP_NAMES[measure] if measure in GAP_NAMES else measure.replace("_", " ")
@@ -194,23 +182,23 @@ def thing(subject: str) -> str:
     return shortened(f"{name}{of}", TABLE_WIDTH + GROUP_WIDTH)
 
 
-def guarded(check: GuardCheck, value: float | None) -> str:
-    """Show a guarded value: a change has its sign."""
-    return signed(value) if is_relative(check) else share(value)
+def guarded_value(check: GuardCheck, value: float | None) -> str:
+    """Show a value that a guardrail limits; a change has its sign."""
+    return signed(value) if _is_relative(check) else share(value)
 
 
 def guarded_estimate(check: GuardCheck) -> str:
-    """Show the guarded value on the holdout with its limits."""
-    return estimate(check.holdout, signed if is_relative(check) else share)
+    """Show the value on the holdout that a guardrail limits, with its interval."""
+    return estimate(check.holdout, signed if _is_relative(check) else share)
 
 
-def is_relative(check: GuardCheck) -> bool:
-    """Tell whether a guardrail is about a change against model 1, as its sign says."""
+def _is_relative(check: GuardCheck) -> bool:
+    """Tell whether a guardrail limits a change against the reference, as a signed limit does."""
     return any(sign in check.guard for sign in ("=+", "=-"))
 
 
-def confirmed(document: AuditDocument) -> Iterator[str]:
-    """Name other models that the holdout confirms, where the selected one is not confirmed."""
+def other_confirmed(document: AuditDocument) -> Iterator[str]:
+    """Name models that the holdout confirms as fairer, if it does not confirm the selected one."""
     selection = document.selection
     others = [rank for rank in selection.confirmed if rank != selection.rank]
     if selection.is_fairer or not others:
@@ -230,7 +218,7 @@ def confirmed(document: AuditDocument) -> Iterator[str]:
 
 
 def next_step(document: AuditDocument) -> Iterator[str]:
-    """Say in one line what to do next, where there is something to do."""
+    """Suggest the next command, if there is something left to do."""
     chosen, selection = other_model(document), document.selection
     if chosen is None:
         if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
@@ -254,8 +242,8 @@ def next_step(document: AuditDocument) -> Iterator[str]:
         )
 
 
-def proposal(document: AuditDocument) -> str:
-    """Head the choice in a memo."""
+def proposal_heading(document: AuditDocument) -> str:
+    """Return the heading of the choice in a memo."""
     match proposal_of(document):
         case "proposed":
             return f"The proposed alternative: model {document.selection.rank}"
@@ -266,14 +254,14 @@ def proposal(document: AuditDocument) -> str:
 
 
 def how_found(model: AuditedModel) -> str:
-    """Explain what leaving records out means, or that none is left out."""
+    """Explain how a model was found: by leaving records out, or by a price on the difference between groups."""
     if model.origin == "tilted":
         return TILTED
-    return PLANE if model.left_out else ""
+    return LEFT_OUT if model.left_out else ""
 
 
-def remedies(document: AuditDocument) -> Iterator[str]:
-    """Say in one sentence what to try if model 1 decides all rows alike."""
+def constant_model_remedies(document: AuditDocument) -> Iterator[str]:
+    """Suggest options to try if model 1 decides all rows alike."""
     if not document.first.is_constant:
         return
     svm, asked = document.config.svm, document.requested
