@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from fairenum.render.text import Estimated, three_digits
+from fairenum.runtime.formatting import Estimated, three_digits
 
 GUTTER = 16  # columns left of the axis of bars
 RANGE_WIDTH, CURVE_WIDTH = 56, 60

@@ -10,12 +10,7 @@ from fairenum.document.cautions import in_words
 from fairenum.document.header import CutBy, OptionalStage, Spending
 from fairenum.document.table_facts import Remark
 from fairenum.document.terms import RATES, RemarkKind
-from fairenum.render.text import counted, percent, sentence_list, share, shortened, signed
-from fairenum.report.ambiguity_section import bounded_gap, extreme_groups
-from fairenum.report.choice_words import broken_guard
-from fairenum.report.exploration_words import OPENED
-from fairenum.report.strip_section import reversal
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     LONGEST,
     OBSTACLES,
@@ -25,6 +20,11 @@ from fairenum.report.words import (
     reference_own,
     short,
 )
+from fairenum.report.ambiguity_section import bounded_gap, extreme_groups
+from fairenum.report.choice_words import broken_guard
+from fairenum.report.exploration_words import OPENED
+from fairenum.report.strip_section import reversal
+from fairenum.runtime.formatting import counted, percent, sentence_list, share, shortened, signed
 from fairenum.runtime.hints import as_categories, option, quoted, without
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

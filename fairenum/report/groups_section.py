@@ -10,11 +10,11 @@ from fairenum.document.measure_document import FOUR_FIFTHS
 from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.document.scores import GroupRow, GroupTable
 from fairenum.document.value import Estimate
+from fairenum.document.words import GROUP_WIDTH, IN_USE, model_name
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot
-from fairenum.render.text import UNDEFINED, capitalised, estimate, p_value, percent, share, shortened, signed
-from fairenum.report.words import GROUP_WIDTH, IN_USE, model_name
+from fairenum.runtime.formatting import UNDEFINED, capitalised, estimate, p_value, percent, share, shortened, signed
 
 Group = TypeVar("Group")
 

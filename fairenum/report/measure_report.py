@@ -11,15 +11,15 @@ from fairenum.document.metric_registry import BASE_RATE, METRICS
 from fairenum.document.scores import MeasuredScore
 from fairenum.document.terms import RATES, Gap, Verdict
 from fairenum.document.value import Estimate
+from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, VERDICTS, decisions_title, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Block, Figure, Items, Page, Section, Table, Tile
-from fairenum.render.text import UNDEFINED, counted, estimate, file_name, sentence_list, share, shortened, signed
 from fairenum.report import caution_words, groups_section, profiles, scores_section
 from fairenum.report.audit_report import configuration
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.rules import Rule, judge_all
 from fairenum.report.scores_section import median_side
-from fairenum.report.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, VERDICTS, decisions_title, short
+from fairenum.runtime.formatting import UNDEFINED, counted, estimate, file_name, sentence_list, share, shortened, signed
 
 BIAS_AUDIT = "ll144"
 LABEL_GAPS: tuple[Gap, ...] = tuple(metric.key for metric in METRICS if metric.needs_label)

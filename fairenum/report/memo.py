@@ -8,8 +8,17 @@ from dataclasses import replace
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel, GuidedRun, Incumbent, TiltedRun
+from fairenum.document.words import (
+    GAP_NAMES,
+    GROUP_WIDTH,
+    OBSTACLES,
+    STOPPED,
+    method_title,
+    performance_of,
+    reference_title,
+    short,
+)
 from fairenum.render.page import Facts, Items, Paragraph, Section
-from fairenum.render.text import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 from fairenum.report import (
     choice_section,
     choice_words,
@@ -20,16 +29,7 @@ from fairenum.report import (
     profiles,
 )
 from fairenum.report.headline import proposal_of
-from fairenum.report.words import (
-    GAP_NAMES,
-    GROUP_WIDTH,
-    OBSTACLES,
-    STOPPED,
-    method_title,
-    performance_of,
-    reference_title,
-    short,
-)
+from fairenum.runtime.formatting import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 
 KICKER = "Memo: less discriminatory alternatives"
 NO_BASELINE = (

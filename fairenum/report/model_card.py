@@ -11,14 +11,7 @@ from fairenum.document.models import AuditedModel
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn
 from fairenum.document.terms import Measure
 from fairenum.document.value import Estimate
-from fairenum.render.page import Block, Column, Facts, Items, Page, Paragraph, Section, Table
-from fairenum.render.text import UNDEFINED, counted, estimate, file_name, percent, shortened, signed
-from fairenum.report import caution_words, groups_section, method_section, profiles, strip_section
-from fairenum.report.audit_report import findings, name, subject
-from fairenum.report.embedded_copy import copy_of
-from fairenum.report.headline import headline, is_good_news, proposal_of
-from fairenum.report.strip_section import guardrails
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     VALUE_WIDTH,
@@ -28,6 +21,13 @@ from fairenum.report.words import (
     reference_title,
     short,
 )
+from fairenum.render.page import Block, Column, Facts, Items, Page, Paragraph, Section, Table
+from fairenum.report import caution_words, groups_section, method_section, profiles, strip_section
+from fairenum.report.audit_report import findings, name, subject
+from fairenum.report.embedded_copy import copy_of
+from fairenum.report.headline import headline, is_good_news, proposal_of
+from fairenum.report.strip_section import guardrails
+from fairenum.runtime.formatting import UNDEFINED, counted, estimate, file_name, percent, shortened, signed
 
 INTENDED_USE = (
     "Left to whoever puts the model to use; an audit cannot know it. To be filled in:",

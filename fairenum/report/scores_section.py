@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.scores import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking, GroupRow, MeasuredScore
 from fairenum.document.value import Estimate
+from fairenum.document.words import GROUP_WIDTH, short
 from fairenum.render.page import Block, Column, Figure, Section, Table
 from fairenum.render.svg import Curve
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, Shape
-from fairenum.render.text import UNDEFINED, estimate, share, shortened, signed
 from fairenum.report.groups_section import foremost, group_name, hidden_groups
-from fairenum.report.words import GROUP_WIDTH, short
+from fairenum.runtime.formatting import UNDEFINED, estimate, share, shortened, signed
 
 SWEEP_CAPTION = (
     "At every cutoff: the share of each group that is selected (left) and the largest difference between two groups "

@@ -14,12 +14,7 @@ from fairenum.document.scores import GroupRow
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import RATES, Gap, Verdict
 from fairenum.document.value import Estimate
-from fairenum.render.page import Column, Section, Strip, Table
-from fairenum.render.svg import Arrow
-from fairenum.render.text import UNDEFINED, estimate, sentence_list, share, shortened, signed
-from fairenum.report.choice_words import guarded_estimate, guarded_measure, guarded_value, how_judged
-from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     TABLE_WIDTH,
@@ -31,6 +26,11 @@ from fairenum.report.words import (
     reference_name,
     short,
 )
+from fairenum.render.page import Column, Section, Strip, Table
+from fairenum.render.svg import Arrow
+from fairenum.report.choice_words import guarded_estimate, guarded_measure, guarded_value, how_judged
+from fairenum.report.groups_section import foremost, hidden_groups
+from fairenum.runtime.formatting import UNDEFINED, estimate, sentence_list, share, shortened, signed
 
 FEW = "°"
 MOST_IN_CELL = 2  # models whose rates fit into one cell

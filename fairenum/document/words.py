@@ -19,7 +19,7 @@ from fairenum.document.terms import (
     PerformanceName,
     Verdict,
 )
-from fairenum.render.text import UNDEFINED, shortened
+from fairenum.runtime.formatting import UNDEFINED, shortened
 
 # Columns that texts from outside may have.
 NAME_WIDTH = 24
