@@ -25,7 +25,7 @@ from fairenum.cli import (
 from fairenum.cli.config_file import origin
 from fairenum.cli.streams import Exit, flushed, prepare_streams
 from fairenum.errors import FairenumError
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 DEBUG = "FAIRENUM_DEBUG"
 FEWER_ROWS = "learn from fewer rows, such as --split 4000,2000,2000"

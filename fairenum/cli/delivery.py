@@ -16,7 +16,7 @@ import rich_click as click
 from fairenum.cli.outputs import FORMS, STDOUT
 from fairenum.cli.streams import Exit
 from fairenum.document.files import write_atomically
-from fairenum.render.text import file_name, plain
+from fairenum.runtime.formatting import file_name, plain
 
 if TYPE_CHECKING:
     from fairenum.document.files import AnyDocument, JudgedDocument

@@ -19,7 +19,7 @@ from fairenum.cli.outputs import check_target
 from fairenum.cli.shared_options import CheckedNumber, complete_data, taken_reading
 from fairenum.cli.streams import Exit
 from fairenum.errors import RecordRefused, ResultError
-from fairenum.render.text import file_name, plain
+from fairenum.runtime.formatting import file_name, plain
 
 if TYPE_CHECKING:
     from fairenum.document.audit_config import AuditConfig

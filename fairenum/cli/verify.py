@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from fairenum.cli.streams import Exit
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 HELP = """Check the evidence FILE: every file in it as listed, a valid run, and pages that show this run.
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from fairenum.errors import ResultError
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

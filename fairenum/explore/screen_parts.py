@@ -18,6 +18,7 @@ from fairenum.document.models import Cell
 from fairenum.document.person import Person
 from fairenum.document.terms import Gap
 from fairenum.document.value import Value
+from fairenum.document.words import GAP_NAMES
 from fairenum.explore.worker import Busy, Desk
 from fairenum.report.person_page import PersonWords, person_words
 from fairenum.report.screen_words import (
@@ -36,7 +37,6 @@ from fairenum.report.screen_words import (
     stand_words,
     step_words,
 )
-from fairenum.report.words import GAP_NAMES
 
 if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from fairenum.render.page import Page
 from fairenum.render.svg import draw, draw_arrow, unlinked
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
 

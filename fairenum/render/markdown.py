@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from fairenum.render.page import Block, Explorer, Facts, Figure, Items, Page, Paragraph, Section, Table
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 # What comes from outside is text: no markup, no HTML, no formulas.
 ESCAPES = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]|~#!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})

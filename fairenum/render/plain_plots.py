@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from fairenum.render.text import Estimated, three_digits
+from fairenum.runtime.formatting import Estimated, three_digits
 
 BARS_WIDTH = 56
 

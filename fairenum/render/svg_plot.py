@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args
 
 from markupsafe import Markup, escape
 
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 Attribute = str | float | None
 

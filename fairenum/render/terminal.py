@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from fairenum.render.page import Block, Explorer, Facts, Figure, Items, Page, Paragraph, Table
-from fairenum.render.text import plain
+from fairenum.runtime.formatting import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

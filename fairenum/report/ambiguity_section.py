@@ -13,12 +13,12 @@ from fairenum.document.flip_facts import (
     GroupFlipped,
     PriceEffort,
 )
+from fairenum.document.words import GROUP_WIDTH, short
 from fairenum.render.page import Block, Figure, Items, Section, Table
 from fairenum.render.svg import Curve, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
-from fairenum.render.text import UNDEFINED, counted, percent, share, shortened
 from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.report.words import GROUP_WIDTH, short
+from fairenum.runtime.formatting import UNDEFINED, counted, percent, share, shortened
 from fairenum.runtime.hints import option
 
 TITLE = "Whose decision depends on the choice of model"

@@ -8,11 +8,14 @@ from fairenum.document.attack_document import Attack, AttackCurve, AttackDocumen
 from fairenum.document.cautions import replaced
 from fairenum.document.training import SvmSettings
 from fairenum.document.value import Estimate, Quantiles
+from fairenum.document.words import GAP_NAMES, LONGEST, TABLE_WIDTH, short
 from fairenum.render.page import Block, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.plain_plots import Bar, draw_curve
 from fairenum.render.svg import Curve, Mark, Marks, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, aligned
-from fairenum.render.text import (
+from fairenum.report import caution_words
+from fairenum.report.embedded_copy import copy_of
+from fairenum.runtime.formatting import (
     UNDEFINED,
     counted,
     difference,
@@ -24,9 +27,6 @@ from fairenum.render.text import (
     shortened,
     signed,
 )
-from fairenum.report import caution_words
-from fairenum.report.embedded_copy import copy_of
-from fairenum.report.words import GAP_NAMES, LONGEST, TABLE_WIDTH, short
 
 RARE = 0.05
 SHOWN_FAILURES = 5

@@ -14,19 +14,21 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import claim_of, other_model
 from fairenum.document.models import AuditedModel, Incumbent, Multiplicity
 from fairenum.document.table_facts import TableFacts
-from fairenum.render.page import Block, Facts, Items, Page, Section, Table, Tile
-from fairenum.render.text import (
-    capitalised,
-    counted,
-    estimate,
-    file_name,
-    percent,
-    plain,
-    sentence_list,
-    share,
-    shortened,
-    signed,
+from fairenum.document.words import (
+    GAP_NAMES,
+    GROUP_WIDTH,
+    IMPACT_RATIO,
+    LONGEST,
+    TABLE_WIDTH,
+    VALUE_WIDTH,
+    model_heading,
+    model_name,
+    model_title,
+    performance_of,
+    reference_name,
+    short,
 )
+from fairenum.render.page import Block, Facts, Items, Page, Section, Table, Tile
 from fairenum.report import (
     ambiguity_section,
     attack_report,
@@ -52,19 +54,17 @@ from fairenum.report.method_section import operating_point
 from fairenum.report.models_section import training_loss
 from fairenum.report.rules import Rule, judge
 from fairenum.report.standing import judged, reason, remedies, with_article
-from fairenum.report.words import (
-    GAP_NAMES,
-    GROUP_WIDTH,
-    IMPACT_RATIO,
-    LONGEST,
-    TABLE_WIDTH,
-    VALUE_WIDTH,
-    model_heading,
-    model_name,
-    model_title,
-    performance_of,
-    reference_name,
-    short,
+from fairenum.runtime.formatting import (
+    capitalised,
+    counted,
+    estimate,
+    file_name,
+    percent,
+    plain,
+    sentence_list,
+    share,
+    shortened,
+    signed,
 )
 
 

@@ -12,13 +12,7 @@ from fairenum.document.header import CutBy, OptionalStage, Spending
 from fairenum.document.models import Incumbent
 from fairenum.document.table_facts import Remark
 from fairenum.document.terms import RATES, RemarkKind
-from fairenum.render.text import counted, percent, sentence_list, share, shortened, signed
-from fairenum.report.ambiguity_section import bounded_gap, ends
-from fairenum.report.exploration_words import OPENED
-from fairenum.report.measure_words import title
-from fairenum.report.standing import guard
-from fairenum.report.strip_section import reversal
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     IN_USE,
     LONGEST,
@@ -29,6 +23,12 @@ from fairenum.report.words import (
     reference_own,
     short,
 )
+from fairenum.report.ambiguity_section import bounded_gap, ends
+from fairenum.report.exploration_words import OPENED
+from fairenum.report.measure_words import title
+from fairenum.report.standing import guard
+from fairenum.report.strip_section import reversal
+from fairenum.runtime.formatting import counted, percent, sentence_list, share, shortened, signed
 from fairenum.runtime.hints import as_categories, option, quoted, without
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

@@ -11,22 +11,7 @@ from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel, Cell, Example, Incumbent, LeftOut
 from fairenum.document.terms import Measure
 from fairenum.document.value import Estimate, Parts
-from fairenum.render.page import Block, Column, Paragraph, Section, Table
-from fairenum.render.text import (
-    UNDEFINED,
-    capitalised,
-    counted,
-    difference,
-    estimate,
-    percent,
-    sentence_list,
-    share,
-    shortened,
-    signed,
-)
-from fairenum.report import models_section, standing
-from fairenum.report.models_section import SUPPORT, ListedModel, objective_ratio
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     PARTS,
@@ -37,6 +22,21 @@ from fairenum.report.words import (
     performance_of,
     reference_name,
     short,
+)
+from fairenum.render.page import Block, Column, Paragraph, Section, Table
+from fairenum.report import models_section, standing
+from fairenum.report.models_section import SUPPORT, ListedModel, objective_ratio
+from fairenum.runtime.formatting import (
+    UNDEFINED,
+    capitalised,
+    counted,
+    difference,
+    estimate,
+    percent,
+    sentence_list,
+    share,
+    shortened,
+    signed,
 )
 
 FLATTERY = "a choice flatters: about {} of the change on the selection split is expected to be the choice's own doing"

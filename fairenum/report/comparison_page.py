@@ -9,13 +9,13 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import ended_with
 from fairenum.document.terms import Gap, Measure
 from fairenum.document.value import Estimate
+from fairenum.document.words import GAP_NAMES, MEASURES, TITLE_WIDTH, model_cell, model_heading, performance_of, short
 from fairenum.render.page import Block, Figure, Items, Page, Paragraph, Section, Table
-from fairenum.render.text import UNDEFINED, counted, estimate, sentence_list, shortened
 from fairenum.report import audit_report, caution_words, groups_section, models_section
 from fairenum.report.audit_report import options
 from fairenum.report.embedded_copy import copy_of_all
 from fairenum.report.headline import headline
-from fairenum.report.words import GAP_NAMES, MEASURES, TITLE_WIDTH, model_cell, model_heading, performance_of, short
+from fairenum.runtime.formatting import UNDEFINED, counted, estimate, sentence_list, shortened
 
 SIDE_BY_SIDE = "Model 1 and the selected model of each run, on its holdout"
 IN_USE_BESIDE = "The model in use, model 1 and the selected model of each run, on its holdout"

@@ -21,10 +21,10 @@ from fairenum.document.research_documents import MitigationDocument, Reproductio
 from fairenum.document.terms import Gap
 from fairenum.document.value import Value
 from fairenum.render.page import Copy
-from fairenum.render.text import shortened
 from fairenum.report import method_section
 from fairenum.report.choice_section import MOST_EXAMPLES
 from fairenum.report.groups_section import foremost, with_largest
+from fairenum.runtime.formatting import shortened
 
 Json = dict[str, object]
 Counted = TypeVar("Counted", GroupFlips, GroupDisagreement)

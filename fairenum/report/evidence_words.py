@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import JudgedDocument
 from fairenum.document.header import Fault, FaultKind, Verification
+from fairenum.document.words import IN_USE, reference_name
 from fairenum.render.markdown import escaped
-from fairenum.render.text import counted, sentence_list
-from fairenum.report.words import IN_USE, reference_name
+from fairenum.runtime.formatting import counted, sentence_list
 
 ABOUT: Mapping[str, str] = {
     "README.md": "this list",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fairenum.document.decision_record import Commit, Fairer, LeaveOut, Next, Pin, Step, StepEnd, Tolerate
 from fairenum.document.exploration_view import ExplorationView, Explored, ModelComparison, TimelineEntry
-from fairenum.render.text import counted, sentence_list, share, shortened
-from fairenum.report.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH
+from fairenum.document.words import GAP_NAMES, IN_USE, LONGEST, PERFORMANCES, TABLE_WIDTH
+from fairenum.runtime.formatting import counted, sentence_list, share, shortened
 
 COPY = "What this exploration shows; numbers have six digits."
 SELECTION = "all numbers are of the selection split, by which models are chosen: they flatter, and give no verdict"

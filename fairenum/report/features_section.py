@@ -10,12 +10,12 @@ from itertools import pairwise
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.feature_facts import Alone, Anatomy, EncodedFeature, Flips, GroupFlips, Screening, spans
 from fairenum.document.person import Person, PersonDecision
+from fairenum.document.words import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
 from fairenum.render.svg_plot import LETTER, Axis, Key, Plot
-from fairenum.render.text import UNDEFINED, counted, percent, sentence_list, share, shortened, signed
 from fairenum.report.groups_section import foremost, hidden_groups, tone
-from fairenum.report.words import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, TITLE_WIDTH, reference_name, short
+from fairenum.runtime.formatting import UNDEFINED, counted, percent, sentence_list, share, shortened, signed
 
 MOST_NAMED = 3
 SCREENED = (

@@ -8,11 +8,11 @@ from typing import TypeVar
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.document.scores import GroupRow, GroupTable
+from fairenum.document.words import GROUP_WIDTH, IN_USE, model_name
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot
-from fairenum.render.text import UNDEFINED, capitalised, estimate, p_value, percent, share, shortened, signed
-from fairenum.report.words import GROUP_WIDTH, IN_USE, model_name
+from fairenum.runtime.formatting import UNDEFINED, capitalised, estimate, p_value, percent, share, shortened, signed
 
 NO_GROUPS = "No sensitive column was named, so no groups are compared."
 

@@ -22,8 +22,7 @@ from fairenum.document.consequences import (
 )
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import PerformanceName, Proposal, Verdict
-from fairenum.render.text import estimate, percent, sentence_list, share, signed
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     IN_USE,
     performance_of,
@@ -32,6 +31,7 @@ from fairenum.report.words import (
     reference_title,
     short,
 )
+from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
 
 NAMED = 3  # gaps that the sentence names; the strip has all
 HALF = (0.45, 0.55)  # of a gap that is called halved

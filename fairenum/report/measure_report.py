@@ -10,13 +10,13 @@ from datetime import date
 from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import BASE_RATE
 from fairenum.document.terms import RATES
+from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, VALUE_WIDTH, VERDICTS, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Block, Facts, Figure, Items, Page, Section, Table, Tile
-from fairenum.render.text import UNDEFINED, estimate, file_name, p_value, plain, share, shortened, signed
 from fairenum.report import caution_words, groups_section, measure_words, profiles, scores_section
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.rules import Rule, judge_all
-from fairenum.report.words import GAP_NAMES, GROUP_WIDTH, VALUE_WIDTH, VERDICTS, short
+from fairenum.runtime.formatting import UNDEFINED, estimate, file_name, p_value, plain, share, shortened, signed
 
 BIAS_AUDIT = "ll144"
 

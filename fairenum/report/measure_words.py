@@ -8,8 +8,8 @@ from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.scores import MeasuredScore
 from fairenum.document.terms import Gap, Verdict
-from fairenum.render.text import capitalised, counted, estimate, sentence_list, shortened, signed
-from fairenum.report.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, short
+from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, short
+from fairenum.runtime.formatting import capitalised, counted, estimate, sentence_list, shortened, signed
 from fairenum.runtime.hints import quoted
 
 NO_LABEL = "without a label, only whom decisions select can be measured, not whether they are right"

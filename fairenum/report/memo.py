@@ -8,19 +8,7 @@ from dataclasses import replace
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.consequences import other_model
 from fairenum.document.models import AuditedModel, GuidedRun, Incumbent, TiltedRun
-from fairenum.render.page import Facts, Items, Paragraph, Section, Table
-from fairenum.render.text import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
-from fairenum.report import (
-    choice_section,
-    groups_section,
-    method_section,
-    models_section,
-    parity_range_section,
-    profiles,
-    standing,
-)
-from fairenum.report.headline import proposal_of
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     OBSTACLES,
@@ -32,6 +20,18 @@ from fairenum.report.words import (
     reference_title,
     short,
 )
+from fairenum.render.page import Facts, Items, Paragraph, Section, Table
+from fairenum.report import (
+    choice_section,
+    groups_section,
+    method_section,
+    models_section,
+    parity_range_section,
+    profiles,
+    standing,
+)
+from fairenum.report.headline import proposal_of
+from fairenum.runtime.formatting import capitalised, counted, estimate, percent, sentence_list, share, shortened, signed
 
 NO_BASELINE = (
     "Model 1, the best by its training objective, stands for the model in use. Alternatives are measured against it."

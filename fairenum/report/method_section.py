@@ -10,10 +10,10 @@ from fairenum.document.table_facts import GroupSizes, SensitiveColumn, WeightFac
 from fairenum.document.terms import PerformanceName
 from fairenum.document.training import Decide
 from fairenum.document.value import Estimate
-from fairenum.render.text import capitalised, counted, estimate, percent
+from fairenum.document.words import GAP_NAMES, STOPPED, performance_of, reference_name, short
 from fairenum.report import caution_words
 from fairenum.report.exploration_words import OPENED_SHORT
-from fairenum.report.words import GAP_NAMES, STOPPED, performance_of, reference_name, short
+from fairenum.runtime.formatting import capitalised, counted, estimate, percent
 
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (

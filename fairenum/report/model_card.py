@@ -8,14 +8,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange
 from fairenum.document.consequences import strip_of
 from fairenum.document.models import AuditedModel
-from fairenum.render.page import Block, Facts, Items, Page, Paragraph, Section, Table
-from fairenum.render.text import UNDEFINED, counted, estimate, file_name, percent, shortened, signed
-from fairenum.report import caution_words, groups_section, method_section, profiles, strip_section
-from fairenum.report.audit_report import findings, name, subject
-from fairenum.report.embedded_copy import copy_of
-from fairenum.report.headline import headline, is_good_news, proposal_of
-from fairenum.report.strip_section import guardrails
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     PERFORMANCES,
@@ -25,6 +18,13 @@ from fairenum.report.words import (
     reference_title,
     short,
 )
+from fairenum.render.page import Block, Facts, Items, Page, Paragraph, Section, Table
+from fairenum.report import caution_words, groups_section, method_section, profiles, strip_section
+from fairenum.report.audit_report import findings, name, subject
+from fairenum.report.embedded_copy import copy_of
+from fairenum.report.headline import headline, is_good_news, proposal_of
+from fairenum.report.strip_section import guardrails
+from fairenum.runtime.formatting import UNDEFINED, counted, estimate, file_name, percent, shortened, signed
 
 INTENDED_USE = (
     "Left to whoever puts the model to use; an audit cannot know it. To be filled in:",

@@ -13,12 +13,7 @@ from fairenum.document.models import AuditedModel, Baseline, Incumbent
 from fairenum.document.scores import BaselineScores, GapEstimate, SplitScores
 from fairenum.document.terms import Part
 from fairenum.document.value import Estimate
-from fairenum.render.page import Candidate, Column, Explorer, Figure, Over, Section, Table, column_notes
-from fairenum.render.svg import UNKNOWN, Curve, Mark, Marks, unlinked
-from fairenum.render.svg_plot import Axis, Key, Plot, Shape, aligned
-from fairenum.render.text import UNDEFINED, counted, estimate, sentence_list, share, shortened, signed
-from fairenum.report.standing import allowance
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     IN_USE,
     PARTS,
@@ -34,6 +29,11 @@ from fairenum.report.words import (
     reference_name,
     short,
 )
+from fairenum.render.page import Candidate, Column, Explorer, Figure, Over, Section, Table, column_notes
+from fairenum.render.svg import UNKNOWN, Curve, Mark, Marks, unlinked
+from fairenum.render.svg_plot import Axis, Key, Plot, Shape, aligned
+from fairenum.report.standing import allowance
+from fairenum.runtime.formatting import UNDEFINED, counted, estimate, sentence_list, share, shortened, signed
 
 SELECTED_BY = (
     "Models are found on the training rows, chosen on the selection split and judged on the holdout, which had no part "

@@ -21,15 +21,15 @@ from fairenum.document.research_documents import (
     TableExperiment,
     TimeBands,
 )
+from fairenum.document.words import CLAIM_VERDICTS, PAPER_TABLES
 from fairenum.render.html import to_html
 from fairenum.render.markdown import to_markdown
 from fairenum.render.page import Block, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.svg import Curve, Rule, grid
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
-from fairenum.render.text import UNDEFINED, capitalised, counted, percent, plain, sentence_list, share
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.paper_reasons import reasons
-from fairenum.report.words import CLAIM_VERDICTS, PAPER_TABLES
+from fairenum.runtime.formatting import UNDEFINED, capitalised, counted, percent, plain, sentence_list, share
 
 CLAIMS = {
     "german_spread": "On German the objective values of the 50 best models are the same within 6.0e-4.",

@@ -17,8 +17,8 @@ from fairenum.document.research_documents import (
     ReproductionDocument,
     TableExperiment,
 )
-from fairenum.render.text import capitalised, percent, plain
-from fairenum.report.words import PAPER_TABLES
+from fairenum.document.words import PAPER_TABLES
+from fairenum.runtime.formatting import capitalised, percent, plain
 
 LEVEL = 0.95
 STEPS = 60  # halvings: the limits are good to the last digit of a float

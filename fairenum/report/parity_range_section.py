@@ -8,14 +8,14 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.flip_facts import Extent, ParityRange, RangeLevel
 from fairenum.document.models import Incumbent
 from fairenum.document.terms import Gap
+from fairenum.document.words import GROUP_WIDTH, IN_USE, model_title
 from fairenum.render.page import Block, Figure, Items, Section, Table
 from fairenum.render.plain_plots import RangeBar, draw_ranges
 from fairenum.render.svg import Mark, Marks, Span
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
-from fairenum.render.text import counted, share, shortened
 from fairenum.report.groups_section import foremost, hidden_groups
 from fairenum.report.models_section import Kind
-from fairenum.report.words import GROUP_WIDTH, IN_USE, model_title
+from fairenum.runtime.formatting import counted, share, shortened
 
 TITLE = "What any model as good could do"
 GAP: Gap = "demographic_parity_difference"

@@ -8,11 +8,11 @@ from fairenum.document.flip_facts import FlippingModel, PersonFlipPrice, ValueRa
 from fairenum.document.models import Cell
 from fairenum.document.person import Person, PersonDecision
 from fairenum.document.value import Value
+from fairenum.document.words import NAME_WIDTH, TABLE_WIDTH, short
 from fairenum.render.page import Column, Page, Section, Table
-from fairenum.render.text import UNDEFINED, counted, sentence_list, shortened, signed
 from fairenum.report import features_section
 from fairenum.report.embedded_copy import copy_of_value
-from fairenum.report.words import NAME_WIDTH, TABLE_WIDTH, short
+from fairenum.runtime.formatting import UNDEFINED, counted, sentence_list, shortened, signed
 
 NO_DATA = (
     "What all other near-optimal models decide is not known from the run alone: it takes the training rows; name the "

@@ -11,11 +11,11 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.measure_document import FOUR_FIFTHS, MeasureConfig
 from fairenum.document.scores import GroupRow, GroupTable
+from fairenum.document.words import GROUP_WIDTH, IN_USE, VALUE_WIDTH
 from fairenum.render.page import Block, Facts, Items, Paragraph, Section, Table
-from fairenum.render.text import UNDEFINED, counted, share, shortened
 from fairenum.report.groups_section import hidden_groups, with_largest
 from fairenum.report.measure_words import median_side, scoring_rate
-from fairenum.report.words import GROUP_WIDTH, IN_USE, VALUE_WIDTH
+from fairenum.runtime.formatting import UNDEFINED, counted, share, shortened
 
 AS_OF = "November 2026"
 NO_ADVICE = "It reports measurements and is no legal advice."

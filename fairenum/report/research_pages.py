@@ -19,11 +19,24 @@ from fairenum.document.research_documents import (
 )
 from fairenum.document.terms import Basis, GrowthAxis
 from fairenum.document.value import Estimate
+from fairenum.document.words import (
+    AXES,
+    SIGNS,
+    TABLE_WIDTH,
+    VALUE_WIDTH,
+    case_title,
+    manner,
+    method_title,
+    short,
+    short_case,
+)
 from fairenum.render.page import Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.plain_plots import Line, draw_loglog, duration
 from fairenum.render.svg import Curve, Mark, Marks
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot, Shape
-from fairenum.render.text import (
+from fairenum.report import caution_words
+from fairenum.report.embedded_copy import copy_of
+from fairenum.runtime.formatting import (
     UNDEFINED,
     capitalised,
     counted,
@@ -35,19 +48,6 @@ from fairenum.render.text import (
     shortened,
     signed,
     three_digits,
-)
-from fairenum.report import caution_words
-from fairenum.report.embedded_copy import copy_of
-from fairenum.report.words import (
-    AXES,
-    SIGNS,
-    TABLE_WIDTH,
-    VALUE_WIDTH,
-    case_title,
-    manner,
-    method_title,
-    short,
-    short_case,
 )
 
 CAPTION = (

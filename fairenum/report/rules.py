@@ -21,12 +21,12 @@ from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import GAPS, RATIOS, Measure, Performance
 from fairenum.document.value import Estimate
+from fairenum.document.words import model_title, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Check, Page, Table
-from fairenum.render.text import counted, estimate, plain
 from fairenum.report import measure_words, method_section
 from fairenum.report.measure_words import title
-from fairenum.report.words import model_title, short
+from fairenum.runtime.formatting import counted, estimate, plain
 from fairenum.runtime.hints import did_you_mean
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.scores import CalibrationBin, ColumnRanking, CutoffPoint, GroupRanking, MeasuredScore
 from fairenum.document.value import Estimate
+from fairenum.document.words import GROUP_WIDTH, short
 from fairenum.render.page import Block, Figure, Section, Table
 from fairenum.render.svg import Curve
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, Shape
-from fairenum.render.text import UNDEFINED, estimate, share, shortened, signed
 from fairenum.report import measure_words
 from fairenum.report.groups_section import foremost, group_name, hidden_groups
-from fairenum.report.words import GROUP_WIDTH, short
+from fairenum.runtime.formatting import UNDEFINED, estimate, share, shortened, signed
 
 TONES = ("tone-6", "tone-2", "tone-1", "tone-3", "tone-4", "tone-5")
 

@@ -15,14 +15,7 @@ from fairenum.document.exploration_view import (
 from fairenum.document.feature_facts import FlippedRow, GroupFlips
 from fairenum.document.terms import Origin
 from fairenum.document.value import Estimate, Value
-from fairenum.render.page import Column, Table
-from fairenum.render.text import UNDEFINED, counted, difference, estimate, percent, shortened, signed
-from fairenum.report import caution_words, exploration_words
-from fairenum.report.audit_report import findings as audit_findings
-from fairenum.report.choice_section import clusters_table
-from fairenum.report.exploration_page import fixed_columns, gaps_table, guards_table, model_columns
-from fairenum.report.headline import headline
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     IN_USE,
@@ -32,6 +25,13 @@ from fairenum.report.words import (
     model_heading,
     short,
 )
+from fairenum.render.page import Column, Table
+from fairenum.report import caution_words, exploration_words
+from fairenum.report.audit_report import findings as audit_findings
+from fairenum.report.choice_section import clusters_table
+from fairenum.report.exploration_page import fixed_columns, gaps_table, guards_table, model_columns
+from fairenum.report.headline import headline
+from fairenum.runtime.formatting import UNDEFINED, counted, difference, estimate, percent, shortened, signed
 
 MOST_WEIGHTS, MOST_FLIPPED = 30, 100
 

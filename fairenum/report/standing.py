@@ -9,10 +9,7 @@ from fairenum.document.choice import GuardCheck
 from fairenum.document.consequences import broken_guards, other_model
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Reason, Verdict
-from fairenum.render.text import estimate, percent, sentence_list, share, shortened, signed
-from fairenum.report.exploration_words import OPENED_SHORT
-from fairenum.report.headline import proposal_of
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     IN_USE,
@@ -22,6 +19,9 @@ from fairenum.report.words import (
     reference_own,
     short,
 )
+from fairenum.report.exploration_words import OPENED_SHORT
+from fairenum.report.headline import proposal_of
+from fairenum.runtime.formatting import estimate, percent, sentence_list, share, shortened, signed
 
 
 def judged(document: AuditDocument) -> str:

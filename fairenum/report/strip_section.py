@@ -13,12 +13,7 @@ from fairenum.document.scores import GroupRow
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import RATES, Verdict
 from fairenum.document.value import Estimate
-from fairenum.render.page import Section, Strip, Table
-from fairenum.render.svg import Arrow
-from fairenum.render.text import UNDEFINED, estimate, sentence_list, share, shortened, signed
-from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.report.standing import guarded, guarded_estimate, guarded_thing, judged
-from fairenum.report.words import (
+from fairenum.document.words import (
     GAP_NAMES,
     GROUP_WIDTH,
     TABLE_WIDTH,
@@ -30,6 +25,11 @@ from fairenum.report.words import (
     reference_name,
     short,
 )
+from fairenum.render.page import Section, Strip, Table
+from fairenum.render.svg import Arrow
+from fairenum.report.groups_section import foremost, hidden_groups
+from fairenum.report.standing import guarded, guarded_estimate, guarded_thing, judged
+from fairenum.runtime.formatting import UNDEFINED, estimate, sentence_list, share, shortened, signed
 
 FEW = "°"
 SELECTED_BY = "*: the gap that models are selected by"

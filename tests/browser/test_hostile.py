@@ -9,8 +9,8 @@ from fairenum.document.choice import Caution
 from fairenum.document.header import SolverVersion
 from fairenum.document.models import Example, GroupDisagreement, LeftOut
 from fairenum.render.html import to_html
-from fairenum.render.text import plain
 from fairenum.report import page as report_page
+from fairenum.runtime.formatting import plain
 
 HOSTILE = (*MARKUP, "\u202egnp.exe\u202c", FORMULAS[0], "x" * 10_000, "👩🏽‍🚀 \U0001f1fa\U0001f1f8")
 

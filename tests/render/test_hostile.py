@@ -23,8 +23,8 @@ from fairenum.render.markdown import escaped, to_markdown
 from fairenum.render.page import Check, Facts, Figure, Items, Page, Paragraph, Section, Table, Tile
 from fairenum.render.svg import draw
 from fairenum.render.svg_plot import Axis
-from fairenum.render.text import file_name, plain, shortened
 from fairenum.report.rules import judge, parse_rules, to_junit
+from fairenum.runtime.formatting import file_name, plain, shortened
 
 ANY = st.sampled_from((*TEXTS, *LONE)) | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 GFM = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -8,7 +8,7 @@ from support.documents import near
 
 from fairenum.document.value import Estimate, Quantiles
 from fairenum.render import plain_plots
-from fairenum.render.text import (
+from fairenum.runtime.formatting import (
     capitalised,
     counted,
     difference,

@@ -7,8 +7,8 @@ from fairenum.document.choice import GapChange, GuardCheck
 from fairenum.document.consequences import strip_of
 from fairenum.document.terms import Verdict
 from fairenum.render.markdown import to_markdown
-from fairenum.render.text import estimate, signed
 from fairenum.report.model_card import model_card
+from fairenum.runtime.formatting import estimate, signed
 
 
 def section(document, anchor, **options):

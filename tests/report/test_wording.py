@@ -26,9 +26,9 @@ from fairenum.document.table_facts import Regrouped, Remark
 from fairenum.document.terms import ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
+from fairenum.document.words import OBSTACLES, STOPPED
 from fairenum.report.caution_words import remark_warnings, warnings
 from fairenum.report.method_section import steps
-from fairenum.report.words import OBSTACLES, STOPPED
 
 
 def told(document, *facts, **named) -> str:

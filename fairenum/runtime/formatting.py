@@ -1,4 +1,4 @@
-"""Numbers as a report shows them: few digits, intervals in brackets, a dash for what is undefined."""
+"""Numbers and names as text: few digits, intervals in brackets, a dash for what is undefined, long names shortened."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Every sentence of a report, from the codes and numbers of a document; headings stand with their tables and plots.
-
-This module holds the names of measures, methods, verdicts and endings.
-"""
+"""Names of measures, models, methods, verdicts and endings, as readers know them."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from fairenum.document.terms import (
     PerformanceName,
     Verdict,
 )
-from fairenum.render.text import UNDEFINED, shortened
+from fairenum.runtime.formatting import UNDEFINED, shortened
 
 # Texts from outside have so many columns.
 NAME_WIDTH = 24
