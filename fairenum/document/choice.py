@@ -85,6 +85,11 @@ class GuardCheck(Value, frozen=True):
     status: GuardStatus
 
     @property
+    def is_change(self) -> bool:
+        """Whether the guardrail limits a change against the reference, as the sign of its limit tells."""
+        return "=+" in self.guard or "=-" in self.guard
+
+    @property
     def is_kept(self) -> bool:
         """Whether the value measured on the holdout lies within the limits; an undefined value counts as kept."""
         value = self.holdout.value
@@ -237,16 +242,41 @@ class ReferenceCheck(Value, frozen=True):
     largest_difference: float
 
 
-class Caution(Value, frozen=True):
-    """Something to beware of, as a code; reports put it in words with the numbers of the document.
+class AnyCaution(Value, frozen=True):
+    """A caution for the reader.
 
     Attributes
     ----------
-    column, part, rank
-        The column, split or model that the caution is about, where the code alone does not say.
+    code
+        The kind of caution; reports put it in words with the numbers of the document.
+    column
+        The sensitive column concerned, if there is one.
     """
 
     code: str
     column: str | None = None
+
+
+class Caution(AnyCaution, frozen=True):
+    """A caution for the reader of an audit.
+
+    Attributes
+    ----------
+    part, rank
+        The split and the model concerned, where the code alone does not say.
+    """
+
     part: Part | None = None
     rank: int | None = None
+
+
+class MeasureCaution(AnyCaution, frozen=True):
+    """A caution for the reader of a measurement.
+
+    Attributes
+    ----------
+    decision
+        The number of the decisions concerned, from 1.
+    """
+
+    decision: int | None = None

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from fairenum.document.attack_document import Attack, AttackDocument
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.caution_entry import AnyCaution
 from fairenum.document.cautions import entries
+from fairenum.document.choice import AnyCaution
 from fairenum.document.header import Document
 from fairenum.document.measure_document import ColumnMeasures, MeasureDocument
 from fairenum.document.models import AuditedModel

@@ -24,9 +24,6 @@ AnyDocument = (
 )
 
 
-JudgedDocument = AuditDocument | MeasureDocument  # documents that rules can judge
-
-
 def converted(found: dict[str, object]) -> AnyDocument:
     """Turn decoded JSON into a document; refuse missing, unknown or mistyped values, naming their place."""
     document = cast(AnyDocument, msgspec.convert(found, AnyDocument))

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, TypedDict, get_args
 
 import msgspec
 
+from fairenum.document.choice import MeasureCaution
 from fairenum.document.header import Document
 from fairenum.document.metric_registry import metric_of
 from fairenum.document.options import ABOUT_DATA, Options, check_options, check_texts, numbers, require_part, whole
@@ -126,22 +127,6 @@ class MeasureOptions(TypedDict, total=False):
 
 FourFifths = Literal["kept", "violated", "open"]
 FOUR_FIFTHS = 0.8
-
-
-class MeasureCaution(Value, frozen=True):
-    """Something to beware of, as a code; reports put it in words with the numbers of the document.
-
-    Attributes
-    ----------
-    column
-        The sensitive column concerned, if there is one.
-    decision
-        The number of the decisions concerned, from 1.
-    """
-
-    code: str
-    column: str | None = None
-    decision: int | None = None
 
 
 class MeasuredColumn(Value, frozen=True):

@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 from zipfile import ZipFile
 
-from fairenum.document.audit_document import AuditDocument
-from fairenum.document.files import JudgedDocument, to_json
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
+from fairenum.document.files import to_json
 from fairenum.document.header import Versions, environment
 from fairenum.errors import FairenumError
 from fairenum.evidence.archive import (

@@ -10,13 +10,13 @@ from typing import get_args
 import pandas as pd
 from msgspec.structs import asdict
 
-from fairenum.document.audit_document import AuditDocument
-from fairenum.document.choice import Caution
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
+from fairenum.document.choice import Caution, MeasureCaution
 from fairenum.document.consequences import strip_of
 from fairenum.document.feature_facts import GroupFlips, Screening
-from fairenum.document.files import JudgedDocument, write_atomically
+from fairenum.document.files import write_atomically
 from fairenum.document.flip_facts import BoundedShare, Extent, FlippedShare
-from fairenum.document.measure_document import MeasureCaution, MeasureDocument
+from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.metric_registry import BASE_RATE, SELECTION_RATE, compared_rates
 from fairenum.document.models import AuditedModel, GroupDisagreement, Incumbent
 from fairenum.document.scores import ChangedEstimate, GapEstimate, GroupRanking, MeasuredScore

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fairenum.document.attack_document import Attack, AttackCurve, AttackDocument, AttackPoint, Levels, TrialFailure
 from fairenum.document.cautions import replaced
+from fairenum.document.remark_words import remark_warnings
 from fairenum.document.training import SvmSettings
 from fairenum.document.value import Estimate, Quantiles
 from fairenum.document.words import GAP_NAMES, LONGEST, TABLE_WIDTH, short
@@ -13,7 +14,6 @@ from fairenum.render.page import Block, Figure, Items, Page, Paragraph, Section,
 from fairenum.render.plain_plots import Bar, draw_curve
 from fairenum.render.svg import Curve, Mark, Marks, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, aligned
-from fairenum.report import caution_words
 from fairenum.report.embedded_copy import copy_of
 from fairenum.runtime.formatting import (
     UNDEFINED,
@@ -179,7 +179,7 @@ def attack_page(document: AttackDocument) -> Page:
         subject=attack_subject(document),
         headline=attack_headline(attack, strategy, worst),
         findings=tuple(attack_findings(attack, strategy, worst)),
-        warnings=(*caution_words.remark_warnings(data.remarks), *attack_lapses(document), *attack_warnings(attack)),
+        warnings=(*remark_warnings(data.remarks), *attack_lapses(document), *attack_warnings(attack)),
         sections=(
             Section("curve", "The gap against flipped labels", (_figure(attack),)),
             *(Section.of_table(anchor, table) for anchor, table in _tables(attack)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.exploration_view import ExplorationView, ExploredModel, GuardStanding, ShownGap
-from fairenum.document.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, model_heading
+from fairenum.document.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, guarded_measure, model_heading
 from fairenum.render.page import Column, Facts, Figure, Page, Section, Strip, Table
 from fairenum.render.svg import Arrow, Mark, Marks, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
@@ -14,7 +14,6 @@ from fairenum.report import exploration_words, models_section
 from fairenum.report.choice_section import clusters_table
 from fairenum.report.embedded_copy import copy_of_value
 from fairenum.report.models_section import Kind
-from fairenum.report.standing import thing
 from fairenum.runtime.formatting import UNDEFINED, estimate, share, shortened, signed
 
 
@@ -121,7 +120,7 @@ def guards_table(view: ExplorationView) -> Table:
     """Show each guardrail for the model in focus."""
     columns: tuple[Column[GuardStanding], ...] = (
         Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
-        Column("subject", "closest to its limit", lambda guard: thing(guard.subject), is_word=True),
+        Column("subject", "closest to its limit", lambda guard: guarded_measure(guard.subject), is_word=True),
         Column("value", "selection split", lambda guard: share(guard.value)),
         Column("status", "status", lambda guard: "within" if guard.is_kept else "beyond"),
     )

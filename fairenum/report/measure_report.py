@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
+from fairenum.document.cautions import caution_texts
 from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import BASE_RATE
 from fairenum.document.terms import RATES
-from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, VALUE_WIDTH, VERDICTS, short
+from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, VALUE_WIDTH, VERDICTS, decisions_title, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Block, Facts, Figure, Items, Page, Section, Table, Tile
-from fairenum.report import caution_words, groups_section, measure_words, profiles, scores_section
+from fairenum.report import groups_section, measure_words, profiles, scores_section
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.rules import Rule, judge_all
 from fairenum.runtime.formatting import UNDEFINED, estimate, file_name, p_value, plain, share, shortened, signed
@@ -60,7 +61,7 @@ def _page(document: MeasureDocument, rules: Iterable[Rule]) -> Page:
         subject=measure_words.subject(document),
         headline=measure_words.headline(document),
         findings=tuple(measure_words.findings(document)),
-        warnings=caution_words.warnings(document),
+        warnings=caution_texts(document),
         sections=(),
         copy=copy_of(document),
         copy_name=file_name(document.name, "json"),
@@ -72,7 +73,7 @@ def _tiles(document: MeasureDocument) -> Iterator[Tile]:
     """Return the main numbers, to be shown large."""
     column = document.dataset.primary.column
     for decisions in document.decisions[:2]:
-        found, whose = decisions.of_column(column).scores, measure_words.title(decisions, document)
+        found, whose = decisions.of_column(column).scores, decisions_title(decisions, document)
         yield Tile.of(f"largest difference, {whose}", estimate(found.gap("demographic_parity_difference")))
         yield Tile.of(f"lowest impact ratio, {whose}", estimate(found.ratio("demographic_parity_ratio")))
     yield Tile.of("selected", estimate(document.decisions[0].selection_rate))
@@ -136,7 +137,7 @@ def _decisions_row(decisions: MeasuredDecisions, column: ColumnMeasures, documen
     is_first = decisions is document.decisions[0]
     verdict = UNDEFINED if is_first else VERDICTS[found.gap(measure_words.compared_by(document)).verdict]
     return (
-        *((measure_words.title(decisions, document),) if is_several else ()),
+        *((decisions_title(decisions, document),) if is_several else ()),
         shortened(column.column, GROUP_WIDTH),
         share(decisions.selection_rate.value),
         estimate(found.gap("demographic_parity_difference")),
@@ -149,7 +150,7 @@ def _decisions_row(decisions: MeasuredDecisions, column: ColumnMeasures, documen
 
 def _group_blocks(document: MeasureDocument, place: int) -> Iterator[Block]:
     columns = [decisions.columns[place] for decisions in document.decisions]
-    names = {number: measure_words.title(decisions, document) for number, decisions in enumerate(document.decisions, 1)}
+    names = {number: decisions_title(decisions, document) for number, decisions in enumerate(document.decisions, 1)}
     drawn = [column.impact for column in columns[:2]]
     plot = groups_section.group_rates(drawn, names.__getitem__, "selection rate")
     yield Figure((plot,), measure_words.rates_caption(names[drawn[-1].rank]))
@@ -159,7 +160,7 @@ def _group_blocks(document: MeasureDocument, place: int) -> Iterator[Block]:
 
 
 def _titled(table: Table, decisions: MeasuredDecisions, document: MeasureDocument) -> Table:
-    return replace(table, title=measure_words.title(decisions, document))
+    return replace(table, title=decisions_title(decisions, document))
 
 
 def _impact(column: ColumnMeasures) -> Table:
@@ -213,7 +214,7 @@ def _tools(document: MeasureDocument) -> list[profiles.Tool]:
     scored = tuple(column.scoring for column in document.score.columns) if document.score else ()
     return [
         profiles.Tool(
-            measure_words.title(decisions, document),
+            decisions_title(decisions, document),
             tuple(column.impact for column in decisions.columns),
             () if place else scored,
             short(document.score.name) if document.score else "",

@@ -8,7 +8,7 @@ from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.scores import MeasuredScore
 from fairenum.document.terms import Gap, Verdict
-from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, short
+from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, decisions_title, short
 from fairenum.runtime.formatting import capitalised, counted, estimate, sentence_list, shortened, signed
 from fairenum.runtime.hints import quoted
 
@@ -32,17 +32,6 @@ NAMED = 3  # groups that a sentence names
 def name(document: MeasureDocument) -> str:
     """Call the table by its name."""
     return shortened(document.dataset.name, TABLE_WIDTH)
-
-
-def title(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
-    """Name decisions by their column, or by the score and its cutoff."""
-    column = short(decisions.name)
-    if decisions.how == "column" or decisions.cutoff is None:
-        return column
-    is_low = document.config.lower_is_better
-    if decisions.how == "median":
-        return f"{column} {'below' if is_low else 'above'} its median"
-    return f"{column} {'<=' if is_low else '>='} {decisions.cutoff:.6g}"
 
 
 def subject(document: MeasureDocument) -> str:
@@ -69,7 +58,7 @@ def headline(document: MeasureDocument) -> str:
     """Say how unequal the first decisions are, and how sure that is."""
     first = document.decisions[0]
     column = first.of_column(document.dataset.primary.column)
-    whose = f"{title(first, document)}: " if len(document.decisions) > 1 or first.how != "column" else ""
+    whose = f"{decisions_title(first, document)}: " if len(document.decisions) > 1 or first.how != "column" else ""
     return whose + (_nothing(first, column) or _inequality(column))
 
 
@@ -131,9 +120,9 @@ def compared_by(document: MeasureDocument) -> Gap:
 def _against_first(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
     metric = compared_by(document)
     gap = decisions.of_column(document.dataset.primary.column).scores.gap(metric)
-    first = title(document.decisions[0], document)
+    first = decisions_title(document.decisions[0], document)
     if gap.change is None:
-        return f"{title(decisions, document)} cannot be compared with {first}."
+        return f"{decisions_title(decisions, document)} cannot be compared with {first}."
     words = {
         Verdict.FAIRER: f"is fairer than {first}",
         Verdict.LESS_FAIR: f"is less fair than {first}",
@@ -142,7 +131,7 @@ def _against_first(decisions: MeasuredDecisions, document: MeasureDocument) -> s
         None: f"cannot be compared with {first}",
     }[gap.verdict]
     return (
-        f"{title(decisions, document)} {words}: its {GAP_NAMES[metric]} gap is {estimate(gap)}, a change of "
+        f"{decisions_title(decisions, document)} {words}: its {GAP_NAMES[metric]} gap is {estimate(gap)}, a change of "
         f"{estimate(gap.change, signed)} on the same rows."
     )
 
@@ -150,7 +139,8 @@ def _against_first(decisions: MeasuredDecisions, document: MeasureDocument) -> s
 def _rightness(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
     scores = decisions.of_column(document.dataset.primary.column).scores
     gaps = sentence_list(f"{GAP_NAMES[gap]} {estimate(scores.gap(gap))}" for gap in AGAINST_LABEL)
-    return f"{title(decisions, document)}: accuracy {estimate(decisions.accuracy)}; gaps against the label: {gaps}."
+    accuracy = f"{decisions_title(decisions, document)}: accuracy {estimate(decisions.accuracy)}"
+    return f"{accuracy}; gaps against the label: {gaps}."
 
 
 def _scoring(score: MeasuredScore, primary: str) -> str:
@@ -186,7 +176,7 @@ def bias_source(document: MeasureDocument) -> str:
     """Say what impact ratios are about."""
     data, first = document.dataset, document.decisions[0]
     return (
-        f"Decisions about {counted(data.rows, 'row')} of {name(document)}, as {title(first, document)} says. "
+        f"Decisions about {counted(data.rows, 'row')} of {name(document)}, as {decisions_title(first, document)} says. "
         "Whether they are the tool's own history or test data is for the auditor to say."
     )
 
@@ -204,8 +194,8 @@ def steps(document: MeasureDocument) -> Iterator[str]:
     )
     if len(document.decisions) > 1:
         yield (
-            f"Decisions are compared with {title(document.decisions[0], document)} on the same rows; the limits of "
-            "changes hold for all of them together."
+            f"Decisions are compared with {decisions_title(document.decisions[0], document)} on the same rows; the "
+            "limits of changes hold for all of them together."
         )
     if document.score:
         side = median_side(is_lower_better=document.score.is_lower_better)

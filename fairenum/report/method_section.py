@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.models import TiltedRun
+from fairenum.document.models import Incumbent, TiltedRun
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn, WeightFacts
 from fairenum.document.terms import PerformanceName
 from fairenum.document.training import Decide
 from fairenum.document.value import Estimate
-from fairenum.document.words import GAP_NAMES, STOPPED, performance_of, reference_name, short
-from fairenum.report import caution_words
+from fairenum.document.words import GAP_NAMES, IN_USE, STAGES, STOPPED, performance_of, reference_name, short
 from fairenum.report.exploration_words import OPENED_SHORT
-from fairenum.runtime.formatting import capitalised, counted, estimate, percent
+from fairenum.runtime.formatting import capitalised, counted, estimate, percent, sentence_list
 
 WHOLE_COPY = "The whole run but for its timings; `fairenum report` reads it."
 SHORT_MODELS = (
     "models are listed without their other gaps, other sensitive columns and certificates; examples are those of the "
     "selected model, weights those of model 1 and of it; rows that it decides otherwise are counted, and "
     "rows are not told by split; of many groups the largest are kept; "
+)
+
+
+UNKNOWN_TRAINING = (
+    "Nobody has told this audit what the model in use was made with. If it has seen these rows, or their labels, its "
+    "performance here flatters it, and that of the models, which have not seen the holdout, does not."
 )
 
 
@@ -67,7 +72,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
     metric = GAP_NAMES[document.selection.tolerances.metric]
     yield _division(document)
     if document.incumbent:
-        yield caution_words.about(document, document.incumbent)
+        yield _model_in_use(document, document.incumbent)
     if weights := document.dataset.weights:
         yield _row_weights(weights)
     if cut := operating_point(document):
@@ -82,7 +87,7 @@ def steps(document: AuditDocument) -> Iterator[str]:
     if document.tilted and document.tilted.models:
         yield _tilted(document.tilted, document)
     tolerances = document.selection.tolerances
-    yield caution_words.rule(document, metric) if document.is_against_incumbent else _rule(document, metric)
+    yield _rule_against_incumbent(document, metric) if document.is_against_incumbent else _rule(document, metric)
     if definition := DEFINITIONS.get(tolerances.measure.name):
         measure = tolerances.measure
         yield definition.format(negative=measure.false_negative, positive=measure.false_positive)
@@ -91,12 +96,54 @@ def steps(document: AuditDocument) -> Iterator[str]:
         f"{reference_name(document)} are paired, and their limits hold for all models together, so looking at many of "
         "them makes no gain appear."
     )
-    yield from caution_words.left_out(document)
+    yield from _not_asked_for(document)
     check = document.reference_check
     yield (
         f"The gaps of the shortlist were computed again by {short(check.library)}; the largest difference over "
         f"{counted(check.compared, 'number')} was {check.largest_difference:.1g}."
     )
+
+
+def _model_in_use(document: AuditDocument, incumbent: Incumbent) -> str:
+    """Name the source of the decisions of the model in use, and the models compared with it."""
+    return (
+        f"The model in use {_source(incumbent)}. No model has learned from it. Its decision is the label in "
+        f"{percent(incumbent.agreement)} of all rows. It is scored on the same rows as the models, which are compared "
+        f"with {reference_name(document) if not document.is_against_incumbent else 'it'}."
+    )
+
+
+def _source(incumbent: Incumbent) -> str:
+    name = short(incumbent.name)
+    if incumbent.cutoff is not None:
+        side = "up to" if incumbent.is_lower_better else "from"
+        return f"is known by its score, {name}: {side} {incumbent.cutoff:g} it selects"
+    favourable = "" if incumbent.favourable is None else f": {short(incumbent.favourable)} is favourable"
+    return f"{'was asked' if incumbent.source == 'model' else 'is known by its decisions'}, {name}{favourable}"
+
+
+def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
+    """Say which model is selected where there is one in use."""
+    tolerances, performance = document.selection.tolerances, performance_of(document)
+    return (
+        f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
+        f"{tolerances.eps:g} of model 1's objective and {tolerances.max_performance_drop:g} of {performance} against "
+        f"{IN_USE} there; that is kept unless a smaller gap than its own is found. Ties go to model 1, else to the "
+        f"one of higher {performance}."
+    )
+
+
+def _not_asked_for(document: AuditDocument) -> Iterator[str]:
+    """Name the stages that were not asked for."""
+    config = document.config
+    why = "which needs that" if config.range else "--no-range"
+    names = [
+        *([] if config.prices else [f"{STAGES['prices']} (--no-prices)"]),
+        *([] if config.range and config.prices else [f"{STAGES['range']} ({why})"]),
+        *([] if config.explanation else [f"{STAGES['explain']} (--no-explanation)"]),
+    ]
+    if names:
+        yield f"Not asked for: {sentence_list(names)}."
 
 
 def _rule(document: AuditDocument, metric: str) -> str:
@@ -190,7 +237,7 @@ def limits(document: AuditDocument) -> Iterator[str]:
         "carries it on."
     )
     if document.incumbent:
-        yield caution_words.TRAINED
+        yield UNKNOWN_TRAINING
     if document.exploration and document.exploration.look > 1:
         yield f"{capitalised(OPENED_SHORT)}."
     elif document.is_exploratory:

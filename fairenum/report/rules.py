@@ -10,9 +10,8 @@ from enum import StrEnum
 from typing import Literal, cast, get_args
 from xml.etree import ElementTree
 
-from fairenum.document.audit_document import AuditDocument
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.consequences import ended_with
-from fairenum.document.files import JudgedDocument
 from fairenum.document.header import Document
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS, metric_of
@@ -21,11 +20,10 @@ from fairenum.document.scores import ColumnScores, GroupTable, SplitScores
 from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import GAPS, RATIOS, Measure, Performance
 from fairenum.document.value import Estimate
-from fairenum.document.words import model_title, short
+from fairenum.document.words import decisions_title, model_title, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Check, Page, Table
 from fairenum.report import measure_words, method_section
-from fairenum.report.measure_words import title
 from fairenum.runtime.formatting import counted, estimate, plain
 from fairenum.runtime.hints import did_you_mean
 
@@ -147,7 +145,7 @@ def judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, rul
     if sum(group.n > 0 for group in column.impact.groups if group.is_compared) < 2:
         lack = measure_words.single_group(column.column)
     numbers = document.measure(decisions, rule.measure)
-    whose = f"{measure_words.title(decisions, document)}: " if len(document.decisions) > 1 else ""
+    whose = f"{decisions_title(decisions, document)}: " if len(document.decisions) > 1 else ""
     found = f"{whose}{estimate(numbers)}"
     judgement = decided(rule, numbers, found, lack, measure_words.aside(aside) if aside else "")
     return replace(judgement, table=column.impact if rule.is_between_groups else None)
@@ -326,7 +324,7 @@ def subject(document: JudgedDocument) -> str:
         # with a model in use every rule says whom it is about
         rank = None if document.incumbent else document.selection.rank
         return f"{'' if rank is None else f'model {rank} of '}the audit of {name}, on its holdout"
-    whose = ", ".join(title(one, document) for one in document.decisions)
+    whose = ", ".join(decisions_title(one, document) for one in document.decisions)
     by = short(document.dataset.primary.column)
     return f"{whose} in {name}, {counted(document.dataset.rows, 'row')}, groups by {by}"
 

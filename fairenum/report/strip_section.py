@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck
-from fairenum.document.consequences import GroupRates, Reversal, rates_of, reversals, strip_of
+from fairenum.document.consequences import GroupRates, rates_of, reversals, strip_of
 from fairenum.document.metric_registry import BASE_RATE, METRICS, ComparedRate
 from fairenum.document.scores import GroupRow
 from fairenum.document.table_facts import SensitiveColumn
@@ -19,16 +19,18 @@ from fairenum.document.words import (
     TABLE_WIDTH,
     TITLE_WIDTH,
     VERDICTS,
+    guarded_measure,
+    guarded_value,
     model_cell,
     model_heading,
     model_name,
     reference_name,
-    short,
+    reversal,
 )
 from fairenum.render.page import Section, Strip, Table
 from fairenum.render.svg import Arrow
 from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.report.standing import guarded, guarded_estimate, guarded_thing, judged
+from fairenum.report.standing import guarded_estimate, judged
 from fairenum.runtime.formatting import UNDEFINED, estimate, sentence_list, share, shortened, signed
 
 FEW = "°"
@@ -83,15 +85,6 @@ def guards(document: AuditDocument) -> tuple[str, ...]:
 def status(check: GuardCheck) -> str:
     """State the check of a guardrail; one that is only measured to be broken is not proven to be."""
     return "beyond" if check.status == "open" and not check.is_kept else check.status
-
-
-def reversal(found: Reversal) -> str:
-    """Say that the order of two groups is reversed."""
-    (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
-    return (
-        f"the order is reversed in {GAP_NAMES[found.cell.metric]}: {RATES[found.rate].name} of {behind} "
-        f"{share(low.first)} to {share(low.selected)}, of {ahead} {share(high.first)} to {share(high.selected)}"
-    )
 
 
 TONES: Mapping[Verdict | None, str] = {
@@ -187,8 +180,8 @@ def guardrails(document: AuditDocument) -> Iterator[Section]:
 def _guard_row(check: GuardCheck) -> tuple[str, ...]:
     return (
         shortened(check.guard, TABLE_WIDTH),
-        guarded_thing(check),
-        guarded(check, check.selection),
+        guarded_measure(check.subject),
+        guarded_value(check, check.selection),
         guarded_estimate(check),
         status(check),
     )

@@ -9,7 +9,7 @@ from rich.console import Console
 from support.documents import audit
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.cautions import cautions
+from fairenum.document.cautions import caution_texts, cautions
 from fairenum.document.feature_facts import (
     Alone,
     Anatomy,
@@ -28,7 +28,6 @@ from fairenum.render.markdown import to_markdown
 from fairenum.render.svg import standalone
 from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.caution_words import warnings
 from fairenum.report.person_page import person_page
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e| @all =1+1"
@@ -55,7 +54,7 @@ def printed(shown) -> str:
 
 def warned(screening: Screening) -> list[str]:
     document = audit().but(screening=screening)
-    return list(warnings(document.but(warnings=[one for one in cautions(document) if one.code in NEW])))
+    return list(caution_texts(document.but(warnings=[one for one in cautions(document) if one.code in NEW])))
 
 
 NEW = ("leak", "one_column", "proxy")

@@ -38,13 +38,14 @@ from fairenum.document.consequences import (
 from fairenum.document.scores import SelectedWeights
 from fairenum.document.table_facts import LabelWeights
 from fairenum.document.value import Estimate
+from fairenum.document.words import guarded_measure
 from fairenum.render.html import to_html, to_notebook
 from fairenum.render.markdown import to_markdown
 from fairenum.render.svg import Arrow, draw_arrow, scale_end
 from fairenum.render.terminal import print_page
 from fairenum.report import page
 from fairenum.report.rules import to_junit
-from fairenum.report.standing import guarded_estimate, guarded_thing, how_found
+from fairenum.report.standing import guarded_estimate, how_found
 from fairenum.report.strip_section import status as describe
 
 WIDE = chosen(
@@ -315,4 +316,4 @@ def test_a_gap_behind_which_few_rows_stand_is_marked_and_no_headline():
 )
 def test_what_is_guarded_is_named_as_people_say_it(subject, words):
     check = GuardCheck("accuracy>=0.5", subject, 0.5, None, 0.6, Estimate(0.6), "holds")
-    assert guarded_thing(check) == words
+    assert guarded_measure(check.subject) == words

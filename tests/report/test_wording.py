@@ -20,19 +20,20 @@ from support.documents import (
     with_third_group,
 )
 
+from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.remark_words import remark_warnings
 from fairenum.document.table_facts import Regrouped, Remark
 from fairenum.document.terms import ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
 from fairenum.document.words import OBSTACLES, STOPPED
-from fairenum.report.caution_words import remark_warnings, warnings
 from fairenum.report.method_section import steps
 
 
 def told(document, *facts, **named) -> str:
-    (message,) = warnings(document.but(warnings=(Caution(*facts, **named),)))
+    (message,) = caution_texts(document.but(warnings=(Caution(*facts, **named),)))
     return message
 
 
