@@ -45,7 +45,7 @@ class Requested(Value, frozen=True):
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     """The result of one audit. Undefined numbers are null.
 
-    Everything but timings is the same for the same input and seed.
+    The same input and seed give the same document, apart from timings.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ from fairenum.document.consequences import (
     selection_moved,
     wider,
 )
-from fairenum.document.feature_facts import Alone
+from fairenum.document.feature_facts import SingleFeature
 from fairenum.document.header import CutBy, Spending
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel, MarginTies
@@ -162,8 +162,8 @@ def _exploratory(document: AuditDocument, _caution: Caution) -> str:
 @audited("incumbent_label", when=lambda document, _: bool(document.incumbent and document.incumbent.agreement == 1.0))
 def _incumbent_label(_document: AuditDocument, _caution: Caution) -> str:
     return (
-        "the model in use decides every row as the label has it: check that its decisions were not made from the "
-        "label, or the label from them; no other model can be as accurate"
+        "every decision of the model in use equals the label: check that its decisions were not made from the "
+        "label, or the label from its decisions; no other model can be as accurate"
     )
 
 
@@ -180,15 +180,15 @@ def _whose(document: MeasureDocument, caution: MeasureCaution) -> MeasuredDecisi
 def _follows_label(document: MeasureDocument, caution: MeasureCaution) -> str:
     found = decisions_title(_whose(document, caution), document)
     return (
-        f"{found} says of every row what the label {document.dataset.label!r} says: either the label was made from the "
-        "decisions, or one column was named for the other"
+        f"{found} equals the label {document.dataset.label!r} in every row: either the label was made from the "
+        "decisions, or one column was named in place of the other"
     )
 
 
 @measured("constant", about=each_decision, when=lambda *about: _whose(*about).is_constant)
 def _constant_decisions(document: MeasureDocument, caution: MeasureCaution) -> str:
     return (
-        f"{decisions_title(_whose(document, caution), document)} decides all rows alike, so that there is no gap to see"
+        f"{decisions_title(_whose(document, caution), document)} decides all rows alike, so there is no gap to measure"
     )
 
 
@@ -203,11 +203,11 @@ def _lacks_cutoff(document: MeasureDocument, caution: MeasureCaution) -> bool:
     remedy="give the one in use with cutoff=... (--cutoff)",
 )
 def _no_cutoff(_document: MeasureDocument, _caution: MeasureCaution) -> str:
-    return "no cutoff was given, so whoever scores above the median counts as selected"
+    return "no cutoff was given, so rows that score above the median count as selected"
 
 
 def missed_rate(document: MeasureDocument, decisions: MeasuredDecisions) -> float | None:
-    """Return the share that a cut was to select but, as scores are tied, does not; None if it does."""
+    """Return the share that a cutoff was to select, if it misses that share because of ties; None otherwise."""
     cutoff = Cutoff.of(document.config.cutoff) if decisions.how == "cutoff" else None
     if cutoff is None or cutoff.rule != "rate" or cutoff.number is None:
         return None
@@ -223,7 +223,7 @@ def missed_rate(document: MeasureDocument, decisions: MeasuredDecisions) -> floa
 def _missed_cut(document: MeasureDocument, caution: MeasureCaution) -> str:
     found = _whose(document, caution)
     wanted, selected = percent(missed_rate(document, found)), percent(found.selection_rate.value)
-    tied = f"as {found.tied} rows have one score there"
+    tied = f"as {found.tied} rows share the score at the cutoff"
     return f"{decisions_title(found, document)} selects {selected} instead of {wanted}, {tied}"
 
 
@@ -248,7 +248,7 @@ def _not_confirmed(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _is_other(document: AuditDocument) -> bool:
-    """Tell whether another model than the reference was selected, which can make some measures worse."""
+    """Tell whether another model than the reference was selected."""
     return other_model(document) is not None
 
 
@@ -311,11 +311,11 @@ def _equal_rates(document: AuditDocument, _caution: Caution) -> str:
 )
 def _moved_selection(document: AuditDocument, _caution: Caution) -> str:
     moved = selection_moved(document) or UNMOVED
-    whom = "more" if moved.change > 0.0 else "fewer"
+    number = "more" if moved.change > 0.0 else "fewer"
     extreme = "; it selects nearly everybody, where any gap is small" if moved.selected >= EVERYBODY else ""
     extreme = "; it selects nearly nobody, where any gap is small" if moved.selected <= NOBODY else extreme
     return (
-        f"the selected model selects {whom}: {percent(moved.selected)} of the holdout instead of "
+        f"the selected model selects {number}: {percent(moved.selected)} of the holdout instead of "
         f"{percent(moved.first)}{extreme}"
     )
 
@@ -350,13 +350,13 @@ def _has_other_rate(document: AuditDocument, _caution: Caution) -> bool:
 @audited(
     "incumbent_rate",
     when=_has_other_rate,
-    remedy="decide='like-incumbent' (--decide like-incumbent) lets every model select as many as that does",
+    remedy="decide='like-incumbent' (--decide like-incumbent) lets every model select as many as the model in use",
 )
 def _incumbent_rate(document: AuditDocument, _caution: Caution) -> str:
     own, first = (document.member(rank).scores.holdout.selection_rate.value for rank in (0, 1))
     return (
-        f"model 1 selects {percent(first)} of the holdout and the model in use {percent(own)}, so that they "
-        "are not compared at one rate"
+        f"model 1 selects {percent(first)} of the holdout and the model in use {percent(own)}, so they "
+        "are not compared at equal selection rates"
     )
 
 
@@ -364,25 +364,28 @@ def _copies(document: AuditDocument) -> tuple[str, ...]:
     return document.incumbent.copies[:NAMED] if document.incumbent else ()
 
 
-def _without_copies(document: AuditDocument, _caution: Caution) -> str:
-    names = _copies(document)
+def _leave_out(names: Sequence[str]) -> str:
     return f"leave {'it' if len(names) == 1 else 'them'} out with {without(*names)}"
 
 
-@audited("incumbent_copies", when=lambda document, _: bool(_copies(document)), remedy=_without_copies)
+@audited(
+    "incumbent_copies",
+    when=lambda document, _: bool(_copies(document)),
+    remedy=lambda document, _: _leave_out(_copies(document)),
+)
 def _incumbent_copies(document: AuditDocument, _caution: Caution) -> str:
     names = _copies(document)
-    listed = sentence_list(_name(name) for name in names)
-    verb = "tells" if len(names) == 1 else "tell"
-    return f"{listed} {verb} the decisions of the model in use nearly alone, so that models can learn what it does"
+    verb = "reveals" if len(names) == 1 else "reveal"
+    listed = sentence_list(map(_name, names))
+    return f"{listed} alone nearly {verb} the decisions of the model in use, so models can learn to copy it"
 
 
 @audited("incumbent_undecided", when=lambda document, _: bool(document.incumbent and document.incumbent.undecided))
 def _incumbent_undecided(document: AuditDocument, _caution: Caution) -> str:
     rows = document.incumbent.undecided if document.incumbent else 0
     return (
-        f"the model in use never decided {counted(rows, 'row')}, which were left out of this audit of "
-        f"{document.dataset.rows}: whom it leaves undecided is no part of these numbers"
+        f"the model in use has no decision for {counted(rows, 'row')}, which were left out of this audit of "
+        f"{document.dataset.rows} rows: these numbers say nothing about them"
     )
 
 
@@ -452,7 +455,7 @@ def _small_group(document: JudgedDocument, caution: AnyCaution) -> str:
     is_kept = document.config.small_groups == "keep" or sum(not group.is_small for group in compared) >= 2
     if is_kept or not is_audit:
         return few
-    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
+    return f"{few}; fewer than two groups are larger, so all are compared: do not rely on these gaps"
 
 
 @audited(
@@ -465,7 +468,7 @@ def _few_trials(document: AuditDocument, caution: Caution) -> str:
     named = [f"{RATES[rate].name} of {short(name)} ({counted(trials, 'row')})" for name, trials, rate in found[:NAMED]]
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     least = document.config.min_group_size
-    return f"{caution.column}: less than {least} rows of the holdout stand behind {', '.join(named)}{more}"
+    return f"{caution.column}: fewer than {least} rows of the holdout stand behind {', '.join(named)}{more}"
 
 
 @shared(
@@ -479,7 +482,7 @@ def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
-    """Return the difference in selection rate that the groups of a column can hide from the first table about them."""
+    """Return the largest detectable difference in selection rate among the compared groups of a column."""
     compared = [group for table in _first_tables(document, column) for group in table.groups if group.is_compared]
     return max((group.detectable for group in compared if group.detectable is not None), default=None)
 
@@ -521,14 +524,12 @@ def _brought_back(document: JudgedDocument, caution: AnyCaution) -> str:
     remedy=_brought_back,
 )
 def _set_aside(document: JudgedDocument, caution: AnyCaution) -> str:
-    aside, least = (
-        [group for group in _groups(document, caution) if not group.is_compared],
-        document.config.min_group_size,
-    )
+    aside = [group for group in _groups(document, caution) if not group.is_compared]
+    least = document.config.min_group_size
     if isinstance(document, MeasureDocument):
         why = f"from gaps, as they have fewer than {least} rows or no value: {quoted(group.name for group in aside)}"
         return f"{caution.column}: shown, but set aside {why}"
-    # where small groups are compared, for want of others, it is not for its size that one is set aside
+    # if small groups are compared, as there are too few others, no group was set aside for its size
     sizes_matter = not any(group.is_small for group in _compared(document, caution))
     few = quoted(group.name for group in aside if group.is_small and sizes_matter)
     unknown = quoted(group.name for group in aside if not (group.is_small and sizes_matter))
@@ -548,7 +549,6 @@ def _no_intersection(document: JudgedDocument, _caution: AnyCaution) -> str:
 
 
 def _kept_together(document: AuditDocument) -> list[Subject]:
-    """Look at the column whose values are to stay in one split."""
     return [{"column": document.dataset.origin.group_column}]
 
 
@@ -569,29 +569,28 @@ def _straddling(document: AuditDocument, caution: Caution) -> str:
 def _related_rows(document: AuditDocument, caution: Caution) -> str:
     origin = document.dataset.origin
     return (
-        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts take "
-        "rows as independent, so where those of one value are alike they promise too much"
+        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts treat "
+        "rows as independent; where rows of one value resemble each other, intervals are too narrow"
     )
 
 
 def _weights(document: AuditDocument) -> list[Subject]:
-    """Look at the column of weights."""
     return [{"column": document.dataset.weights.column}] if document.dataset.weights else []
 
 
-def _worth(document: AuditDocument) -> float:
+def _effective_rows(document: AuditDocument) -> float:
     return document.dataset.weights.holdout if document.dataset.weights else 0.0
 
 
 @audited(
     "uneven_weights",
     about=_weights,
-    when=lambda document, _: _worth(document) < TELLING_SHARE * document.dataset.splits.holdout,
+    when=lambda document, _: _effective_rows(document) < TELLING_SHARE * document.dataset.splits.holdout,
 )
 def _uneven_weights(document: AuditDocument, caution: Caution) -> str:
     return (
-        f"{caution.column}: weights differ so much that the {document.dataset.splits.holdout} rows of the holdout tell "
-        f"no more than {_worth(document):.0f} that count alike, and a few of them decide"
+        f"{caution.column}: weights differ so much that the {document.dataset.splits.holdout} rows of the holdout "
+        f"are worth only {_effective_rows(document):.0f} rows of equal weight, and a few rows decide the results"
     )
 
 
@@ -616,31 +615,27 @@ def _one_column(document: AuditDocument, _caution: Caution) -> str:
     agreement = min(one.agreement for one in found.lookalikes[:NAMED])
     listed = " or ".join(_name(name) for name in names)
     return (
-        f"model 1 decides as {listed} alone does ({percent(agreement)} of the selection split, both decisions "
-        f"counted alike): check that it is known before the decision, else leave it out with {without(*names)}"
+        f"model 1 decides as {listed} alone would ({percent(agreement)} of the selection split, with both "
+        "decisions weighted equally): check that it is known before the decision, else leave it out with "
+        f"{without(*names)}"
     )
 
 
-def _stand_ins(document: AuditDocument, caution: Caution) -> list[Alone]:
+def _proxies(document: AuditDocument, caution: Caution) -> list[SingleFeature]:
     """List features that are nearly copies of the sensitive column."""
-    found = document.screening.columns if document.screening else ()
-    tells = [tell for tell in found if tell.column == caution.column]
-    return [one for tell in tells for one in tell.features if one.feature in tell.copies[:NAMED]]
-
-
-def _without_stand_ins(document: AuditDocument, caution: Caution) -> str:
-    names = [one.feature for one in _stand_ins(document, caution)]
-    return f"leave {'it' if len(names) == 1 else 'them'} out with {without(*names)}"
+    columns = document.screening.columns if document.screening else ()
+    found = [column for column in columns if column.column == caution.column]
+    return [one for column in found for one in column.features if one.feature in column.copies[:NAMED]]
 
 
 @audited(
     "proxy",
     about=screened_column,
-    when=lambda document, caution: bool(_stand_ins(document, caution)),
-    remedy=_without_stand_ins,
+    when=lambda document, caution: bool(_proxies(document, caution)),
+    remedy=lambda document, caution: _leave_out([one.feature for one in _proxies(document, caution)]),
 )
 def _proxy(document: AuditDocument, caution: Caution) -> str:
-    copies = _stand_ins(document, caution)
+    copies = _proxies(document, caution)
     listed = sentence_list(f"{_name(one.feature)} (AUC {share(one.auc)})" for one in copies)
     verb = "is nearly a copy" if len(copies) == 1 else "are nearly copies"
     return f"{listed} {verb} of the sensitive column {short(str(caution.column))!r}"
@@ -854,7 +849,7 @@ def _over_time(document: AuditDocument, _caution: Caution) -> str:
     spending = document.spending or Spending(None)
     return (
         f"the time limit of {spending.limit:g} s could not be kept: the run took {spending.seconds:.1f} s, of which "
-        f"{spending.required:.1f} s went to what no audit can do without (imports, the table, model 1, scores, choice)"
+        f"{spending.required:.1f} s went to stages that no audit can skip (imports, the table, model 1, scores, choice)"
     )
 
 
@@ -864,7 +859,7 @@ def _limit(document: AuditDocument) -> float:
 
 def _longer(document: AuditDocument, _caution: Caution) -> str:
     longer = 4.0 * _limit(document)
-    return f"{option('max_seconds', longer, 'time-limit', f'{longer:g}')} gives it longer"
+    return f"{option('max_seconds', longer, 'time-limit', f'{longer:g}')} gives it more time"
 
 
 @audited(

@@ -43,7 +43,7 @@ def paired(column: str, pair: tuple[str, str], groups: Groups, place: str) -> It
 
 
 def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
-    """Require a caution of the table, and an existing column where its words look one up."""
+    """Require a caution of the table, and an existing column where its sentence needs one."""
     entry = entries(kind).get(caution.code)
     if entry is None:
         yield f"{place}.code", f"Invalid enum value {caution.code!r}"
@@ -111,14 +111,14 @@ def _audit(document: AuditDocument) -> Iterator[Fault]:
     for part in (_scores, _tables, _beside, _cautions):
         yield from part(document, groups)
     yield from _anatomy(document)
-    yield from _possible(document, groups)
+    yield from _parity_range(document, groups)
     if document.ambiguity:
         yield from document.ambiguity.faults(groups, document.column, len(document.models))
     if document.attack:
         yield from _attack(document.attack, "attack")
 
 
-def _possible(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
+def _parity_range(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     """Check the parity range: bounds in order, at losses that rise."""
     if (found := document.parity_range) is None:
         return
@@ -131,7 +131,7 @@ def _possible(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
             yield from named(group.group, groups.get(found.column, []), f"range.levels[{number}].groups")
         for extent in (level.gap, *(group.rate for group in level.groups)):
             if not 0.0 <= extent.low <= extent.least <= extent.most <= extent.high <= 1.0:
-                yield f"range.levels[{number}]", "what was found lies within what is proven, and both from 0 to 1"
+                yield f"range.levels[{number}]", "attained values lie within proven bounds, and both between 0 and 1"
 
 
 def _models(document: AuditDocument) -> Iterator[Fault]:
@@ -164,7 +164,7 @@ def _table(table: TableFacts) -> Iterator[Fault]:
     for number, column in enumerate(table.sensitive):
         yield from _groups_of(column, f"dataset.sensitive[{number}]")
     if table.split_rows and table.split_rows.rows > 4 * len(table.split_rows.packed):
-        yield "dataset.split_rows", "it tells of more rows than it holds"
+        yield "dataset.split_rows", "it names more rows than it holds"
     if len(table.origin.starts) > 2:
         yield "dataset.origin.starts", "there are two splits that start later than the first"
 
@@ -226,7 +226,7 @@ def _beside(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     if flips := document.flips:
         yield from ranked([flips.rank], ranks, "flips.rank")
         if not flips.by_column or (groups and flips.by_column.keys() != groups.keys()):
-            yield "flips.by_column", f"it tells of {[*flips.by_column]}, not of the sensitive columns {[*groups]}"
+            yield "flips.by_column", f"it has {[*flips.by_column]}, not the sensitive columns {[*groups]}"
     for column in document.multiplicity.by_column if document.multiplicity else ():
         yield from named(column, groups, "multiplicity.by_column")
     for number, tell in enumerate(document.screening.columns if document.screening else ()):
@@ -288,7 +288,7 @@ def _attacked(document: AttackDocument) -> Iterator[Fault]:
 
 def _bench(document: BenchDocument) -> Iterator[Fault]:
     if document.k < 1:
-        yield "k", "a race is for one model, at least"
+        yield "k", "a race is for at least one model"
     for number, series in enumerate(document.growth):
         place = f"growth[{number}]"
         if len(series.sizes) != len(series.seconds):
@@ -297,7 +297,7 @@ def _bench(document: BenchDocument) -> Iterator[Fault]:
             yield place, "memory is as long as sizes, or empty"
         for name in ("sizes", "seconds", "memory"):
             if any(value <= 0 for value in getattr(series, name)):
-                yield f"{place}.{name}", "it is drawn by its logarithm, so all of it is above 0"
+                yield f"{place}.{name}", "its logarithm is drawn, so all numbers are above 0"
 
 
 def _reproduction(document: ReproductionDocument) -> Iterator[Fault]:
@@ -320,7 +320,7 @@ def _reproduction(document: ReproductionDocument) -> Iterator[Fault]:
 def _of_one_length(bands: Bands | None, place: str) -> Iterator[Fault]:
     lengths = {len(getattr(bands, name)) for name in Bands.__struct_fields__} if bands else {1}
     if len(lengths) > 1 or 0 in lengths:
-        yield place, "quantiles are of one length, and there are some"
+        yield place, "quantiles have one length, above 0"
 
 
 def _same_columns(found: list[str], columns: list[str], name: str, place: str) -> Iterator[Fault]:
@@ -333,6 +333,6 @@ CHECKS: dict[type[Document], Callable[..., Iterator[Fault]]] = {
     AttackDocument: _attacked,
     BenchDocument: _bench,
     MeasureDocument: _measure,
-    MitigationDocument: lambda _document: iter(()),  # it refers to nothing
+    MitigationDocument: lambda _document: iter(()),  # nothing in it refers to other parts
     ReproductionDocument: _reproduction,
 }

@@ -88,8 +88,8 @@ def _identifier_numbers(remarks: Sequence[Remark]) -> str:
     names = _names(remarks)
     look = "looks like an identifier" if len(names) == 1 else "look like identifiers"
     return (
-        f"{_with_details(remarks, _different)} {look}, from which models learn nothing that holds for others; leave "
-        f"{'it' if len(names) == 1 else 'them'} out with {without(*names)}"
+        f"{_with_details(remarks, _different)} {look}, from which models learn nothing that holds for other rows; "
+        f"leave {'it' if len(names) == 1 else 'them'} out with {without(*names)}"
     )
 
 

@@ -26,15 +26,13 @@ from fairenum.document.terms import (
 )
 from fairenum.runtime.formatting import UNDEFINED, percent, share, shortened, signed
 
-# Texts from outside have so many columns.
+# The most columns that a text from outside takes.
 NAME_WIDTH = 24
 TITLE_WIDTH = 32
 TABLE_WIDTH = 40
 GROUP_WIDTH = 60  # two folded lines at most
 VALUE_WIDTH = 200
-LONGEST = 400  # a message may quote names of any length
-
-
+LONGEST = 400  # a message, which may quote names of any length
 VERDICTS: Mapping[Verdict | None, str] = {
     Verdict.FAIRER: "fairer",
     Verdict.LESS_FAIR: "less fair",
@@ -56,9 +54,7 @@ PERFORMANCES: Mapping[PerformanceName, str] = {
     "auc": "AUC",
     "cost": "cost-weighted accuracy",
 }
-
-
-# The same where a column has to be narrow; a note says what a short one stands for.
+# Short names for narrow columns; a note explains them.
 NARROW: Mapping[PerformanceName, str] = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced",
@@ -88,22 +84,22 @@ STOPPED: Mapping[ListingEnd, str] = {
 }
 OBSTACLES: Mapping[Obstacle, str] = {
     "no_sensitive_column": "no sensitive column was named",
-    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
+    "no_holdout": "it uses the rows that models are selected by, so it needs a separate holdout",
     "cut_short": "the enumeration was cut short",
-    "no_time": "the time limit left none for it",
+    "no_time": "no time was left for it",
 }
 STAGES: Mapping[OptionalStage, str] = {
     "enumerate": "the list of models",
     "guide": "the guided search",
     "tilt": "the search among tilted models",
     "baselines": "the other mitigations",
-    "screen": "what single features give away",
+    "screen": "the screening of single features",
     "score": "the scores (of the models found, those of least gap on the selection split were kept)",
-    "disagree": "how far the models disagree",
+    "disagree": "the disagreement of the models",
     "prices": "the search for decisions that depend on the choice of model",
-    "range": "the range of what any model could do",
+    "range": "the parity range over all near-optimal models",
     "explain": "the explanation of the selected model",
-    "weigh": "what choosing flatters by",
+    "weigh": "the estimate of selection bias",
     "attack": "the simulated attacks",
 }
 AXES: Mapping[GrowthAxis, str] = {"n": "examples n", "d": "features d", "k": "models k"}
@@ -140,8 +136,12 @@ def model_cell(rank: int) -> str:
 
 def model_title(document: AuditDocument, rank: int) -> str:
     """Name a model and, if it is the one in use, the column or file that its decisions come from."""
-    told = document.incumbent
-    return f"{IN_USE} ({short(told.name)})" if told and rank == 0 and told.name != IN_USE else model_name(rank)
+    incumbent = document.incumbent
+    return (
+        f"{IN_USE} ({short(incumbent.name)})"
+        if incumbent and rank == 0 and incumbent.name != IN_USE
+        else model_name(rank)
+    )
 
 
 def reference_name(document: AuditDocument) -> str:

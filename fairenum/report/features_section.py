@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.feature_facts import Alone, Anatomy, EncodedFeature, Flips, GroupFlips, Screening, spans
+from fairenum.document.feature_facts import Anatomy, EncodedFeature, Flips, GroupFlips, Screening, SingleFeature, spans
 from fairenum.document.person import Person, PersonDecision
 from fairenum.document.words import GROUP_WIDTH, NAME_WIDTH, TABLE_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
@@ -147,7 +147,7 @@ def told(document: AuditDocument, found: Screening) -> Table:
     )
 
 
-def _listed(features: Sequence[Alone]) -> str:
+def _listed(features: Sequence[SingleFeature]) -> str:
     return ", ".join(f"{short(one.feature)} {share(one.auc)}" for one in features[:MOST_TOLD]) or UNDEFINED
 
 

@@ -18,9 +18,9 @@ def plain(text: object) -> str:
 
 
 def shortened(text: object, width: int) -> str:
-    """Fit text into so many columns; of a long one the beginning and the end are shown."""
+    """Fit a text into a number of columns; of a long text the beginning and the end are kept."""
     shown = plain(text)
-    # marks that take no column of their own pass a limit on columns, so signs are limited, too
+    # some marks take no column, so the number of characters is limited, too
     if cell_len(shown) <= width and len(shown) <= 4 * width:
         return shown
     end = (width - 1) // 3
@@ -30,14 +30,14 @@ def shortened(text: object, width: int) -> str:
 
 
 def file_name(name: str, ending: str) -> str:
-    """Name a file after a table, in signs that every file system takes."""
+    """Name a file after a table, in characters that every file system accepts."""
     safe = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
     short = safe[:60].encode()[:120].decode(errors="ignore")  # a file's name has 255 bytes, not signs
     return f"fairenum-{short}.{ending}"
 
 
 def sentence_list(parts: Iterable[str]) -> str:
-    """Join parts as one does in a sentence: a, b and c."""
+    """Join parts as in a sentence: a, b and c."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -81,7 +81,7 @@ def share(value: float | None) -> str:
 
 
 def signed(value: float | None) -> str:
-    """Show a change or a signed difference; no sign where nothing is left after rounding."""
+    """Show a change or a signed difference; without a sign if it rounds to 0."""
     if value is None:
         return UNDEFINED
     return f"{value:+.3f}" if round(value, 3) else "0.000"
@@ -107,14 +107,14 @@ def rate(numbers: Estimated) -> str:
 
 
 def p_value(value: float | None) -> str:
-    """Show a p value; below a thousandth only that it is."""
+    """Show a p value; values below a thousandth as <0.001."""
     if value is None:
         return UNDEFINED
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def three_digits(number: float) -> str:
-    """Show a time or a ratio in plain digits, about as many as were measured."""
+    """Show a time or a ratio with about three digits."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 

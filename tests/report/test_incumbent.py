@@ -249,11 +249,15 @@ def test_models_cut_like_it_are_said_to_be():
         (
             "incumbent_undecided",
             {"undecided": 250},
-            "never decided 250 rows, which were left out of this audit of 1000",
+            "has no decision for 250 rows, which were left out of this audit of 1000",
         ),
-        ("incumbent_label", {}, "decides every row as the label has it: check"),
+        ("incumbent_label", {}, "every decision of the model in use equals the label: check"),
         ("incumbent_constant", {}, "decides all rows of the selection split alike, where any gap is 0"),
-        ("incumbent_copies", {"copies": ("a", "b")}, "'a' and 'b' tell the decisions of the model in use nearly alone"),
+        (
+            "incumbent_copies",
+            {"copies": ("a", "b")},
+            "'a' and 'b' alone nearly reveal the decisions of the model in use",
+        ),
         ("incumbent_copies", {"copies": ("a",)}, "leave it out with drop=['a'] (--drop a)"),
         ("incumbent_rate", {}, "--decide like-incumbent"),
     ],
@@ -266,7 +270,7 @@ def test_cautions_have_words(code, told, words):
 def test_a_caution_about_rates_gives_both():
     document = scored(scored(audit(), 20, selection_rate=near(0.4)), 1, selection_rate=near(0.7))
     (text,) = caution_texts(in_use(document).but(warnings=(Caution("incumbent_rate"),)))
-    assert text.startswith("model 1 selects 70.0 % of the holdout and the model in use 40.0 %, so that")
+    assert text.startswith("model 1 selects 70.0 % of the holdout and the model in use 40.0 %, so they")
 
 
 def test_a_model_that_selects_many_more_is_to_be_cut_like_it():
