@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from fairenum.document.attack_document import Attack, AttackDocument
+from msgspec.structs import astuple
+
+from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import entries
 from fairenum.document.choice import AnyCaution
@@ -35,13 +37,6 @@ def named(name: str | None, known: Collection[str], place: str) -> Iterator[Faul
         yield place, f"{name!r} is none of {[*known]}"
 
 
-def paired(column: str, pair: tuple[str, str], groups: Groups, place: str) -> Iterator[Fault]:
-    """Require that two groups belong to a sensitive column."""
-    yield from named(column, groups, f"{place}.column")
-    for name in pair:
-        yield from named(name, groups.get(column, []), f"{place}.groups")
-
-
 def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
     """Require a caution of the table, and an existing column where its sentence needs one."""
     entry = entries(kind).get(caution.code)
@@ -53,17 +48,14 @@ def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str)
 
 def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
     """Require counts for each group, none of them above the rows of the group."""
-    if any(len(counts) != len(rows) for counts in (scores.selected, scores.true_positives)):
+    groups, counts = len(rows), (scores.true_positives, scores.selected)
+    if any(len(one) != groups for one in counts):
         yield place, "selected and true_positives have a number for each group"
-    elif any(
-        not one <= two <= three for one, two, three in zip(scores.true_positives, scores.selected, rows, strict=True)
-    ):
+    elif any(not first <= second <= third for first, second, third in zip(*counts, rows, strict=True)):
         yield place, "of each group no more rows are selected than there are"
-    if len(scores.shared) not in (0, len(rows)):
+    if len(scores.shared) not in (0, groups):
         yield place, "shared has a number for each group, or none"
-    if scores.weights and any(
-        len(getattr(scores.weights, name)) != len(rows) for name in scores.weights.__struct_fields__
-    ):
+    if scores.weights and any(len(one) != groups for one in astuple(scores.weights)):
         yield place, "weights have a number for each group"
 
 
@@ -104,18 +96,16 @@ def refuse_contradictions(document: Document) -> None:
 
 
 def _audit(document: AuditDocument) -> Iterator[Fault]:
-    yield from _models(document)
     groups = {column.column: [group.name for group in column.groups] for column in document.dataset.sensitive}
+    yield from _models(document)
     yield from _table(document.dataset)
-    yield from _choice(document, groups)
-    for part in (_scores, _tables, _beside, _cautions):
+    for part in (_choice, _scores, _tables, _beside, _cautions):
         yield from part(document, groups)
     yield from _anatomy(document)
     yield from _parity_range(document, groups)
     if document.ambiguity:
         yield from document.ambiguity.faults(groups, document.column, len(document.models))
-    if document.attack:
-        yield from _attack(document.attack, "attack")
+    yield from _attack(document)
 
 
 def _parity_range(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
@@ -191,7 +181,9 @@ def _scores(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
                 sizes = next(one.groups for one in document.dataset.sensitive if one.column == column)
                 yield from counted(scores, [group.rows(part) for group in sizes], place)
         if isinstance(model, AuditedModel) and model.tilt:
-            yield from paired(model.tilt.column, model.tilt.groups, groups, f"{start}.tilt")
+            yield from named(model.tilt.column, groups, f"{start}.tilt.column")
+            for name in model.tilt.groups:
+                yield from named(name, groups.get(model.tilt.column, []), f"{start}.tilt.groups")
 
 
 def _tables(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
@@ -277,13 +269,10 @@ def _measured(column: ColumnMeasures, place: str) -> Iterator[Fault]:
     yield from counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
 
 
-def _attack(attack: Attack, place: str) -> Iterator[Fault]:
-    for number, curve in enumerate(attack.curves):
-        yield from named(curve.strategy, attack.config.strategies, f"{place}.curves[{number}].strategy")
-
-
-def _attacked(document: AttackDocument) -> Iterator[Fault]:
-    yield from _attack(document.attack, "attack")
+def _attack(document: AuditDocument | AttackDocument) -> Iterator[Fault]:
+    if attack := document.attack:
+        for number, curve in enumerate(attack.curves):
+            yield from named(curve.strategy, attack.config.strategies, f"attack.curves[{number}].strategy")
 
 
 def _bench(document: BenchDocument) -> Iterator[Fault]:
@@ -309,12 +298,14 @@ def _reproduction(document: ReproductionDocument) -> Iterator[Fault]:
                 yield from _of_one_length(bands, f"tables[{name!r}].variants")
             if variant.time and len(variant.time.ranks) != len(variant.time.q50):
                 yield f"tables[{name!r}].variants", "times are by rank"
-    if document.injection:
-        if not document.injection.variants:
-            yield "injection.variants", "the first variant is the main one, so there is one"
-        for draws in document.injection.variants.values():
-            for bands in (draws.gap, draws.error, *((draws.printed.gap, draws.printed.error) if draws.printed else ())):
-                yield from _of_one_length(bands, "injection.variants")
+    if (injection := document.injection) is None:
+        return
+    if not injection.variants:
+        yield "injection.variants", "the first variant is the main one, so there is one"
+    for draws in injection.variants.values():
+        printed = (draws.printed.gap, draws.printed.error) if draws.printed else ()
+        for bands in (draws.gap, draws.error, *printed):
+            yield from _of_one_length(bands, "injection.variants")
 
 
 def _of_one_length(bands: Bands | None, place: str) -> Iterator[Fault]:
@@ -330,7 +321,7 @@ def _same_columns(found: list[str], columns: list[str], name: str, place: str) -
 
 CHECKS: dict[type[Document], Callable[..., Iterator[Fault]]] = {
     AuditDocument: _audit,
-    AttackDocument: _attacked,
+    AttackDocument: _attack,
     BenchDocument: _bench,
     MeasureDocument: _measure,
     MitigationDocument: lambda _document: iter(()),  # nothing in it refers to other parts

@@ -136,12 +136,8 @@ def model_cell(rank: int) -> str:
 
 def model_title(document: AuditDocument, rank: int) -> str:
     """Name a model and, if it is the one in use, the column or file that its decisions come from."""
-    incumbent = document.incumbent
-    return (
-        f"{IN_USE} ({short(incumbent.name)})"
-        if incumbent and rank == 0 and incumbent.name != IN_USE
-        else model_name(rank)
-    )
+    name = document.incumbent.name if document.incumbent and rank == 0 else IN_USE
+    return model_name(rank) if name == IN_USE else f"{IN_USE} ({short(name)})"
 
 
 def reference_name(document: AuditDocument) -> str:
