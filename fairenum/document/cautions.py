@@ -45,12 +45,12 @@ from fairenum.document.consequences import (
     wider,
 )
 from fairenum.document.feature_facts import SingleFeature
+from fairenum.document.flip_facts import FlippedColumn
 from fairenum.document.header import CutBy, Spending
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel, MarginTies
 from fairenum.document.reading import Cutoff
 from fairenum.document.remark_words import remark_sentence
-from fairenum.document.scores import GroupTable
 from fairenum.document.table_facts import Regrouped
 from fairenum.document.terms import RATES, RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
@@ -192,14 +192,10 @@ def _constant_decisions(document: MeasureDocument, caution: MeasureCaution) -> s
     )
 
 
-def _lacks_cutoff(document: MeasureDocument, caution: MeasureCaution) -> bool:
-    return _whose(document, caution).how == "median" and document.config.cutoff is None
-
-
 @measured(
     "no_cutoff",
     about=each_decision,
-    when=_lacks_cutoff,
+    when=lambda document, caution: document.config.cutoff is None and _whose(document, caution).how == "median",
     remedy="give the one in use with cutoff=... (--cutoff)",
 )
 def _no_cutoff(_document: MeasureDocument, _caution: MeasureCaution) -> str:
@@ -247,12 +243,7 @@ def _not_confirmed(document: AuditDocument, _caution: Caution) -> str:
     return f"the selected model looks fairer on the rows it was selected by, but {found}"
 
 
-def _is_other(document: AuditDocument) -> bool:
-    """Tell whether another model than the reference was selected."""
-    return other_model(document) is not None
-
-
-@audited("broken_guard", when=lambda document, _: _is_other(document) and bool(broken_guards(document)))
+@audited("broken_guard", when=lambda document, _: bool(other_model(document) and broken_guards(document)))
 def _broken_guard(document: AuditDocument, _caution: Caution) -> str:
     broken = broken_guards(document)
     how = "is shown to break" if any(check.status == "broken" for check in broken) else "goes beyond"
@@ -262,7 +253,7 @@ def _broken_guard(document: AuditDocument, _caution: Caution) -> str:
 @audited(
     "wider_gap",
     about=each_column,
-    when=lambda document, caution: _is_other(document) and bool(wider(document, caution.column)),
+    when=lambda document, caution: bool(wider(document, caution.column)),
 )
 def _wider_gap(document: AuditDocument, caution: Caution) -> str:
     cells = wider(document, caution.column)
@@ -283,15 +274,13 @@ def _gaps(cells: Sequence[GapChange]) -> str:
 @audited(
     "reversed",
     about=each_column,
-    when=lambda document, caution: _is_other(document) and any(reversals(document, caution.column)),
+    when=lambda document, caution: any(reversals(document, caution.column)),
 )
 def _reversed(document: AuditDocument, caution: Caution) -> str:
     return f"{caution.column}: {'; '.join(map(reversal, reversals(document, caution.column)))}"
 
 
-@audited(
-    "levelled_down", about=primary_column, when=lambda document, _: _is_other(document) and is_levelled_down(document)
-)
+@audited("levelled_down", about=primary_column, when=lambda document, _: is_levelled_down(document))
 def _levelled_down(_document: AuditDocument, caution: Caution) -> str:
     return (
         f"{caution.column}: levelling down: the gap is smaller because the group that was best off lost, and no group "
@@ -304,11 +293,7 @@ def _equal_rates(document: AuditDocument, _caution: Caution) -> str:
     return f"decide={decide!r} (--decide {decide}) compares models at equal rates"
 
 
-@audited(
-    "moved_selection",
-    when=lambda document, _: _is_other(document) and bool(selection_moved(document)),
-    remedy=_equal_rates,
-)
+@audited("moved_selection", when=lambda document, _: bool(selection_moved(document)), remedy=_equal_rates)
 def _moved_selection(document: AuditDocument, _caution: Caution) -> str:
     moved = selection_moved(document) or UNMOVED
     number = "more" if moved.change > 0.0 else "fewer"
@@ -322,7 +307,7 @@ def _moved_selection(document: AuditDocument, _caution: Caution) -> str:
 
 @audited(
     "lost_balance",
-    when=lambda document, _: _is_other(document) and bool(balance_lost(document)),
+    when=lambda document, _: bool(balance_lost(document)),
     remedy="performance='balanced_accuracy' (--performance balanced_accuracy) limits that loss",
 )
 def _lost_balance(document: AuditDocument, _caution: Caution) -> str:
@@ -401,16 +386,18 @@ def _undecided(document: MeasureDocument, _caution: MeasureCaution) -> str:
     )
 
 
-def _has_ambiguity_gap(document: AuditDocument, caution: Caution) -> bool:
-    found = document.ambiguity and document.ambiguity.by_column.get(caution.column or "")
-    return bool(found and found.gap.low)
+def _ambiguous_column(document: AuditDocument, caution: Caution) -> FlippedColumn | None:
+    return document.ambiguity.by_column.get(caution.column or "") if document.ambiguity else None
 
 
-@audited("arbitrary_gap", about=primary_column, when=_has_ambiguity_gap)
+@audited(
+    "arbitrary_gap",
+    about=primary_column,
+    when=lambda *about: bool((found := _ambiguous_column(*about)) and found.gap.low),
+)
 def _arbitrary_gap(document: AuditDocument, caution: Caution) -> str:
     column = caution.column or ""
-    found = document.ambiguity.by_column.get(column) if document.ambiguity else None
-    if found is None:
+    if (found := _ambiguous_column(document, caution)) is None:
         return f"which model is used matters more to some groups by {short(column)} than to others"
     return (
         f"by {short(column)} the decision depends on which of the near-optimal models is used for "
@@ -483,14 +470,12 @@ def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
 
 def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
     """Return the largest detectable difference in selection rate among the compared groups of a column."""
-    compared = [group for table in _first_tables(document, column) for group in table.groups if group.is_compared]
-    return max((group.detectable for group in compared if group.detectable is not None), default=None)
-
-
-def _first_tables(document: JudgedDocument, column: str | None) -> list[GroupTable]:
     if isinstance(document, AuditDocument):
-        return [table for table in document.group_tables if table.rank == 1 and table.column == column]
-    return [document.decisions[0].of_column(str(column)).impact]
+        tables = [table for table in document.group_tables if table.rank == 1 and table.column == column]
+    else:
+        tables = [document.decisions[0].of_column(str(column)).impact]
+    compared = [group for table in tables for group in table.groups if group.is_compared]
+    return max((group.detectable for group in compared if group.detectable is not None), default=None)
 
 
 @shared(
@@ -650,12 +635,11 @@ def _regrouping(document: JudgedDocument, caution: AnyCaution) -> Regrouped:
     return next(column.regrouped for column in document.dataset.sensitive if column.column == caution.column)
 
 
-def _is_regrouped(document: JudgedDocument, caution: AnyCaution) -> bool:
-    made = _regrouping(document, caution)
-    return bool(made.merged or made.left_out)
-
-
-@shared("regrouped", about=each_column, when=_is_regrouped)
+@shared(
+    "regrouped",
+    about=each_column,
+    when=lambda *about: bool(_regrouping(*about).merged or _regrouping(*about).left_out),
+)
 def _regrouped(document: JudgedDocument, caution: AnyCaution) -> str:
     made = _regrouping(document, caution)
     joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
@@ -667,7 +651,7 @@ def _regrouped(document: JudgedDocument, caution: AnyCaution) -> str:
 @shared(
     "alike_groups",
     about=each_column,
-    when=lambda document, caution: bool(_regrouping(document, caution).alike),
+    when=lambda *about: bool(_regrouping(*about).alike),
     remedy="tidy_groups=True (--tidy-groups) joins them",
 )
 def _alike_groups(document: JudgedDocument, caution: AnyCaution) -> str:
@@ -694,11 +678,10 @@ def _unused_rows(document: AuditDocument, _caution: Caution) -> str:
     return f"of {document.dataset.rows} rows {unused_rows(document)} are in no split, as the sizes {sizes} ask for"
 
 
-def _is_class_weighted(document: AuditDocument, _caution: Caution) -> bool:
-    return document.requested.class_weight == "auto" and document.config.svm.class_weight != "none"
-
-
-@audited("class_weighted", when=_is_class_weighted)
+@audited(
+    "class_weighted",
+    when=lambda document, _: document.requested.class_weight == "auto" and document.config.svm.class_weight != "none",
+)
 def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
     weights = document.class_weights
     return (
@@ -719,17 +702,14 @@ def _other_rate(document: AuditDocument) -> str:
     return f"; model 1 selects {percent(rate)} where {percent(label)} of the rows have the label: {cut}"
 
 
-def _is_noticed(document: JudgedDocument, caution: AnyCaution) -> bool:
-    return any(remark.kind == caution.code for remark in document.dataset.remarks)
-
-
-def _noticed(document: JudgedDocument, caution: AnyCaution) -> str:
-    """Report one kind of remark for all columns concerned."""
+def _remarked(document: JudgedDocument, caution: AnyCaution) -> str:
     return remark_sentence(cast(RemarkKind, caution.code), document.dataset.remarks)
 
 
 for _kind in get_args(RemarkKind):
-    shared(_kind, when=_is_noticed)(_noticed)
+    shared(_kind, when=lambda document, caution: caution.code in {one.kind for one in document.dataset.remarks})(
+        _remarked
+    )
 
 
 def _lacking(document: AuditDocument, kind: str) -> dict[str, int]:
