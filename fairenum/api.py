@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
-from fairenum.document.audit_document import AuditDocument
-from fairenum.document.files import JudgedDocument, load_as, save, to_json, write_atomically
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
+from fairenum.document.files import load_as, save, to_json, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
 from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument, MeasureOptions
 from fairenum.document.models import AuditedModel

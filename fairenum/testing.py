@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from fairenum.api import AuditResult, MeasureResult
-    from fairenum.document.files import JudgedDocument
+    from fairenum.document.audit_document import JudgedDocument
     from fairenum.report.rules import Judgement
     from fairenum.tables.naming import Names
 

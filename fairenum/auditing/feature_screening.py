@@ -16,7 +16,7 @@ from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.scorecard import stream
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.feature_facts import SAME_DECISIONS, Alone, GroupTell, Lookalike, Screening, spans
+from fairenum.document.feature_facts import SAME_DECISIONS, Lookalike, ScreenedColumn, Screening, SingleFeature, spans
 from fairenum.enumeration.division import PARTS, Division
 from fairenum.metrics.performance import auc
 from fairenum.svm.problem import FloatArray, IntArray
@@ -98,13 +98,13 @@ def area(classes: Codes, scores: FloatArray) -> float:
     return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
 
 
-def _telling(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[Alone]:
+def _telling(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[SingleFeature]:
     """Yield the features that alone predict the classes best."""
     found = [
         (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
         for place, column in enumerate(columns)
     ]
-    yield from (Alone(name, area) for area, _, name in sorted(found, reverse=True)[:MOST_SHOWN])
+    yield from (SingleFeature(name, area) for area, _, name in sorted(found, reverse=True)[:MOST_SHOWN])
 
 
 def chances(
@@ -164,7 +164,7 @@ def _lookalikes(columns: list[Column], rows: _Rows, learned: Codes, measured: Co
 
 def _tell(
     groups: Groups, columns: list[Column], rows: _Rows, division: Division, config: AuditConfig
-) -> GroupTell | None:
+) -> ScreenedColumn | None:
     """Measure how well features predict the compared groups of one column; None if fewer than two have enough rows."""
     parts = groups.codes[rows.train_rows], groups.codes[rows.measured_rows]
     sizes = np.array([np.bincount(codes, minlength=len(groups.names)) for codes in parts])
@@ -179,7 +179,7 @@ def _tell(
     classes = [np.searchsorted(compared, codes[one]) for codes, one in zip(parts, inside, strict=True)]
     sensitive = {one.column for one in division.dataset.sensitive}  # where they are features, that is no discovery
     others = [column for column in columns if column.name not in sensitive]
-    return GroupTell(
+    return ScreenedColumn(
         column=groups.column,
         groups=tuple(groups.names[code] for code in compared),
         together=_together([column.name for column in others], within, division, *classes),

@@ -15,6 +15,7 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import GuidedRun, MarginTies, TiltedRun
 from fairenum.document.terms import ListingEnd, Obstacle, Origin, Part, TiltedEnd
 from fairenum.document.training import Decide
+from fairenum.document.words import OBSTACLES
 from fairenum.enumeration.distinct import DistinctModels
 from fairenum.enumeration.division import PARTS, Division, operating_point
 from fairenum.enumeration.guided import Bounds, GuidedSearch
@@ -233,14 +234,6 @@ def _certified(models: Sequence[Model], origins: Sequence[Origin]) -> tuple[Mode
     return tuple(result)
 
 
-NEEDS = {
-    "no_sensitive_column": "no sensitive column was named",
-    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
-    "cut_short": "the enumeration was cut short",
-    "no_time": "no time was left for it",
-}
-
-
 def watched_rows(
     division: Division, point: OperatingPoint, config: AuditConfig, incumbent: IncumbentDecisions | None = None
 ) -> Watched:
@@ -266,7 +259,7 @@ def join_guided(
         return listing, None
     if obstacle := _obstacle(division, listing):
         if config.search == "guided" and obstacle not in ("cut_short", "no_time"):
-            raise ConfigError(f"search='guided' is not possible: {NEEDS[obstacle]}")
+            raise ConfigError(f"search='guided' is not possible: {OBSTACLES[obstacle]}")
         return listing, GuidedRun("skipped", obstacle=obstacle)
     search, stopped = _guided_run(training, watched, config, progress)
     front = search.front

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fairenum.document.cautions import measure_cautions
+from fairenum.document.cautions import cautions
 from fairenum.document.header import environment
 from fairenum.document.measure_document import (
     ColumnMeasures,
@@ -382,7 +382,7 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         decisions=_decisions(table, made, settings, primary),
         score=None if values is None else _score(table, values, settings),
     )
-    return document.but(warnings=measure_cautions(document))
+    return document.but(warnings=cautions(document))
 
 
 def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:

@@ -19,7 +19,8 @@ from fairenum.document.files import write_atomically
 from fairenum.runtime.formatting import file_name, plain
 
 if TYPE_CHECKING:
-    from fairenum.document.files import AnyDocument, JudgedDocument
+    from fairenum.document.audit_document import JudgedDocument
+    from fairenum.document.files import AnyDocument
     from fairenum.errors import NotProposed
     from fairenum.render.page import Page
     from fairenum.report.rules import Judgement, Rule
@@ -229,7 +230,7 @@ class Delivery:
             yield "flips", self.flips_table
 
     def _handed_on(self, document: AnyDocument, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
-        from fairenum.document.files import JudgedDocument
+        from fairenum.document.audit_document import JudgedDocument
 
         return hand_on(self, document, export) if isinstance(document, JudgedDocument) else iter(())
 

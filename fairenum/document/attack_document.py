@@ -29,8 +29,6 @@ from fairenum.document.value import Estimate, Quantiles, Value
 
 # A draw of a table whose sizes are not given: small enough for hundreds of trials.
 MOST_TRAINED, MOST_AUDITED = 300, 1000
-
-
 SHARE_TRAINED = 0.6
 
 
@@ -420,7 +418,7 @@ class DrawnTable(Value, frozen=True):
 
 
 class AttackDocument(Document, frozen=True, kw_only=True, tag="attack"):
-    """The document of a simulated attack; all but its timings is the same for the same input and seed.
+    """The document of a simulated attack; the same input and seed give the same document, apart from timings.
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from fairenum.document.exploration_view import Explored
 from fairenum.document.feature_facts import Anatomy, Flips, Screening
 from fairenum.document.flip_facts import AmbiguityFacts, ParityRange
 from fairenum.document.header import Document, Spending
+from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.models import (
     AuditedModel,
     Baseline,
@@ -44,7 +45,7 @@ class Requested(Value, frozen=True):
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
     """The result of one audit. Undefined numbers are null.
 
-    Everything but timings is the same for the same input and seed.
+    The same input and seed give the same document, apart from timings.
 
     Attributes
     ----------
@@ -209,3 +210,6 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
             ambiguity=self.ambiguity and self.ambiguity.redacted,
             scores=(),  # the least score and the curve of a small group are those of persons
         )
+
+
+JudgedDocument = AuditDocument | MeasureDocument  # documents with cautions, which rules can judge

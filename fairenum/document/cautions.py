@@ -1,24 +1,20 @@
 """The table of cautions about audits and measurements, the gravest first.
 
 A caution is one decorated function: the decorator has its code, when it holds and its remedy, the function its
-sentence. Its place in this file is its place among the cautions of an audit.
+sentence. Documents list their cautions in the order of this file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from operator import itemgetter
-from typing import NamedTuple, cast, get_args
+from collections.abc import Sequence
+from typing import NamedTuple, cast, get_args, overload
 
 from fairenum.document.audit_config import SHARES
-from fairenum.document.audit_document import AuditDocument
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.caution_entry import (
     TABLE,
-    AnyCaution,
     Entry,
-    Judged,
-    Say,
     Subject,
     audited,
     each_column,
@@ -30,7 +26,7 @@ from fairenum.document.caution_entry import (
     shared,
     shortlisted,
 )
-from fairenum.document.choice import Caution, GapChange
+from fairenum.document.choice import AnyCaution, Caution, GapChange, MeasureCaution
 from fairenum.document.consequences import (
     EVERYBODY,
     NOBODY,
@@ -48,33 +44,41 @@ from fairenum.document.consequences import (
     selection_moved,
     wider,
 )
-from fairenum.document.feature_facts import Alone
-from fairenum.document.header import Spending
-from fairenum.document.measure_document import MeasureCaution, MeasuredDecisions, MeasureDocument
+from fairenum.document.feature_facts import SingleFeature
+from fairenum.document.flip_facts import FlippedColumn
+from fairenum.document.header import CutBy, Spending
+from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel, MarginTies
 from fairenum.document.reading import Cutoff
-from fairenum.document.scores import GroupTable
+from fairenum.document.remark_words import remark_sentence
 from fairenum.document.table_facts import Regrouped
-from fairenum.document.terms import RemarkKind, Verdict
+from fairenum.document.terms import RATES, RemarkKind, Verdict
 from fairenum.document.training import SolverLapse
+from fairenum.document.words import (
+    GAP_NAMES,
+    LONGEST,
+    OBSTACLES,
+    STAGES,
+    TABLE_WIDTH,
+    bounded_gap,
+    decisions_title,
+    guard_name,
+    most_and_least_affected,
+    reference_name,
+    reference_own,
+    reversal,
+    short,
+)
+from fairenum.runtime.formatting import counted, percent, sentence_list, share, shortened, signed
 from fairenum.runtime.hints import option, quoted, without
 
-# Differences that a sample of the holdout's size should show; a larger limit deserves a warning.
-NOTABLE_DIFFERENCE = 0.1
+NOTABLE_DIFFERENCE = 0.1  # of selection rates: group sizes should be large enough to show it
 NOTABLE_MISS = 0.01  # of the share that models are to select
 REFERENCE_AGREES = 1e-9
-TELLING_SHARE = 0.5  # of the holdout's rows that weights should leave it worth
-
-
+TELLING_SHARE = 0.5  # of the holdout's rows: the effective number of rows should not be smaller
 NARROW = 1e-9  # an interval of biases that is one number
-
-
-NAMED = 3
-
-
+NAMED = 3  # columns, features or groups that a sentence names
 UNMOVED = Moved(0.0, 0.0)
-
-
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
 TRY = f"sizes={SHARES} (--split {','.join(map(str, SHARES))})"
 
@@ -84,40 +88,39 @@ def entries(kind: type) -> dict[str, Entry]:
     return {entry.code: entry for entry in TABLE if kind in entry.documents}
 
 
-def cautions(document: AuditDocument) -> tuple[Caution, ...]:
-    """List the cautions of an audit, the gravest first."""
-    named = ((entry, about) for entry in entries(AuditDocument).values() for about in entry.about(document))
-    found = ((entry, Caution(entry.code, **about)) for entry, about in named)
+@overload
+def cautions(document: AuditDocument) -> tuple[Caution, ...]: ...
+
+
+@overload
+def cautions(document: MeasureDocument) -> tuple[MeasureCaution, ...]: ...
+
+
+def cautions(document: JudgedDocument) -> tuple[AnyCaution, ...]:
+    """List the cautions of an audit or a measurement, the gravest first."""
+    kind = Caution if isinstance(document, AuditDocument) else MeasureCaution
+    table = entries(type(document)).values()
+    found = [(entry, kind(entry.code, **subject)) for entry in table for subject in entry.about(document)]
     return tuple(caution for entry, caution in found if entry.when(document, caution))
 
 
-def measure_cautions(document: MeasureDocument) -> tuple[MeasureCaution, ...]:
-    """List the cautions of a measurement: about its table, its decisions, its columns, and all groups."""
-    return tuple(caution for _, caution in sorted(_placed(document), key=itemgetter(0)))
-
-
-def _placed(document: MeasureDocument) -> Iterator[tuple[tuple[int, int, int], MeasureCaution]]:
-    kinds: list[str] = [remark.kind for remark in document.dataset.remarks]  # told in the order they were made
-    for entry in entries(MeasureDocument).values():
-        for number, about in enumerate(entry.about(document)):
-            caution = MeasureCaution(entry.code, **about)
-            if entry.when(document, caution):
-                subject = kinds.index(entry.code) if entry.code in kinds else number
-                yield (entry.place // 10, subject, entry.place), caution
-
-
-def in_words(say: Say, document: Judged) -> tuple[str, ...]:
-    """Put the cautions that a document holds in words."""
+def caution_texts(document: JudgedDocument) -> tuple[str, ...]:
+    """Put the cautions of a document in words, one text for each."""
     table = entries(type(document))
-    return tuple(table[caution.code].words(say, document, caution) for caution in document.warnings)
+    texts = (table[caution.code].words(document, caution) for caution in document.warnings)
+    return tuple(shortened(text, LONGEST) for text in texts)
+
+
+def _name(column: str) -> str:
+    return repr(shortened(column, TABLE_WIDTH))
 
 
 @audited(
     "reference",
     when=lambda document, _: document.reference_check.largest_difference > REFERENCE_AGREES,
-    remedy=lambda *_: "do not rely on this result",
+    remedy="do not rely on this result",
 )
-def _reference(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _reference(document: AuditDocument, _caution: Caution) -> str:
     check = document.reference_check
     return f"a gap differs by {check.largest_difference:.2g} from {check.library}'s"
 
@@ -127,18 +130,29 @@ def _is_interrupted(document: AuditDocument, _caution: Caution) -> bool:
     return stopped == "interrupted" or bool(spending and spending.is_cut_by("interrupt"))
 
 
+def _cut_stages(spending: Spending, by: CutBy) -> str:
+    """Name the stages that were cut short, and those that were left out."""
+    early = [STAGES[stage] for stage in spending.stages(by, is_skipped=False)]
+    missing = [STAGES[stage] for stage in spending.stages(by, is_skipped=True)]
+    parts = (("cut short", early), ("left out", missing))
+    return "; ".join(f"{how}: {sentence_list(stages)}" for how, stages in parts if stages)
+
+
 @audited("interrupted", when=_is_interrupted)
-def _interrupted(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _interrupted(document: AuditDocument, _caution: Caution) -> str:
     found = document.enumeration
     if found.stopped != "interrupted" and document.spending:
-        return f"the run was interrupted: {say.cut(document.spending, 'interrupt')}"
+        return f"the run was interrupted: {_cut_stages(document.spending, 'interrupt')}"
     return f"the run was interrupted after {found.models} of {document.config.k} models"
 
 
 @audited("exploratory", when=lambda document, _: document.is_exploratory)
-def _exploratory(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _exploratory(document: AuditDocument, _caution: Caution) -> str:
     if document.exploration and document.exploration.look > 1:
-        return say.opened
+        return (
+            "the holdout was opened before this was decided, so that nothing here confirms it: verdicts hold for all "
+            "models together, and the model is no proposal; a new audit of other rows can confirm it"
+        )
     return (
         "models were selected and reported on rows that are not separate, so the selected one looks fairer than "
         f"it is; a result that holds takes three parts: {TRY}"
@@ -146,16 +160,67 @@ def _exploratory(say: Say, document: AuditDocument, _caution: Caution) -> str:
 
 
 @audited("incumbent_label", when=lambda document, _: bool(document.incumbent and document.incumbent.agreement == 1.0))
-def _incumbent_label(_say: Say, _document: AuditDocument, _caution: Caution) -> str:
+def _incumbent_label(_document: AuditDocument, _caution: Caution) -> str:
     return (
-        "the model in use decides every row as the label has it: check that its decisions were not made from the "
-        "label, or the label from them; no other model can be as accurate"
+        "every decision of the model in use equals the label: check that its decisions were not made from the "
+        "label, or the label from its decisions; no other model can be as accurate"
     )
 
 
 @audited("incumbent_constant", when=lambda document, _: bool(document.incumbent and document.incumbent.is_constant))
-def _incumbent_constant(_say: Say, _document: AuditDocument, _caution: Caution) -> str:
+def _incumbent_constant(_document: AuditDocument, _caution: Caution) -> str:
     return "the model in use decides all rows of the selection split alike, where any gap is 0: nothing can be fairer"
+
+
+def _whose(document: MeasureDocument, caution: MeasureCaution) -> MeasuredDecisions:
+    return document.decisions[(caution.decision or 1) - 1]
+
+
+@measured("follows_label", about=each_decision, when=lambda *about: _whose(*about).follows_label)
+def _follows_label(document: MeasureDocument, caution: MeasureCaution) -> str:
+    found = decisions_title(_whose(document, caution), document)
+    return (
+        f"{found} equals the label {document.dataset.label!r} in every row: either the label was made from the "
+        "decisions, or one column was named in place of the other"
+    )
+
+
+@measured("constant", about=each_decision, when=lambda *about: _whose(*about).is_constant)
+def _constant_decisions(document: MeasureDocument, caution: MeasureCaution) -> str:
+    return (
+        f"{decisions_title(_whose(document, caution), document)} decides all rows alike, so there is no gap to measure"
+    )
+
+
+@measured(
+    "no_cutoff",
+    about=each_decision,
+    when=lambda document, caution: document.config.cutoff is None and _whose(document, caution).how == "median",
+    remedy="give the one in use with cutoff=... (--cutoff)",
+)
+def _no_cutoff(_document: MeasureDocument, _caution: MeasureCaution) -> str:
+    return "no cutoff was given, so rows that score above the median count as selected"
+
+
+def missed_rate(document: MeasureDocument, decisions: MeasuredDecisions) -> float | None:
+    """Return the share that a cutoff was to select, if it misses that share because of ties; None otherwise."""
+    cutoff = Cutoff.of(document.config.cutoff) if decisions.how == "cutoff" else None
+    if cutoff is None or cutoff.rule != "rate" or cutoff.number is None:
+        return None
+    missed = abs((decisions.selection_rate.value or 0.0) - cutoff.number)
+    return cutoff.number if missed > NOTABLE_MISS else None
+
+
+@measured(
+    "missed_rate",
+    about=each_decision,
+    when=lambda document, caution: bool(missed_rate(document, _whose(document, caution))),
+)
+def _missed_cut(document: MeasureDocument, caution: MeasureCaution) -> str:
+    found = _whose(document, caution)
+    wanted, selected = percent(missed_rate(document, found)), percent(found.selection_rate.value)
+    tied = f"as {found.tied} rows share the score at the cutoff"
+    return f"{decisions_title(found, document)} selects {selected} instead of {wanted}, {tied}"
 
 
 def _is_unconfirmed(document: AuditDocument, _caution: Caution) -> bool:
@@ -164,66 +229,59 @@ def _is_unconfirmed(document: AuditDocument, _caution: Caution) -> bool:
 
 
 @audited("not_confirmed", when=_is_unconfirmed)
-def _not_confirmed(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _not_confirmed(document: AuditDocument, _caution: Caution) -> str:
     claim, margin = claim_of(document), document.config.same_within
     match document.selection.verdict:
         case Verdict.LESS_FAIR:
             found = "it is less fair on the holdout"
         case Verdict.SAME:
-            found = f"it has the gap of {say.reference_name(document)} within {margin:g} on the holdout"
+            found = f"it has the gap of {reference_name(document)} within {margin:g} on the holdout"
         case _:
             is_larger = claim is not None and (claim.change.value or 0.0) > 0.0
-            larger = f"its gap on the holdout is larger than {say.reference_own(document)}"
+            larger = f"its gap on the holdout is larger than {reference_own(document)}"
             found = larger if is_larger else "the holdout leaves that open"
     return f"the selected model looks fairer on the rows it was selected by, but {found}"
 
 
-def _is_other(document: AuditDocument) -> bool:
-    """Tell whether another model than the reference was selected, which can make some measures worse."""
-    return other_model(document) is not None
-
-
-@audited("broken_guard", when=lambda document, _: _is_other(document) and bool(broken_guards(document)))
-def _broken_guard(say: Say, document: AuditDocument, _caution: Caution) -> str:
+@audited("broken_guard", when=lambda document, _: bool(other_model(document) and broken_guards(document)))
+def _broken_guard(document: AuditDocument, _caution: Caution) -> str:
     broken = broken_guards(document)
     how = "is shown to break" if any(check.status == "broken" for check in broken) else "goes beyond"
-    return f"on the holdout the selected model {how} {say.sentence_list(map(say.guard, broken))}"
+    return f"on the holdout the selected model {how} {sentence_list(map(guard_name, broken))}"
 
 
 @audited(
     "wider_gap",
     about=each_column,
-    when=lambda document, caution: _is_other(document) and bool(wider(document, caution.column)),
+    when=lambda document, caution: bool(wider(document, caution.column)),
 )
-def _wider_gap(say: Say, document: AuditDocument, caution: Caution) -> str:
+def _wider_gap(document: AuditDocument, caution: Caution) -> str:
     cells = wider(document, caution.column)
     proven = [cell for cell in cells if cell.verdict is Verdict.LESS_FAIR]
     doubtful = [cell for cell in cells if cell not in proven]
-    parts = [f"{verb} wider in {_gaps(say, some)}" for verb, some in (("is", proven), ("looks", doubtful)) if some]
+    parts = [f"{verb} wider in {_gaps(some)}" for verb, some in (("is", proven), ("looks", doubtful)) if some]
     found = "; it ".join(parts)
-    models = f"from {say.reference_name(document)} to model {document.selection.rank}"
+    models = f"from {reference_name(document)} to model {document.selection.rank}"
     return f"{caution.column}: {models} the gap on the holdout {found}"
 
 
-def _gaps(say: Say, cells: Sequence[GapChange]) -> str:
-    return say.sentence_list(
-        f"{say.gaps[cell.metric]} ({say.share(cell.first.value)} to {say.share(cell.selected.value)})" for cell in cells
+def _gaps(cells: Sequence[GapChange]) -> str:
+    return sentence_list(
+        f"{GAP_NAMES[cell.metric]} ({share(cell.first.value)} to {share(cell.selected.value)})" for cell in cells
     )
 
 
 @audited(
     "reversed",
     about=each_column,
-    when=lambda document, caution: _is_other(document) and any(reversals(document, caution.column)),
+    when=lambda document, caution: any(reversals(document, caution.column)),
 )
-def _reversed(say: Say, document: AuditDocument, caution: Caution) -> str:
-    return f"{caution.column}: {'; '.join(map(say.reversal, reversals(document, caution.column)))}"
+def _reversed(document: AuditDocument, caution: Caution) -> str:
+    return f"{caution.column}: {'; '.join(map(reversal, reversals(document, caution.column)))}"
 
 
-@audited(
-    "levelled_down", about=primary_column, when=lambda document, _: _is_other(document) and is_levelled_down(document)
-)
-def _levelled_down(_say: Say, _document: AuditDocument, caution: Caution) -> str:
+@audited("levelled_down", about=primary_column, when=lambda document, _: is_levelled_down(document))
+def _levelled_down(_document: AuditDocument, caution: Caution) -> str:
     return (
         f"{caution.column}: levelling down: the gap is smaller because the group that was best off lost, and no group "
         "has gained"
@@ -235,59 +293,55 @@ def _equal_rates(document: AuditDocument, _caution: Caution) -> str:
     return f"decide={decide!r} (--decide {decide}) compares models at equal rates"
 
 
-@audited(
-    "moved_selection",
-    when=lambda document, _: _is_other(document) and bool(selection_moved(document)),
-    remedy=_equal_rates,
-)
-def _moved_selection(say: Say, document: AuditDocument, _caution: Caution) -> str:
+@audited("moved_selection", when=lambda document, _: bool(selection_moved(document)), remedy=_equal_rates)
+def _moved_selection(document: AuditDocument, _caution: Caution) -> str:
     moved = selection_moved(document) or UNMOVED
-    whom = "more" if moved.change > 0.0 else "fewer"
+    number = "more" if moved.change > 0.0 else "fewer"
     extreme = "; it selects nearly everybody, where any gap is small" if moved.selected >= EVERYBODY else ""
     extreme = "; it selects nearly nobody, where any gap is small" if moved.selected <= NOBODY else extreme
     return (
-        f"the selected model selects {whom}: {say.percent(moved.selected)} of the holdout instead of "
-        f"{say.percent(moved.first)}{extreme}"
+        f"the selected model selects {number}: {percent(moved.selected)} of the holdout instead of "
+        f"{percent(moved.first)}{extreme}"
     )
 
 
 @audited(
     "lost_balance",
-    when=lambda document, _: _is_other(document) and bool(balance_lost(document)),
-    remedy=lambda *_: "performance='balanced_accuracy' (--performance balanced_accuracy) limits that loss",
+    when=lambda document, _: bool(balance_lost(document)),
+    remedy="performance='balanced_accuracy' (--performance balanced_accuracy) limits that loss",
 )
-def _lost_balance(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _lost_balance(document: AuditDocument, _caution: Caution) -> str:
     moved = balance_lost(document) or UNMOVED
     return (
-        f"balanced accuracy changes by {say.signed(moved.change)} on the holdout, from {say.share(moved.first)} to "
-        f"{say.share(moved.selected)}"
+        f"balanced accuracy changes by {signed(moved.change)} on the holdout, from {share(moved.first)} to "
+        f"{share(moved.selected)}"
     )
 
 
-def _selects_otherwise(document: AuditDocument, _caution: Caution) -> bool:
-    """Tell whether model 1, cut at the sign, selects quite another share of the holdout than the model in use.
+def _has_other_rate(document: AuditDocument, _caution: Caution) -> bool:
+    """Tell whether model 1, cut at the sign, selects a notably different share of the holdout than the model in use.
 
-    A model in use that selects everybody or nobody is passed over: no model can be cut like it. So is a selected model
-    that moves the share: moved_selection already says so.
+    False if the model in use selects everybody or nobody, as no model can be cut to do so, and if the caution
+    moved_selection already reports the difference.
     """
     if (incumbent := document.incumbent) is None:
         return False
     rates = [one.scores.holdout.selection_rate.value for one in (incumbent, document.first)]
     own, first = (math.nan if rate is None else rate for rate in rates)
-    is_otherwise = abs(first - own) >= NOTABLE_MOVE - ROUNDING and not selection_moved(document)
-    return is_otherwise and document.config.decide == "sign" and not incumbent.is_constant
+    is_far = abs(first - own) >= NOTABLE_MOVE - ROUNDING and not selection_moved(document)
+    return is_far and document.config.decide == "sign" and not incumbent.is_constant
 
 
 @audited(
     "incumbent_rate",
-    when=_selects_otherwise,
-    remedy=lambda *_: "decide='like-incumbent' (--decide like-incumbent) lets every model select as many as that does",
+    when=_has_other_rate,
+    remedy="decide='like-incumbent' (--decide like-incumbent) lets every model select as many as the model in use",
 )
-def _incumbent_rate(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _incumbent_rate(document: AuditDocument, _caution: Caution) -> str:
     own, first = (document.member(rank).scores.holdout.selection_rate.value for rank in (0, 1))
     return (
-        f"model 1 selects {say.percent(first)} of the holdout and the model in use {say.percent(own)}, so that they "
-        "are not compared at one rate"
+        f"model 1 selects {percent(first)} of the holdout and the model in use {percent(own)}, so they "
+        "are not compared at equal selection rates"
     )
 
 
@@ -295,43 +349,59 @@ def _copies(document: AuditDocument) -> tuple[str, ...]:
     return document.incumbent.copies[:NAMED] if document.incumbent else ()
 
 
-def _without_copies(document: AuditDocument, _caution: Caution) -> str:
-    names = _copies(document)
+def _leave_out(names: Sequence[str]) -> str:
     return f"leave {'it' if len(names) == 1 else 'them'} out with {without(*names)}"
 
 
-@audited("incumbent_copies", when=lambda document, _: bool(_copies(document)), remedy=_without_copies)
-def _incumbent_copies(say: Say, document: AuditDocument, _caution: Caution) -> str:
+@audited(
+    "incumbent_copies",
+    when=lambda document, _: bool(_copies(document)),
+    remedy=lambda document, _: _leave_out(_copies(document)),
+)
+def _incumbent_copies(document: AuditDocument, _caution: Caution) -> str:
     names = _copies(document)
-    listed = say.sentence_list(repr(say.named(name)) for name in names)
-    verb = "tells" if len(names) == 1 else "tell"
-    return f"{listed} {verb} the decisions of the model in use nearly alone, so that models can learn what it does"
+    verb = "reveals" if len(names) == 1 else "reveal"
+    listed = sentence_list(map(_name, names))
+    return f"{listed} alone nearly {verb} the decisions of the model in use, so models can learn to copy it"
 
 
 @audited("incumbent_undecided", when=lambda document, _: bool(document.incumbent and document.incumbent.undecided))
-def _incumbent_undecided(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _incumbent_undecided(document: AuditDocument, _caution: Caution) -> str:
     rows = document.incumbent.undecided if document.incumbent else 0
     return (
-        f"the model in use never decided {say.counted(rows, 'row')}, which were left out of this audit of "
-        f"{document.dataset.rows}: whom it leaves undecided is no part of these numbers"
+        f"the model in use has no decision for {counted(rows, 'row')}, which were left out of this audit of "
+        f"{document.dataset.rows} rows: these numbers say nothing about them"
     )
 
 
-def _is_met_unequally(document: AuditDocument, caution: Caution) -> bool:
-    """Tell whether some groups are shown to have more ambiguity than others."""
-    found = document.ambiguity and document.ambiguity.by_column.get(caution.column or "")
-    return bool(found and found.gap.low)
-
-
-@audited("arbitrary_gap", about=primary_column, when=_is_met_unequally)
-def _arbitrary_gap(say: Say, document: AuditDocument, caution: Caution) -> str:
-    column = caution.column or ""
-    found = document.ambiguity.by_column.get(column) if document.ambiguity else None
-    if found is None:
-        return f"which model is used matters more to some groups by {say.short(column)} than to others"
+@measured("undecided", when=lambda document, _: bool(document.dataset.undecided))
+def _undecided(document: MeasureDocument, _caution: MeasureCaution) -> str:
+    data = document.dataset
+    everyone = max(data.rows + data.undecided, 1)
+    columns = ", ".join(f"{rows} in {column!r}" for column, rows in data.left_out.items())
     return (
-        f"by {say.short(column)} the decision depends on which of the near-optimal models is used for "
-        f"{say.flipped(found)}: an ambiguity gap of {say.bounded_gap(found.gap)}"
+        f"{counted(data.undecided, 'row')} of {everyone} ({percent(data.undecided / everyone)}) without a "
+        f"decision or a score were left out ({columns}); if that happens to some groups more often than to others, "
+        "rates mislead"
+    )
+
+
+def _ambiguous_column(document: AuditDocument, caution: Caution) -> FlippedColumn | None:
+    return document.ambiguity.by_column.get(caution.column or "") if document.ambiguity else None
+
+
+@audited(
+    "arbitrary_gap",
+    about=primary_column,
+    when=lambda *about: bool((found := _ambiguous_column(*about)) and found.gap.low),
+)
+def _arbitrary_gap(document: AuditDocument, caution: Caution) -> str:
+    column = caution.column or ""
+    if (found := _ambiguous_column(document, caution)) is None:
+        return f"which model is used matters more to some groups by {short(column)} than to others"
+    return (
+        f"by {short(column)} the decision depends on which of the near-optimal models is used for "
+        f"{most_and_least_affected(found)}: an ambiguity gap of {bounded_gap(found.gap)}"
     )
 
 
@@ -344,7 +414,7 @@ class _Group(NamedTuple):
     rows: int
 
 
-def _groups(document: Judged, caution: AnyCaution) -> list[_Group]:
+def _groups(document: JudgedDocument, caution: AnyCaution) -> list[_Group]:
     """List the groups of the column that a caution names, with their rows in the split that it names."""
     column = str(caution.column)
     if isinstance(document, AuditDocument):
@@ -355,7 +425,7 @@ def _groups(document: Judged, caution: AnyCaution) -> list[_Group]:
     return [_Group(group.group, group.is_small, group.is_compared, group.n) for group in rows]
 
 
-def _compared(document: Judged, caution: AnyCaution) -> list[_Group]:
+def _compared(document: JudgedDocument, caution: AnyCaution) -> list[_Group]:
     return [group for group in _groups(document, caution) if group.is_compared]
 
 
@@ -363,9 +433,8 @@ def _compared(document: Judged, caution: AnyCaution) -> list[_Group]:
     "small_group",
     about=each_column,
     when=lambda document, caution: any(group.is_small for group in _compared(document, caution)),
-    place=33,
 )
-def _small_group(_say: Say, document: Judged, caution: AnyCaution) -> str:
+def _small_group(document: JudgedDocument, caution: AnyCaution) -> str:
     compared, is_audit = _compared(document, caution), isinstance(document, AuditDocument)
     names = quoted(group.name for group in compared if group.is_small)
     rows = f"{document.config.min_group_size} rows{' in a split' if is_audit else ''}"
@@ -373,7 +442,7 @@ def _small_group(_say: Say, document: Judged, caution: AnyCaution) -> str:
     is_kept = document.config.small_groups == "keep" or sum(not group.is_small for group in compared) >= 2
     if is_kept or not is_audit:
         return few
-    return f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
+    return f"{few}; fewer than two groups are larger, so all are compared: do not rely on these gaps"
 
 
 @audited(
@@ -381,56 +450,50 @@ def _small_group(_say: Say, document: Judged, caution: AnyCaution) -> str:
     about=each_column,
     when=lambda document, caution: bool(few_trials(document, column_named(document, str(caution.column)))),
 )
-def _few_trials(say: Say, document: AuditDocument, caution: Caution) -> str:
+def _few_trials(document: AuditDocument, caution: Caution) -> str:
     found = few_trials(document, column_named(document, str(caution.column)))
-    named = [
-        f"{say.rates[rate]} of {say.short(name)} ({say.counted(trials, 'row')})" for name, trials, rate in found[:NAMED]
-    ]
+    named = [f"{RATES[rate].name} of {short(name)} ({counted(trials, 'row')})" for name, trials, rate in found[:NAMED]]
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     least = document.config.min_group_size
-    return f"{caution.column}: less than {least} rows of the holdout stand behind {', '.join(named)}{more}"
+    return f"{caution.column}: fewer than {least} rows of the holdout stand behind {', '.join(named)}{more}"
 
 
 @shared(
     "single_group",
     about=each_split,
     when=lambda document, caution: sum(group.rows > 0 for group in _compared(document, caution)) < 2,
-    place=34,
 )
-def _single_group(_say: Say, _document: Judged, caution: AnyCaution) -> str:
+def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
     where = f"the {caution.part} holds " if isinstance(caution, Caution) else ""
     return f"{caution.column}: {where}one group only, so its gaps say nothing"
 
 
-def unseen_difference(document: Judged, column: str | None) -> float | None:
-    """Return the difference in selection rate that the groups of a column can hide from the first table about them."""
-    compared = [group for table in _first_tables(document, column) for group in table.groups if group.is_compared]
-    return max((group.detectable for group in compared if group.detectable is not None), default=None)
-
-
-def _first_tables(document: Judged, column: str | None) -> list[GroupTable]:
+def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
+    """Return the largest detectable difference in selection rate among the compared groups of a column."""
     if isinstance(document, AuditDocument):
-        return [table for table in document.group_tables if table.rank == 1 and table.column == column]
-    return [document.decisions[0].of_column(str(column)).impact]
+        tables = [table for table in document.group_tables if table.rank == 1 and table.column == column]
+    else:
+        tables = [document.decisions[0].of_column(str(column)).impact]
+    compared = [group for table in tables for group in table.groups if group.is_compared]
+    return max((group.detectable for group in compared if group.detectable is not None), default=None)
 
 
 @shared(
     "low_power",
     about=primary_column,
     when=lambda document, caution: (unseen_difference(document, caution.column) or 0.0) > NOTABLE_DIFFERENCE,
-    place=41,
 )
-def _low_power(_say: Say, document: Judged, caution: AnyCaution) -> str:
+def _low_power(document: JudgedDocument, caution: AnyCaution) -> str:
     limit = unseen_difference(document, caution.column) or 0.0
     return f"{caution.column}: with these group sizes a difference in selection rate below {limit:.2f} can go unseen"
 
 
 @audited("no_sensitive", when=lambda document, _: not document.dataset.sensitive)
-def _no_sensitive(_say: Say, _document: AuditDocument, _caution: Caution) -> str:
+def _no_sensitive(_document: AuditDocument, _caution: Caution) -> str:
     return "no sensitive column was named: accuracy and disagreement are reported, parity is not"
 
 
-def _brought_back(document: Judged, caution: AnyCaution) -> str:
+def _brought_back(document: JudgedDocument, caution: AnyCaution) -> str:
     is_audit = isinstance(document, AuditDocument)
     can_join = is_audit and not any(
         column.is_intersection for column in document.dataset.sensitive if column.column == caution.column
@@ -444,17 +507,14 @@ def _brought_back(document: Judged, caution: AnyCaution) -> str:
     about=each_column,
     when=lambda document, caution: not all(group.is_compared for group in _groups(document, caution)),
     remedy=_brought_back,
-    place=32,
 )
-def _set_aside(_say: Say, document: Judged, caution: AnyCaution) -> str:
-    aside, least = (
-        [group for group in _groups(document, caution) if not group.is_compared],
-        document.config.min_group_size,
-    )
+def _set_aside(document: JudgedDocument, caution: AnyCaution) -> str:
+    aside = [group for group in _groups(document, caution) if not group.is_compared]
+    least = document.config.min_group_size
     if isinstance(document, MeasureDocument):
         why = f"from gaps, as they have fewer than {least} rows or no value: {quoted(group.name for group in aside)}"
         return f"{caution.column}: shown, but set aside {why}"
-    # where small groups are compared, for want of others, it is not for its size that one is set aside
+    # if small groups are compared, as there are too few others, no group was set aside for its size
     sizes_matter = not any(group.is_small for group in _compared(document, caution))
     few = quoted(group.name for group in aside if group.is_small and sizes_matter)
     unknown = quoted(group.name for group in aside if not (group.is_small and sizes_matter))
@@ -463,23 +523,22 @@ def _set_aside(_say: Say, document: Judged, caution: AnyCaution) -> str:
     return f"{caution.column}: shown, but set aside from gaps, search and choice: {'; '.join(reasons)}"
 
 
-def _lacks_intersection(document: Judged, _caution: AnyCaution) -> bool:
+def _lacks_intersection(document: JudgedDocument, _caution: AnyCaution) -> bool:
     columns = document.dataset.sensitive
     return len(columns) > 1 and not any(column.is_intersection for column in columns)
 
 
-@shared("no_intersection", when=_lacks_intersection, remedy=lambda *_: "join some with merge (--merge)", place=40)
-def _no_intersection(_say: Say, document: Judged, _caution: AnyCaution) -> str:
+@shared("no_intersection", when=_lacks_intersection, remedy="join some with merge (--merge)")
+def _no_intersection(document: JudgedDocument, _caution: AnyCaution) -> str:
     return f"{' & '.join(document.dataset.sensitive_columns)}: too many groups to compare two by two or to show"
 
 
 def _kept_together(document: AuditDocument) -> list[Subject]:
-    """Look at the column whose values are to stay in one split."""
     return [{"column": document.dataset.origin.group_column}]
 
 
 @audited("straddling", about=_kept_together, when=lambda document, _: bool(document.dataset.origin.straddling))
-def _straddling(_say: Say, document: AuditDocument, caution: Caution) -> str:
+def _straddling(document: AuditDocument, caution: Caution) -> str:
     origin = document.dataset.origin
     return (
         f"{caution.column}: {origin.straddling} of {origin.members} values have rows in more than one split, as "
@@ -492,102 +551,96 @@ def _straddling(_say: Say, document: AuditDocument, caution: Caution) -> str:
     about=_kept_together,
     when=lambda document, _: 0 < document.dataset.origin.members < document.dataset.rows,
 )
-def _related_rows(_say: Say, document: AuditDocument, caution: Caution) -> str:
+def _related_rows(document: AuditDocument, caution: Caution) -> str:
     origin = document.dataset.origin
     return (
-        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts take "
-        "rows as independent, so where those of one value are alike they promise too much"
+        f"{caution.column}: {document.dataset.rows} rows share {origin.members} values; intervals and verdicts treat "
+        "rows as independent; where rows of one value resemble each other, intervals are too narrow"
     )
 
 
 def _weights(document: AuditDocument) -> list[Subject]:
-    """Look at the column of weights."""
     return [{"column": document.dataset.weights.column}] if document.dataset.weights else []
 
 
-def _worth(document: AuditDocument) -> float:
+def _effective_rows(document: AuditDocument) -> float:
     return document.dataset.weights.holdout if document.dataset.weights else 0.0
 
 
 @audited(
     "uneven_weights",
     about=_weights,
-    when=lambda document, _: _worth(document) < TELLING_SHARE * document.dataset.splits.holdout,
+    when=lambda document, _: _effective_rows(document) < TELLING_SHARE * document.dataset.splits.holdout,
 )
-def _uneven_weights(_say: Say, document: AuditDocument, caution: Caution) -> str:
+def _uneven_weights(document: AuditDocument, caution: Caution) -> str:
     return (
-        f"{caution.column}: weights differ so much that the {document.dataset.splits.holdout} rows of the holdout tell "
-        f"no more than {_worth(document):.0f} that count alike, and a few of them decide"
+        f"{caution.column}: weights differ so much that the {document.dataset.splits.holdout} rows of the holdout "
+        f"are worth only {_effective_rows(document):.0f} rows of equal weight, and a few rows decide the results"
     )
 
 
 @audited("leak", when=lambda document, _: bool(document.screening and document.screening.other_leaks))
-def _leak(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _leak(document: AuditDocument, _caution: Caution) -> str:
     if (found := document.screening) is None:
         return ""
     named = found.other_leaks[:NAMED]
-    alone = [f"{say.named(one.feature)!r} alone predicts the label with AUC {say.share(one.auc)}" for one in named]
+    alone = [f"{_name(one.feature)} alone predicts the label with AUC {share(one.auc)}" for one in named]
     they, them = ("it is", "it") if len(named) == 1 else ("they are", "them")
     return (
-        f"{say.sentence_list(alone)}, model 1 with AUC {say.share(found.model_auc)}: check that {they} known before "
+        f"{sentence_list(alone)}, model 1 with AUC {share(found.model_auc)}: check that {they} known before "
         f"the decision, else leave {them} out with {without(*(one.feature for one in named))}"
     )
 
 
 @audited("one_column", when=lambda document, _: bool(document.screening and document.screening.lookalikes))
-def _one_column(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _one_column(document: AuditDocument, _caution: Caution) -> str:
     if (found := document.screening) is None:
         return ""
     names = [one.feature for one in found.lookalikes[:NAMED]]
     agreement = min(one.agreement for one in found.lookalikes[:NAMED])
-    listed = " or ".join(repr(say.named(name)) for name in names)
+    listed = " or ".join(_name(name) for name in names)
     return (
-        f"model 1 decides as {listed} alone does ({say.percent(agreement)} of the selection split, both decisions "
-        f"counted alike): check that it is known before the decision, else leave it out with {without(*names)}"
+        f"model 1 decides as {listed} alone would ({percent(agreement)} of the selection split, with both "
+        "decisions weighted equally): check that it is known before the decision, else leave it out with "
+        f"{without(*names)}"
     )
 
 
-def _stand_ins(document: AuditDocument, caution: Caution) -> list[Alone]:
+def _proxies(document: AuditDocument, caution: Caution) -> list[SingleFeature]:
     """List features that are nearly copies of the sensitive column."""
-    found = document.screening.columns if document.screening else ()
-    tells = [tell for tell in found if tell.column == caution.column]
-    return [one for tell in tells for one in tell.features if one.feature in tell.copies[:NAMED]]
-
-
-def _without_stand_ins(document: AuditDocument, caution: Caution) -> str:
-    names = [one.feature for one in _stand_ins(document, caution)]
-    return f"leave {'it' if len(names) == 1 else 'them'} out with {without(*names)}"
+    columns = document.screening.columns if document.screening else ()
+    found = [column for column in columns if column.column == caution.column]
+    return [one for column in found for one in column.features if one.feature in column.copies[:NAMED]]
 
 
 @audited(
     "proxy",
     about=screened_column,
-    when=lambda document, caution: bool(_stand_ins(document, caution)),
-    remedy=_without_stand_ins,
+    when=lambda document, caution: bool(_proxies(document, caution)),
+    remedy=lambda document, caution: _leave_out([one.feature for one in _proxies(document, caution)]),
 )
-def _proxy(say: Say, document: AuditDocument, caution: Caution) -> str:
-    copies = _stand_ins(document, caution)
-    listed = say.sentence_list(f"{say.named(one.feature)!r} (AUC {say.share(one.auc)})" for one in copies)
+def _proxy(document: AuditDocument, caution: Caution) -> str:
+    copies = _proxies(document, caution)
+    listed = sentence_list(f"{_name(one.feature)} (AUC {share(one.auc)})" for one in copies)
     verb = "is nearly a copy" if len(copies) == 1 else "are nearly copies"
-    return f"{listed} {verb} of the sensitive column {say.short(str(caution.column))!r}"
+    return f"{listed} {verb} of the sensitive column {short(str(caution.column))!r}"
 
 
 @audited("sensitive_features", when=lambda document, _: document.config.reading.use_sensitive)
-def _sensitive_features(_say: Say, _document: AuditDocument, _caution: Caution) -> str:
+def _sensitive_features(_document: AuditDocument, _caution: Caution) -> str:
     return "the models learn from the sensitive columns, too"
 
 
-def _regrouping(document: Judged, caution: AnyCaution) -> Regrouped:
+def _regrouping(document: JudgedDocument, caution: AnyCaution) -> Regrouped:
     return next(column.regrouped for column in document.dataset.sensitive if column.column == caution.column)
 
 
-def _is_regrouped(document: Judged, caution: AnyCaution) -> bool:
-    made = _regrouping(document, caution)
-    return bool(made.merged or made.left_out)
-
-
-@shared("regrouped", about=each_column, when=_is_regrouped, place=30)
-def _regrouped(_say: Say, document: Judged, caution: AnyCaution) -> str:
+@shared(
+    "regrouped",
+    about=each_column,
+    when=lambda *about: bool(_regrouping(*about).merged or _regrouping(*about).left_out),
+)
+def _regrouped(document: JudgedDocument, caution: AnyCaution) -> str:
     made = _regrouping(document, caution)
     joined = [f"{name!r} joins {quoted(members)}" for name, members in made.merged.items()]
     left = [f"{rows} of {name!r}" for name, rows in made.left_out.items()]
@@ -598,11 +651,10 @@ def _regrouped(_say: Say, document: Judged, caution: AnyCaution) -> str:
 @shared(
     "alike_groups",
     about=each_column,
-    when=lambda document, caution: bool(_regrouping(document, caution).alike),
-    remedy=lambda *_: "tidy_groups=True (--tidy-groups) joins them",
-    place=31,
+    when=lambda *about: bool(_regrouping(*about).alike),
+    remedy="tidy_groups=True (--tidy-groups) joins them",
 )
-def _alike_groups(_say: Say, document: Judged, caution: AnyCaution) -> str:
+def _alike_groups(document: JudgedDocument, caution: AnyCaution) -> str:
     alike = "; ".join(quoted(names) for names in _regrouping(document, caution).alike)
     return f"{caution.column}: groups that differ by case or blanks only: {alike}"
 
@@ -619,49 +671,45 @@ def unused_rows(document: AuditDocument) -> int:
 @audited(
     "unused_rows",
     when=lambda document, _: bool(unused_rows(document)),
-    remedy=lambda *_: f"shares of all rows are {TRY}",
+    remedy=f"shares of all rows are {TRY}",
 )
-def _unused_rows(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _unused_rows(document: AuditDocument, _caution: Caution) -> str:
     sizes = ",".join(f"{size:g}" for size in document.config.sizes)
     return f"of {document.dataset.rows} rows {unused_rows(document)} are in no split, as the sizes {sizes} ask for"
 
 
-def _is_class_weighted(document: AuditDocument, _caution: Caution) -> bool:
-    return document.requested.class_weight == "auto" and document.config.svm.class_weight != "none"
-
-
-@audited("class_weighted", when=_is_class_weighted)
-def _class_weighted(say: Say, document: AuditDocument, _caution: Caution) -> str:
+@audited(
+    "class_weighted",
+    when=lambda document, _: document.requested.class_weight == "auto" and document.config.svm.class_weight != "none",
+)
+def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
     weights = document.class_weights
     return (
-        f"without class weights the model selects {say.percent(weights.plain_selection_rate)} of the selection "
+        f"without class weights the model selects {percent(weights.plain_selection_rate)} of the selection "
         f"split, so the balanced one was audited: a violated margin costs {weights.favourable:.3g} times C for a "
         f"favourable row and {weights.unfavourable:.3g} times for an unfavourable one; class_weight='none' "
-        f"(--class-weight none) keeps the model without weights{_other_rate(say, document)}"
+        f"(--class-weight none) keeps the model without weights{_other_rate(document)}"
     )
 
 
-def _other_rate(say: Say, document: AuditDocument) -> str:
+def _other_rate(document: AuditDocument) -> str:
     """Say that the class-weighted model selects another share than the label has, unless it is cut there."""
     counts, rate = document.dataset.class_counts, document.first.scores.selection.selection_rate.value
     if document.config.decide != "sign":
         return ""
     label = counts.favourable / (counts.favourable + counts.unfavourable)
     cut = "decide='base-rate' (--decide base-rate) cuts it there"
-    return f"; model 1 selects {say.percent(rate)} where {say.percent(label)} of the rows have the label: {cut}"
+    return f"; model 1 selects {percent(rate)} where {percent(label)} of the rows have the label: {cut}"
 
 
-def _is_noticed(document: Judged, caution: AnyCaution) -> bool:
-    return any(remark.kind == caution.code for remark in document.dataset.remarks)
-
-
-def _noticed(say: Say, document: Judged, caution: AnyCaution) -> str:
-    """Report one kind of remark for all columns concerned."""
-    return say.remark(cast(RemarkKind, caution.code), document.dataset.remarks)
+def _remarked(document: JudgedDocument, caution: AnyCaution) -> str:
+    return remark_sentence(cast(RemarkKind, caution.code), document.dataset.remarks)
 
 
 for _kind in get_args(RemarkKind):
-    shared(_kind, when=_is_noticed, place=0)(_noticed)
+    shared(_kind, when=lambda document, caution: caution.code in {one.kind for one in document.dataset.remarks})(
+        _remarked
+    )
 
 
 def _lacking(document: AuditDocument, kind: str) -> dict[str, int]:
@@ -671,25 +719,25 @@ def _lacking(document: AuditDocument, kind: str) -> dict[str, int]:
 
 
 @audited("imputed", when=lambda document, _: bool(_lacking(document, "numeric")))
-def _imputed(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _imputed(document: AuditDocument, _caution: Caution) -> str:
     cells = _lacking(document, "numeric")
     fate = "were given the median of the training rows"
     return f"missing cells in {quoted(cells)} {fate} ({sum(cells.values())} in all)"
 
 
 @audited("missing", when=lambda document, _: bool(_lacking(document, "categorical")))
-def _missing(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _missing(document: AuditDocument, _caution: Caution) -> str:
     cells = _lacking(document, "categorical")
     return f"missing cells in {quoted(cells)} count as a value of their own ({sum(cells.values())} in all)"
 
 
 @audited("dropped", when=lambda document, _: bool(document.dataset.dropped))
-def _dropped(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _dropped(document: AuditDocument, _caution: Caution) -> str:
     return f"features that do not vary in the training rows were left out: {quoted(document.dataset.dropped)}"
 
 
 @audited("unseen", when=lambda document, _: bool(document.dataset.unseen))
-def _unseen(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _unseen(document: AuditDocument, _caution: Caution) -> str:
     unseen = document.dataset.unseen
     return f"values in {quoted(unseen)} that no training row has count as none ({sum(unseen.values())} in all)"
 
@@ -702,14 +750,14 @@ def _more_levels(document: AuditDocument, _caution: Caution) -> str:
 
 
 @audited("pooled", when=lambda document, _: bool(document.dataset.pooled), remedy=_more_levels)
-def _pooled(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _pooled(document: AuditDocument, _caution: Caution) -> str:
     counts = ", ".join(f"{count} of {name!r}" for name, count in document.dataset.pooled.items())
     most = document.config.reading.max_levels
     return f"rare values count as one, {counts}: more than {most} values were seen in training"
 
 
 @audited("unscaled", when=lambda document, _: not document.config.standardise)
-def _unscaled(_say: Say, _document: AuditDocument, _caution: Caution) -> str:
+def _unscaled(_document: AuditDocument, _caution: Caution) -> str:
     return "numbers were not standardised, so columns of large numbers weigh more than others"
 
 
@@ -727,9 +775,9 @@ def _misses_rate(document: AuditDocument, caution: Caution) -> bool:
 
 
 @audited("missed_rate", about=shortlisted, when=_misses_rate)
-def _missed_rate(say: Say, document: AuditDocument, caution: Caution) -> str:
+def _missed_rate(document: AuditDocument, caution: Caution) -> str:
     model = _ranked(document, caution)
-    rate, wanted = (say.percent(one) for one in (model.scores.selection.selection_rate.value, document.config.rate))
+    rate, wanted = (percent(one) for one in (model.scores.selection.selection_rate.value, document.config.rate))
     reason = f"{model.tied} of its rows are tied at the cut" if model.tied > 1 else "it has too few rows to come nearer"
     return f"model {model.rank} selects {rate} of the selection split instead of {wanted}: {reason}"
 
@@ -739,7 +787,7 @@ def _missed_rate(say: Say, document: AuditDocument, caution: Caution) -> str:
     about=shortlisted,
     when=lambda document, caution: bool(_ranked(document, caution).undetermined.holdout),
 )
-def _undetermined(_say: Say, document: AuditDocument, caution: Caution) -> str:
+def _undetermined(document: AuditDocument, caution: Caution) -> str:
     rank, model = caution.rank or 1, _ranked(document, caution)
     rows, (low, high) = model.undetermined.holdout, model.bias_interval
     if low is not None and high is not None and high - low <= NARROW:
@@ -757,9 +805,9 @@ def _bias(end: float | None) -> str:
 @audited(
     "solver_failed",
     when=lambda document, _: document.enumeration.stopped == "solver",
-    remedy=lambda *_: "try another solver or a smaller C",
+    remedy="try another solver or a smaller C",
 )
-def _solver_failed(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _solver_failed(document: AuditDocument, _caution: Caution) -> str:
     return (
         f"solver {document.config.svm.solver!r} found no proven answer after {document.enumeration.supports} "
         "models with distinct supports, so later ones are missing"
@@ -767,7 +815,7 @@ def _solver_failed(_say: Say, document: AuditDocument, _caution: Caution) -> str
 
 
 @audited("solver_replaced", when=lambda document, _: document.lapse is not None)
-def _solver_replaced(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _solver_replaced(document: AuditDocument, _caution: Caution) -> str:
     return replaced(document.lapse) if document.lapse else ""
 
 
@@ -777,11 +825,11 @@ def replaced(lapse: SolverLapse) -> str:
 
 
 @audited("over_time", when=lambda document, _: bool(document.spending and document.spending.is_over))
-def _over_time(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _over_time(document: AuditDocument, _caution: Caution) -> str:
     spending = document.spending or Spending(None)
     return (
         f"the time limit of {spending.limit:g} s could not be kept: the run took {spending.seconds:.1f} s, of which "
-        f"{spending.required:.1f} s went to what no audit can do without (imports, the table, model 1, scores, choice)"
+        f"{spending.required:.1f} s went to stages that no audit can skip (imports, the table, model 1, scores, choice)"
     )
 
 
@@ -791,7 +839,7 @@ def _limit(document: AuditDocument) -> float:
 
 def _longer(document: AuditDocument, _caution: Caution) -> str:
     longer = 4.0 * _limit(document)
-    return f"{option('max_seconds', longer, 'time-limit', f'{longer:g}')} gives it longer"
+    return f"{option('max_seconds', longer, 'time-limit', f'{longer:g}')} gives it more time"
 
 
 @audited(
@@ -799,8 +847,8 @@ def _longer(document: AuditDocument, _caution: Caution) -> str:
     when=lambda document, _: bool(document.spending and document.spending.is_cut_by("time")),
     remedy=_longer,
 )
-def _time_spent(say: Say, document: AuditDocument, _caution: Caution) -> str:
-    cut = say.cut(document.spending or Spending(None), "time")
+def _time_spent(document: AuditDocument, _caution: Caution) -> str:
+    cut = _cut_stages(document.spending or Spending(None), "time")
     return f"the time limit of {_limit(document):g} s ended the run early ({cut})"
 
 
@@ -814,7 +862,7 @@ def _is_budget_spent(document: AuditDocument, _caution: Caution) -> bool:
     when=_is_budget_spent,
     remedy=lambda document, _: f"raise max_{BUDGETS[document.enumeration.stopped]} to look further",
 )
-def _budget_spent(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _budget_spent(document: AuditDocument, _caution: Caution) -> str:
     found = document.enumeration
     return f"the enumeration stopped at its limit of {found.stopped} with {found.models} of {document.config.k} models"
 
@@ -825,20 +873,20 @@ def _is_guide_skipped(document: AuditDocument, _caution: Caution) -> bool:
 
 
 @audited("guided_skipped", when=_is_guide_skipped)
-def _guided_skipped(say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _guided_skipped(document: AuditDocument, _caution: Caution) -> str:
     obstacle = document.guided.obstacle if document.guided else None
-    return "there was no guided search" + (f": {say.obstacles[obstacle]}" if obstacle else "")
+    return "there was no guided search" + (f": {OBSTACLES[obstacle]}" if obstacle else "")
 
 
 @audited("constant", when=lambda document, _: any(model.is_constant for model in document.models))
-def _constant(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _constant(document: AuditDocument, _caution: Caution) -> str:
     ranks = [model.rank for model in document.models if model.is_constant]
     these = f"model {ranks[0]} decides" if len(ranks) == 1 else f"{len(ranks)} models decide"
     return f"{these} all rows of the selection split alike, and cannot be selected"
 
 
 @audited("few_predictors", when=lambda document, _: bool(document.enumeration.ties))
-def _few_predictors(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _few_predictors(document: AuditDocument, _caution: Caution) -> str:
     found, ties = document.enumeration, document.enumeration.ties or MarginTies(0, 0)
     reason = (
         f"{ties.examples} examples lie on the margin of the best model where {ties.independent} determine it, so many "
@@ -856,73 +904,6 @@ def _few_predictors(_say: Say, document: AuditDocument, _caution: Caution) -> st
 
 
 @audited("order", when=lambda document, _: not all(model.is_order_certified for model in document.models))
-def _order(_say: Say, document: AuditDocument, _caution: Caution) -> str:
+def _order(document: AuditDocument, _caution: Caution) -> str:
     uncertain = sum(not model.is_order_certified for model in document.models)
     return f"the proven intervals do not settle the order of {uncertain} models: they are ties"
-
-
-@measured("undecided", when=lambda document, _: bool(document.dataset.undecided), place=10)
-def _undecided(say: Say, document: MeasureDocument, _caution: MeasureCaution) -> str:
-    data = document.dataset
-    everyone = max(data.rows + data.undecided, 1)
-    columns = ", ".join(f"{rows} in {column!r}" for column, rows in data.left_out.items())
-    return (
-        f"{say.counted(data.undecided, 'row')} of {everyone} ({say.percent(data.undecided / everyone)}) without a "
-        f"decision or a score were left out ({columns}); if that happens to some groups more often than to others, "
-        "rates mislead"
-    )
-
-
-def _whose(document: MeasureDocument, caution: MeasureCaution) -> MeasuredDecisions:
-    return document.decisions[(caution.decision or 1) - 1]
-
-
-def _lacks_cutoff(document: MeasureDocument, caution: MeasureCaution) -> bool:
-    return _whose(document, caution).how == "median" and document.config.cutoff is None
-
-
-@measured(
-    "no_cutoff",
-    about=each_decision,
-    when=_lacks_cutoff,
-    remedy=lambda *_: "give the one in use with cutoff=... (--cutoff)",
-    place=20,
-)
-def _no_cutoff(_say: Say, _document: MeasureDocument, _caution: MeasureCaution) -> str:
-    return "no cutoff was given, so whoever scores above the median counts as selected"
-
-
-def missed_rate(document: MeasureDocument, decisions: MeasuredDecisions) -> float | None:
-    """Return the share that a cut was to select but, as scores are tied, does not; None if it does."""
-    cutoff = Cutoff.of(document.config.cutoff) if decisions.how == "cutoff" else None
-    if cutoff is None or cutoff.rule != "rate" or cutoff.number is None:
-        return None
-    missed = abs((decisions.selection_rate.value or 0.0) - cutoff.number)
-    return cutoff.number if missed > NOTABLE_MISS else None
-
-
-@measured(
-    "missed_rate",
-    about=each_decision,
-    when=lambda document, caution: bool(missed_rate(document, _whose(document, caution))),
-    place=21,
-)
-def _missed_cut(say: Say, document: MeasureDocument, caution: MeasureCaution) -> str:
-    found = _whose(document, caution)
-    wanted, selected = say.percent(missed_rate(document, found)), say.percent(found.selection_rate.value)
-    tied = f"as {found.tied} rows have one score there"
-    return f"{say.title(found, document)} selects {selected} instead of {wanted}, {tied}"
-
-
-@measured("constant", about=each_decision, when=lambda *about: _whose(*about).is_constant, place=22)
-def _constant_decisions(say: Say, document: MeasureDocument, caution: MeasureCaution) -> str:
-    return f"{say.title(_whose(document, caution), document)} decides all rows alike, so that there is no gap to see"
-
-
-@measured("follows_label", about=each_decision, when=lambda *about: _whose(*about).follows_label, place=23)
-def _follows_label(say: Say, document: MeasureDocument, caution: MeasureCaution) -> str:
-    found = say.title(_whose(document, caution), document)
-    return (
-        f"{found} says of every row what the label {document.dataset.label!r} says: either the label was made from the "
-        "decisions, or one column was named for the other"
-    )

@@ -42,7 +42,7 @@ class GapChange(Value, frozen=True):
     verdict
         Null where nothing can be compared, or where the selected model decides all rows alike.
     is_coarse
-        Whether a group has too few rows for a verdict, which is open then, whatever they show.
+        Whether a group has too few rows for a verdict, so that the verdict is open.
     """
 
     column: str
@@ -64,8 +64,8 @@ class GuardCheck(Value, frozen=True):
     guard
         As an option writes it: "selection_rate=+-0.1".
     subject
-        The guarded measure that comes closest to its limit, or goes farthest beyond it, with its column and group where
-        it has them.
+        The guarded measure that comes closest to its limit, or exceeds it most, with its column and group where it has
+        them.
     low, high
         Limits of the value; null without such a limit.
     selection
@@ -73,7 +73,7 @@ class GuardCheck(Value, frozen=True):
     holdout
         The value on the holdout.
     status
-        On the holdout: broken if the whole interval lies beyond the limit, holds if all of it is within, else open.
+        On the holdout: broken if the whole interval exceeds the limit, holds if all of it is within, else open.
     """
 
     guard: str
@@ -83,6 +83,11 @@ class GuardCheck(Value, frozen=True):
     selection: float | None
     holdout: Estimate
     status: GuardStatus
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the guardrail limits a change against the reference, as its signed limit says."""
+        return "=+" in self.guard or "=-" in self.guard
 
     @property
     def is_kept(self) -> bool:
@@ -129,7 +134,7 @@ class Selection(Value, frozen=True):
     confirmed
         Ranks of other models within the tolerances that the holdout shows to be fairer, all models judged together.
     is_in_sight
-        Whether the choice was made with the holdout in sight, so that limits hold for all models together.
+        Whether the choice was made after the holdout was seen, so that limits hold for all models together.
     """
 
     rank: int | None
@@ -220,7 +225,7 @@ class Core(Value, frozen=True):
 
 
 class Explanation(Value, frozen=True):
-    """Why the selected model is fairer: what its left-out records have in common, and the few that matter most."""
+    """Why the selected model is fairer: common values of its left-out records, and the few records that matter most."""
 
     rank: int
     records: int
@@ -237,16 +242,41 @@ class ReferenceCheck(Value, frozen=True):
     largest_difference: float
 
 
-class Caution(Value, frozen=True):
-    """Something to beware of, as a code; reports put it in words with the numbers of the document.
+class AnyCaution(Value, frozen=True):
+    """A caution for the reader.
 
     Attributes
     ----------
-    column, part, rank
-        The column, split or model that the caution is about, where the code alone does not say.
+    code
+        The kind of caution; reports put it in words with the numbers of the document.
+    column
+        The sensitive column concerned, if there is one.
     """
 
     code: str
     column: str | None = None
+
+
+class Caution(AnyCaution, frozen=True):
+    """A caution for the reader of an audit.
+
+    Attributes
+    ----------
+    part, rank
+        The split and the model concerned, where the code alone does not say.
+    """
+
     part: Part | None = None
     rank: int | None = None
+
+
+class MeasureCaution(AnyCaution, frozen=True):
+    """A caution for the reader of a measurement.
+
+    Attributes
+    ----------
+    decision
+        The number of the decisions concerned, from 1.
+    """
+
+    decision: int | None = None

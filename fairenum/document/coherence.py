@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from fairenum.document.attack_document import Attack, AttackDocument
+from msgspec.structs import astuple
+
+from fairenum.document.attack_document import AttackDocument
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.caution_entry import AnyCaution
 from fairenum.document.cautions import entries
+from fairenum.document.choice import AnyCaution
 from fairenum.document.header import Document
 from fairenum.document.measure_document import ColumnMeasures, MeasureDocument
 from fairenum.document.models import AuditedModel
@@ -35,15 +37,8 @@ def named(name: str | None, known: Collection[str], place: str) -> Iterator[Faul
         yield place, f"{name!r} is none of {[*known]}"
 
 
-def paired(column: str, pair: tuple[str, str], groups: Groups, place: str) -> Iterator[Fault]:
-    """Require that two groups belong to a sensitive column."""
-    yield from named(column, groups, f"{place}.column")
-    for name in pair:
-        yield from named(name, groups.get(column, []), f"{place}.groups")
-
-
 def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
-    """Require a caution of the table, and an existing column where its words look one up."""
+    """Require a caution of the table, and an existing column where its sentence needs one."""
     entry = entries(kind).get(caution.code)
     if entry is None:
         yield f"{place}.code", f"Invalid enum value {caution.code!r}"
@@ -53,17 +48,14 @@ def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str)
 
 def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
     """Require counts for each group, none of them above the rows of the group."""
-    if any(len(counts) != len(rows) for counts in (scores.selected, scores.true_positives)):
+    groups, counts = len(rows), (scores.true_positives, scores.selected)
+    if any(len(one) != groups for one in counts):
         yield place, "selected and true_positives have a number for each group"
-    elif any(
-        not one <= two <= three for one, two, three in zip(scores.true_positives, scores.selected, rows, strict=True)
-    ):
+    elif any(not first <= second <= third for first, second, third in zip(*counts, rows, strict=True)):
         yield place, "of each group no more rows are selected than there are"
-    if len(scores.shared) not in (0, len(rows)):
+    if len(scores.shared) not in (0, groups):
         yield place, "shared has a number for each group, or none"
-    if scores.weights and any(
-        len(getattr(scores.weights, name)) != len(rows) for name in scores.weights.__struct_fields__
-    ):
+    if scores.weights and any(len(one) != groups for one in astuple(scores.weights)):
         yield place, "weights have a number for each group"
 
 
@@ -104,21 +96,19 @@ def refuse_contradictions(document: Document) -> None:
 
 
 def _audit(document: AuditDocument) -> Iterator[Fault]:
-    yield from _models(document)
     groups = {column.column: [group.name for group in column.groups] for column in document.dataset.sensitive}
+    yield from _models(document)
     yield from _table(document.dataset)
-    yield from _choice(document, groups)
-    for part in (_scores, _tables, _beside, _cautions):
+    for part in (_choice, _scores, _tables, _beside, _cautions):
         yield from part(document, groups)
     yield from _anatomy(document)
-    yield from _possible(document, groups)
+    yield from _parity_range(document, groups)
     if document.ambiguity:
         yield from document.ambiguity.faults(groups, document.column, len(document.models))
-    if document.attack:
-        yield from _attack(document.attack, "attack")
+    yield from _attack(document)
 
 
-def _possible(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
+def _parity_range(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     """Check the parity range: bounds in order, at losses that rise."""
     if (found := document.parity_range) is None:
         return
@@ -131,7 +121,7 @@ def _possible(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
             yield from named(group.group, groups.get(found.column, []), f"range.levels[{number}].groups")
         for extent in (level.gap, *(group.rate for group in level.groups)):
             if not 0.0 <= extent.low <= extent.least <= extent.most <= extent.high <= 1.0:
-                yield f"range.levels[{number}]", "what was found lies within what is proven, and both from 0 to 1"
+                yield f"range.levels[{number}]", "attained values lie within proven bounds, and both between 0 and 1"
 
 
 def _models(document: AuditDocument) -> Iterator[Fault]:
@@ -164,7 +154,7 @@ def _table(table: TableFacts) -> Iterator[Fault]:
     for number, column in enumerate(table.sensitive):
         yield from _groups_of(column, f"dataset.sensitive[{number}]")
     if table.split_rows and table.split_rows.rows > 4 * len(table.split_rows.packed):
-        yield "dataset.split_rows", "it tells of more rows than it holds"
+        yield "dataset.split_rows", "it names more rows than it holds"
     if len(table.origin.starts) > 2:
         yield "dataset.origin.starts", "there are two splits that start later than the first"
 
@@ -191,7 +181,9 @@ def _scores(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
                 sizes = next(one.groups for one in document.dataset.sensitive if one.column == column)
                 yield from counted(scores, [group.rows(part) for group in sizes], place)
         if isinstance(model, AuditedModel) and model.tilt:
-            yield from paired(model.tilt.column, model.tilt.groups, groups, f"{start}.tilt")
+            yield from named(model.tilt.column, groups, f"{start}.tilt.column")
+            for name in model.tilt.groups:
+                yield from named(name, groups.get(model.tilt.column, []), f"{start}.tilt.groups")
 
 
 def _tables(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
@@ -226,7 +218,7 @@ def _beside(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
     if flips := document.flips:
         yield from ranked([flips.rank], ranks, "flips.rank")
         if not flips.by_column or (groups and flips.by_column.keys() != groups.keys()):
-            yield "flips.by_column", f"it tells of {[*flips.by_column]}, not of the sensitive columns {[*groups]}"
+            yield "flips.by_column", f"it has {[*flips.by_column]}, not the sensitive columns {[*groups]}"
     for column in document.multiplicity.by_column if document.multiplicity else ():
         yield from named(column, groups, "multiplicity.by_column")
     for number, tell in enumerate(document.screening.columns if document.screening else ()):
@@ -277,18 +269,15 @@ def _measured(column: ColumnMeasures, place: str) -> Iterator[Fault]:
     yield from counted(column.scores, [row.n for row in column.impact.groups], f"{place}.scores")
 
 
-def _attack(attack: Attack, place: str) -> Iterator[Fault]:
-    for number, curve in enumerate(attack.curves):
-        yield from named(curve.strategy, attack.config.strategies, f"{place}.curves[{number}].strategy")
-
-
-def _attacked(document: AttackDocument) -> Iterator[Fault]:
-    yield from _attack(document.attack, "attack")
+def _attack(document: AuditDocument | AttackDocument) -> Iterator[Fault]:
+    if attack := document.attack:
+        for number, curve in enumerate(attack.curves):
+            yield from named(curve.strategy, attack.config.strategies, f"attack.curves[{number}].strategy")
 
 
 def _bench(document: BenchDocument) -> Iterator[Fault]:
     if document.k < 1:
-        yield "k", "a race is for one model, at least"
+        yield "k", "a race is for at least one model"
     for number, series in enumerate(document.growth):
         place = f"growth[{number}]"
         if len(series.sizes) != len(series.seconds):
@@ -297,7 +286,7 @@ def _bench(document: BenchDocument) -> Iterator[Fault]:
             yield place, "memory is as long as sizes, or empty"
         for name in ("sizes", "seconds", "memory"):
             if any(value <= 0 for value in getattr(series, name)):
-                yield f"{place}.{name}", "it is drawn by its logarithm, so all of it is above 0"
+                yield f"{place}.{name}", "its logarithm is drawn, so all numbers are above 0"
 
 
 def _reproduction(document: ReproductionDocument) -> Iterator[Fault]:
@@ -309,18 +298,20 @@ def _reproduction(document: ReproductionDocument) -> Iterator[Fault]:
                 yield from _of_one_length(bands, f"tables[{name!r}].variants")
             if variant.time and len(variant.time.ranks) != len(variant.time.q50):
                 yield f"tables[{name!r}].variants", "times are by rank"
-    if document.injection:
-        if not document.injection.variants:
-            yield "injection.variants", "the first variant is the main one, so there is one"
-        for draws in document.injection.variants.values():
-            for bands in (draws.gap, draws.error, *((draws.printed.gap, draws.printed.error) if draws.printed else ())):
-                yield from _of_one_length(bands, "injection.variants")
+    if (injection := document.injection) is None:
+        return
+    if not injection.variants:
+        yield "injection.variants", "the first variant is the main one, so there is one"
+    for draws in injection.variants.values():
+        printed = (draws.printed.gap, draws.printed.error) if draws.printed else ()
+        for bands in (draws.gap, draws.error, *printed):
+            yield from _of_one_length(bands, "injection.variants")
 
 
 def _of_one_length(bands: Bands | None, place: str) -> Iterator[Fault]:
     lengths = {len(getattr(bands, name)) for name in Bands.__struct_fields__} if bands else {1}
     if len(lengths) > 1 or 0 in lengths:
-        yield place, "quantiles are of one length, and there are some"
+        yield place, "quantiles have one length, above 0"
 
 
 def _same_columns(found: list[str], columns: list[str], name: str, place: str) -> Iterator[Fault]:
@@ -330,9 +321,9 @@ def _same_columns(found: list[str], columns: list[str], name: str, place: str) -
 
 CHECKS: dict[type[Document], Callable[..., Iterator[Fault]]] = {
     AuditDocument: _audit,
-    AttackDocument: _attacked,
+    AttackDocument: _attack,
     BenchDocument: _bench,
     MeasureDocument: _measure,
-    MitigationDocument: lambda _document: iter(()),  # it refers to nothing
+    MitigationDocument: lambda _document: iter(()),  # nothing in it refers to other parts
     ReproductionDocument: _reproduction,
 }

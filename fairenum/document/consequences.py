@@ -1,4 +1,4 @@
-"""Side effects of the selected model beyond the gap it was selected by, from the numbers of the document."""
+"""Side effects of the selected model: changes of other gaps, rates and guardrails, from the numbers of the document."""
 
 from __future__ import annotations
 
@@ -65,20 +65,10 @@ def _shares(total: Share, selected: Share) -> Mapping[str, Share]:
 NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
 NOTABLE_MOVE = 0.1  # of the share that is selected
 NOTABLE_LOSS = 0.02  # of balanced accuracy
-
-
 NOTABLE_LEAD, NOTABLE_REVERSAL = 0.02, 0.05  # of a group over another, before its order is reversed and after
-
-
 NOTABLE_FALL = 0.02  # of the rate of the group that was best off
-
-
 EVERYBODY, NOBODY = 0.9, 0.1
-
-
 ROUNDING = 1e-9  # that a difference of two shares may be off by
-
-
 SOME_ROWS = tuple(rate.key for rate in RATES.values() if rate.trials != ALL)  # rates that are no shares of all rows
 
 
@@ -167,7 +157,7 @@ def broken_guards(document: AuditDocument) -> list[GuardCheck]:
 
 
 def selection_moved(document: AuditDocument) -> Moved | None:
-    """Return the selection rates of both models if they are far apart, or the new one is nearly everybody or nobody."""
+    """Return the selection rates of both models if they are far apart, or the new one is near 1 or 0."""
     moved = _moved(document, "selection_rate")
     if moved is None:
         return None

@@ -10,8 +10,6 @@ from fairenum.document.training import Tolerances
 from fairenum.document.value import Value
 
 RECORD_VERSION: Final = "1.0"
-
-
 # Why a step showed nothing more: all are alike so far, none is left, or the solver failed.
 StepEnd = Literal["alike", "exhausted", "solver"]
 

@@ -13,7 +13,7 @@ from fairenum.document.value import Estimate, Value
 
 
 class ExploredModel(Value, frozen=True):
-    """A model that was looked at. Its scores are of the selection split, by which it is chosen: they flatter.
+    """A model that was looked at. It is chosen by its scores on the selection split, so that they are biased.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class GuardStanding(Value, frozen=True):
     guard
         As an option writes it.
     subject
-        The guarded measure that comes closest to its limit, or goes farthest beyond it.
+        The guarded measure that comes closest to its limit, or exceeds it most.
     low, high
         Limits of the value; null without such a limit.
     value

@@ -1,4 +1,4 @@
-"""Screening of single features: how well each tells the label, the decisions of model 1, and the groups."""
+"""Features: their encoding, the weights of models, decisions that change, and the screening of single features."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from fairenum.document.models import Cell
 from fairenum.document.terms import Direction
 from fairenum.document.value import Value
 
-# Decision values that differ by less are equal, and below it 0: the margin is 1, and an answer is exact to about twelve
-# digits.
+# Decision values closer than this are equal, and smaller ones 0; the margin is 1, and answers have about twelve digits.
 ROUNDING = 1e-10
 OTHER = "(other)"  # values that share one column
 
@@ -172,7 +171,7 @@ SAME_DECISIONS = 0.99
 NEAR_COPY = 0.95
 
 
-class Alone(Value, frozen=True):
+class SingleFeature(Value, frozen=True):
     """How well one feature alone predicts, learned on training rows and measured on the selection split.
 
     Attributes
@@ -198,23 +197,23 @@ class Lookalike(Value, frozen=True):
     agreement: float
 
 
-class GroupTell(Value, frozen=True):
+class ScreenedColumn(Value, frozen=True):
     """How well the features predict the groups of a sensitive column.
 
     Attributes
     ----------
     groups
-        Compared groups with enough rows to be told apart.
+        Compared groups with enough rows to be predicted.
     together
         Area under the curve of a linear model of all features, averaged over groups if there are more than two.
     features
-        The most telling features, best first.
+        The features that predict the groups best, best first.
     """
 
     column: str
     groups: tuple[str, ...]
     together: float | None
-    features: tuple[Alone, ...]
+    features: tuple[SingleFeature, ...]
 
     @property
     def copies(self) -> list[str]:
@@ -241,12 +240,12 @@ class Screening(Value, frozen=True):
 
     rows: int
     model_auc: float | None
-    features: tuple[Alone, ...]
+    features: tuple[SingleFeature, ...]
     lookalikes: tuple[Lookalike, ...]
-    columns: tuple[GroupTell, ...]
+    columns: tuple[ScreenedColumn, ...]
 
     @property
-    def leaks(self) -> list[Alone]:
+    def leaks(self) -> list[SingleFeature]:
         """The features that alone predict the label nearly as well as a model 1 that is clearly better than chance."""
         if self.model_auc is None or self.model_auc < GOOD_MODEL:
             return []
@@ -254,7 +253,7 @@ class Screening(Value, frozen=True):
         return [one for one in self.features if one.auc >= bar]
 
     @property
-    def other_leaks(self) -> list[Alone]:
+    def other_leaks(self) -> list[SingleFeature]:
         """The leaks that are not already lookalikes."""
         known = {one.feature for one in self.lookalikes}
         return [one for one in self.leaks if one.feature not in known]

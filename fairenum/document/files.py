@@ -24,9 +24,6 @@ AnyDocument = (
 )
 
 
-JudgedDocument = AuditDocument | MeasureDocument  # documents that rules can judge
-
-
 def converted(found: dict[str, object]) -> AnyDocument:
     """Turn decoded JSON into a document; refuse missing, unknown or mistyped values, naming their place."""
     document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
@@ -49,16 +46,12 @@ def _refuse_unread(found: object, read: object, place: str) -> None:
 
 
 Json = dict[str, Any]  # the one untyped value: a document that was read and is not yet understood
-
-
 D = TypeVar("D", bound=Document)
-
-
 HINT = "make one with: fairenum audit DATA"
 
 
 def to_json(document: Value) -> str:
-    """Write a document as JSON text: the same for the same input and seed, except for its timings."""
+    """Return a document as JSON text; the same input and seed give the same text, apart from timings."""
     try:
         return msgspec.json.format(msgspec.json.encode(document), indent=1).decode() + "\n"
     except UnicodeEncodeError as error:

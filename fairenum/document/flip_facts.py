@@ -1,4 +1,4 @@
-"""Parity range: bounds on selection rates, and on the parity gap, over all near-optimal models."""
+"""Flip prices, ambiguity and the parity range: decisions and gaps over all near-optimal models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ValueRange(Value, frozen=True):
     Attributes
     ----------
     low_bound, high_bound
-        Proven bounds: no model goes beyond.
+        Proven bounds for every such model.
     low_attained, high_attained
         Extremes that some model attains.
     """
@@ -226,7 +226,7 @@ class PricedRows(Value, frozen=True):
 
 
 class PriceEffort(Value, frozen=True):
-    """Number of rows that each method of finding flip prices settled.
+    """Number of rows settled by each method of finding flip prices.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class Extent(Value, frozen=True):
     Attributes
     ----------
     low, high
-        Proven bounds: no model goes beyond.
+        Proven bounds for every such model.
     least, most
         Extremes that some model attains.
     """
@@ -346,7 +346,7 @@ class RangeLevel(Value, frozen=True):
     Attributes
     ----------
     eps
-        Largest loss, relative to the least and minus 1.
+        Largest loss, relative to the least loss, minus 1.
     gap
         The demographic parity difference: the largest difference of two groups' selection rates.
     groups
@@ -380,7 +380,7 @@ class ParityRange(Value, frozen=True):
     rows
         Holdout rows of the compared groups.
     unexamined
-        Rows that were not examined, and that count as doubtful therefore.
+        Rows that were not examined, and therefore count as doubtful.
     levels
         Bounds for some losses, the smallest first.
     """

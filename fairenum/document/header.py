@@ -1,4 +1,4 @@
-"""The header of every document and evidence file: kind, version, environment and time, and what a check found."""
+"""The header of every document: kind, version, environment and time; and the verification of evidence files."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Versions(Value, frozen=True):
 
 
 class Fault(Value, frozen=True):
-    """A reason why an evidence file is not what it claims to be.
+    """A reason why an evidence file is not verified.
 
     Attributes
     ----------

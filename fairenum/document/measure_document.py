@@ -8,12 +8,13 @@ from typing import ClassVar, Literal, TypedDict, get_args
 
 import msgspec
 
+from fairenum.document.choice import MeasureCaution
 from fairenum.document.header import Document
 from fairenum.document.metric_registry import metric_of
 from fairenum.document.options import ABOUT_DATA, Options, check_options, check_texts, numbers, require_part, whole
 from fairenum.document.reading import Cutoff, CutoffText, Reading
 from fairenum.document.scores import ColumnScores, GroupTable, MeasuredScore
-from fairenum.document.table_facts import Regrouped, Remark
+from fairenum.document.table_facts import ComparedColumn, Regrouped, Remark
 from fairenum.document.terms import GAPS, DecimalSign, Gap, Measure, SmallGroups
 from fairenum.document.value import Estimate, Value
 from fairenum.errors import ConfigError
@@ -128,41 +129,15 @@ FourFifths = Literal["kept", "violated", "open"]
 FOUR_FIFTHS = 0.8
 
 
-class MeasureCaution(Value, frozen=True):
-    """Something to beware of, as a code; reports put it in words with the numbers of the document.
+class MeasuredColumn(ComparedColumn, frozen=True):
+    """A sensitive column of a measurement, or the intersection of several.
 
     Attributes
     ----------
-    column
-        The sensitive column concerned, if there is one.
-    decision
-        The number of the decisions concerned, from 1.
-    """
-
-    code: str
-    column: str | None = None
-    decision: int | None = None
-
-
-class MeasuredColumn(Value, frozen=True):
-    """A sensitive column, or the intersection of several.
-
-    Attributes
-    ----------
-    is_primary
-        Whether rules apply to this column.
-    reference
-        The group that others are compared with.
     unknown
-        Rows without a value, in one of the columns at least.
-    regrouped
-        Groups that were joined or left out first.
+        Rows without a value in the column, or in at least one of several.
     """
 
-    column: str
-    is_primary: bool
-    is_intersection: bool
-    reference: str
     unknown: int = 0
     regrouped: Regrouped = Regrouped()
 
@@ -173,7 +148,7 @@ class MeasuredTable(Value, frozen=True):
     Attributes
     ----------
     fingerprint
-        The sha256 of the measured content, whatever the order of rows; counts and rows of the same content share it.
+        The sha256 of the measured content, in any order of rows; counts and rows of the same content share it.
     form
         Whether the table holds rows, or counts by group.
     rows
@@ -183,7 +158,8 @@ class MeasuredTable(Value, frozen=True):
     left_out
         Number of left-out rows by the column that they lack.
     label, favourable, unfavourable
-        The true outcome and its two values; null without a label, the values also where counts do not tell them.
+        The true outcome and its two values; null without a label; the values are null, too, where counts do not
+        name them.
     positives
         Measured rows with a favourable label.
     remarks
@@ -220,7 +196,7 @@ class GroupMeasures(Value, frozen=True):
     Attributes
     ----------
     ratio
-        Selection rate as a share of that of the most selected group, which the limits take as given.
+        Selection rate as a share of that of the most selected group, whose rate the limits take as known.
     positives, accuracy
         Rows with a favourable label, and the share of decisions that agree with the label; null without a label.
     """
@@ -279,13 +255,13 @@ class MeasuredDecisions(Value, frozen=True):
     name
         The name that reports use.
     how
-        Whether the decisions stand in a column, or come from a score that was cut.
+        Whether the decisions are a column, or come from a score that was cut.
     favourable, unfavourable
-        Names of the two decisions in the column; null where it does not tell them.
+        Names of the two decisions in the column; null where they are not named.
     cutoff
         Scores of at least this are selected (at most, where lower is better; above, if it is the median).
     tied
-        Rows with the same score, which a finer cut would have to divide.
+        Rows with the score at the cutoff, which no cutoff can divide.
     selected
         Rows that get the favourable outcome.
     accuracy, balanced_accuracy
@@ -320,7 +296,7 @@ class MeasuredDecisions(Value, frozen=True):
 class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
     """The result of measuring decisions and scores; nothing is trained. Undefined numbers are null.
 
-    Everything but timings is the same for the same input and seed.
+    The same input and seed give the same document, apart from timings.
 
     Attributes
     ----------

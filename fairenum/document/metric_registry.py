@@ -1,4 +1,4 @@
-"""All gaps between groups that models are judged by: one entry for each, which everything else reads.
+"""The registry of gaps between groups: one entry for each.
 
 A gap compares a rate of every group, or several rates, and a rate is a share of some rows of the group. Options,
 guards, rules, documents, numbers, tables and pages follow from the entries: a new metric is one more of them.
@@ -30,16 +30,16 @@ class Rows:
     Attributes
     ----------
     label
-        Those with this label, where 1 is favourable; None for both.
+        The label of the rows, where 1 is favourable; None for both labels.
     is_selected
-        Whether they get the favourable outcome; None if that does not matter.
+        Whether the rows get the favourable outcome; None for either outcome.
     """
 
     label: int | None = None
     is_selected: bool | None = None
 
     def __and__(self, other: Rows) -> Rows:
-        """Return the rows that are among both."""
+        """Return the rows that belong to both."""
         label = self.label if other.label is None else other.label
         return Rows(label, self.is_selected if other.is_selected is None else other.is_selected)
 
@@ -53,30 +53,26 @@ class Rows:
 
 
 ALL = Rows()
-
-
 FAVOURABLE, UNFAVOURABLE = Rows(label=1), Rows(label=0)
-
-
 SELECTED = Rows(is_selected=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRate:
-    """A rate of a group: the share of some rows, its trials, that are also among others.
+    """A rate of a group: the share of its trials that have an outcome.
 
     Attributes
     ----------
     key, name, short
-        As documents, sentences and narrow columns call it.
+        Its name in documents, in sentences, and in narrow columns.
     trials
-        The rows that it is a share of.
+        The rows in the denominator.
     outcome
-        The rows whose share it is.
+        The rows in the numerator, if they are among the trials.
     is_benefit
-        Whether a group is better off with more of it.
+        Whether a higher rate is better for a group.
     field
-        Its name in adverse-impact tables, if that is not the key.
+        Its name in adverse-impact tables, if it is not the key.
     """
 
     key: str
@@ -94,12 +90,12 @@ class ComparedRate:
 
     @property
     def needs_label(self) -> bool:
-        """Whether it is unknown where labels are."""
+        """Whether the rate needs labels."""
         return (self.trials & self.outcome).label is not None
 
     @property
     def depends_on_model(self) -> bool:
-        """Whether every model has trials of its own."""
+        """Whether the trials differ between models."""
         return self.trials.is_selected is not None
 
     def fraction(self, total: tuple[N, N], selected: tuple[N, N]) -> tuple[N, N]:
@@ -110,22 +106,14 @@ class ComparedRate:
 SELECTION_RATE = ComparedRate(
     "selection_rate", "selection rate", "selected", trials=ALL, outcome=SELECTED, is_benefit=True, field="rate"
 )
-
-
 TRUE_POSITIVE_RATE = ComparedRate(
     "true_positive_rate", "true positive rate", "TPR", trials=FAVOURABLE, outcome=SELECTED, is_benefit=True
 )
-
-
 FALSE_POSITIVE_RATE = ComparedRate(
     "false_positive_rate", "false positive rate", "FPR", trials=UNFAVOURABLE, outcome=SELECTED
 )
-
-
 PRECISION = ComparedRate("precision", "precision", "PPV", trials=SELECTED, outcome=FAVOURABLE)
-
-
-BASE_RATE = ComparedRate("base_rate", "base rate", "base", trials=ALL, outcome=FAVOURABLE)  # of no gap
+BASE_RATE = ComparedRate("base_rate", "base rate", "base", trials=ALL, outcome=FAVOURABLE)  # no gap compares it
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +123,19 @@ class GapMetric:
     Attributes
     ----------
     key
-        As options and documents call it.
+        Its name in options and documents.
     name
-        As readers know it.
+        Its name for readers.
     rates
         The compared rates.
     ratio
-        As options and documents call the smallest ratio of two groups; None if it is not measured.
+        The name, in options and documents, of the smallest ratio between two groups; None if it is not measured.
     legend
-        What short names of its rates stand for, in a note below a table; empty where another entry says it.
+        The meaning of the short names of its rates, for a note below a table; empty where another entry has it.
     constraint
-        As fairlearn calls it: the class of its reductions, and the word of its thresholds; None where it has no such.
+        Its names in fairlearn: the class of the reductions, and the word for ThresholdOptimizer; None without any.
     is_later
-        Whether documents were saved before it was an entry; there it counts as not measured.
+        Whether there are saved documents without it; it counts as not measured there.
     """
 
     key: str
@@ -165,7 +153,7 @@ class GapMetric:
 
     @property
     def needs_label(self) -> bool:
-        """Whether it is unknown where labels are."""
+        """Whether the gap needs labels."""
         return any(rate.needs_label for rate in self.rates)
 
     def trials(self, total: tuple[int, int], selected: tuple[int, int]) -> int:

@@ -141,7 +141,7 @@ class EnumerationRun(Value, frozen=True):
     audited_rows
         Rows of selection and holdout whose decisions distinguish models; their labels do not matter.
     ties
-        Given if most supports repeat the decisions of another.
+        Null unless most supports repeat the decisions of another.
     """
 
     stopped: ListingEnd
@@ -219,10 +219,10 @@ class AuditedModel(Value, frozen=True):
     ----------
     origin
         Exact: listed best first. Guided: found by the search for less unfairness on the selection split, so that its
-        scores there flatter and carry no verdict. Tilted: trained with a price on the difference between two groups
-        there, with the same consequence; a tilted model leaves nothing out, and comes after the others, least loss
-        first. Steered: listed best first, but among the models that leave out, or keep, rows chosen by somebody who
-        looked at these scores.
+        scores there are biased in its favour and carry no verdict. Tilted: trained with a price on the difference
+        between two groups there, with the same consequence; a tilted model leaves nothing out, and comes after the
+        others, least loss first. Steered: listed best first, but among the models that leave out, or keep, rows chosen
+        by somebody who saw these scores.
     support_rank
         Place among all models with distinct supports; null where it is not known.
     objective
@@ -244,7 +244,7 @@ class AuditedModel(Value, frozen=True):
     cut
         Decision values of at least this are favourable: 0 unless models are cut elsewhere.
     tied
-        Rows of the selection split with the same decision value, which a finer cut would have to divide.
+        Rows of the selection split with the decision value at the cut, which no cut can divide.
     undetermined
         Rows whose decision the optimum leaves open, by split.
     predictions_changed
@@ -279,7 +279,7 @@ class AuditedModel(Value, frozen=True):
 
     @property
     def is_searched(self) -> bool:
-        """Whether the model was searched for on the selection split, so that its scores there flatter."""
+        """Whether the model was searched for on the selection split, so that its scores there are biased."""
         return self.origin != "exact"
 
     @property
@@ -350,7 +350,7 @@ class Multiplicity(Value, frozen=True):
 
 
 class Baseline(Value, frozen=True):
-    """Another mitigation, to compare the models with.
+    """Another mitigation, for comparison with the models.
 
     Attributes
     ----------

@@ -117,7 +117,7 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
     """Decide about one person with every listed model of a linear kernel.
 
     `values` are the person's values by feature: numbers, texts, or None; a feature that is not named counts as missing.
-    A text that no training row has is refused as a slip of the pen, unless `row` names the row of the table that the
+    A text that no training row has is refused as a likely mistake, unless `row` names the row of the table that the
     values come from.
     """
     anatomy = _weighed(document)
@@ -228,5 +228,5 @@ def _sum(parts: Iterable[float]) -> float:
     except (OverflowError, ValueError):
         found = math.inf
     if not math.isfinite(found):
-        raise ResultError("what the models of this run decide about this person is no finite number; audit DATA again")
+        raise ResultError("a decision value of this person is no finite number; audit DATA again")
     return found

@@ -1,4 +1,4 @@
-"""Reading documents from outside: of bounded size, and with nothing in them that could not be written again."""
+"""Reading documents from outside, with limits on their size, and without values that could not be written again."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _leaves(value: object, place: str) -> Iterator[tuple[str, object]]:
 
 
 def _obstacle(value: object) -> str | None:
-    """Return why a value cannot stand in a document; None if it can."""
+    """Return why a value cannot be part of a document; None if it can."""
     match value:
         case bool():
             return None

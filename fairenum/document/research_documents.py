@@ -1,10 +1,10 @@
-"""The document of a reproduction of the paper's experiments, over many splits and draws."""
+"""Documents of benchmarks, of comparisons of mitigations, and of reproductions of the paper's experiments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from msgspec import field
 
@@ -18,40 +18,25 @@ from fairenum.document.value import Estimate, Quantiles, Value
 TABLES = ("german", "ionosphere", "sonar")
 INJECTED = "compas"
 EXPERIMENTS = (*TABLES, INJECTED)
-
-
 MODELS, TIMED = 50, 1000
-
-
 SHARES = (0.7, 0.0, 0.3)
 GERMAN_SPREAD = 6.0e-4
 LOWER_LOSS_RANKS: Mapping[str, int] = {"german": 32, "ionosphere": 43, "sonar": 41}
-
-
 TRAINED, FLIPPED, TESTED = 100, 10, 50
-
-
 CLEAN_PARITY = 0.321
 FAIRER_MODELS = 3
-
-
-# Objectives that differ by less, relatively, are equal as far as is proven.
+# Objectives closer than this, relatively, count as equal.
 TIED = 1e-9
-
-
-# At these models the clock is looked at.
+# Ranks at which times are taken.
 CLOCKED = (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
-
-
 PAPER_ALGORITHM = "Algorithm 1"
-
-
+V = TypeVar("V")
 GrowthTask = Literal["fit", "models", "audit"]
 GrowthTable = Literal["numbers", "one-hot"]
 
 
 class BenchData(Value, frozen=True):
-    """The problem that contestants were raced on.
+    """The problem that solvers were compared on.
 
     Attributes
     ----------
@@ -93,7 +78,7 @@ class RaceResult(Value, frozen=True):
     fits
         Time for all k models in SVC fits, the median over the laps.
     basis
-        Whether seconds and fits are measured, extrapolated from a part, or only a lower bound as the part was so short.
+        Whether seconds and fits are measured, extrapolated from a part, or a lower bound if the part was too short.
     error
         Why no model was found.
     """
@@ -229,8 +214,8 @@ class MethodScore(Value, frozen=True):
     needs_groups
         Whether the method has to know the group of each person it decides about.
     dominates_guided
-        Whether the method is as good as guided search in both accuracy and gap, and better in one beyond the paired
-        interval.
+        Whether the method is as good as guided search in both accuracy and gap, and better in one of them by more than
+        the paired interval.
     selection_rate
         Share of selected rows; null in runs that did not keep it.
     """
@@ -411,7 +396,7 @@ class SplitLine(Value, frozen=True):
 
 
 class Refusal(Value, frozen=True):
-    """A split or draw that is left out for want of a proven answer."""
+    """A split or draw that was left out, as no answer was proven."""
 
     seed: int
     reason: str
@@ -451,19 +436,24 @@ class PrintedRun(Value, frozen=True):
     in_place: int
 
 
-class TableExperiment(Value, frozen=True):
+class Experiment(Value, Generic[V], frozen=True):
     """Results of one table; its first variant is the main one."""
 
     rows: int
     features: int
     fingerprint: str
-    variants: dict[str, SplitVariant]
-    printed: PrintedRun | None
+    variants: dict[str, V]
 
     @property
-    def main(self) -> SplitVariant:
+    def main(self) -> V:
         """The main variant."""
         return next(iter(self.variants.values()))
+
+
+class TableExperiment(Experiment[SplitVariant], frozen=True):
+    """Results of one table that was split; its first variant is the main one."""
+
+    printed: PrintedRun | None
 
 
 class DrawLine(Value, frozen=True):
@@ -546,18 +536,8 @@ class DrawVariant(Value, frozen=True):
     printed: PrintedDraws | None
 
 
-class InjectionExperiment(Value, frozen=True):
+class InjectionExperiment(Experiment[DrawVariant], frozen=True):
     """Results on COMPAS with flipped labels; the first variant is the main one."""
-
-    rows: int
-    features: int
-    fingerprint: str
-    variants: dict[str, DrawVariant]
-
-    @property
-    def main(self) -> DrawVariant:
-        """The main variant."""
-        return next(iter(self.variants.values()))
 
 
 class Count(Value, frozen=True):
@@ -586,7 +566,7 @@ class JudgedClaim(Count, frozen=True):
 class ReproductionDocument(Document, frozen=True, kw_only=True, tag="reproduction"):
     """The paper's experiments, repeated many times, and a verdict on each of its claims.
 
-    All but timings, and results that depend on the clock, is the same for the same plan.
+    The same plan gives the same document, apart from timings and results that depend on the clock.
 
     Attributes
     ----------

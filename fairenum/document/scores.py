@@ -1,4 +1,4 @@
-"""Measures of a score by group: scoring rates, ranking quality, selection at any cutoff, and calibration."""
+"""Scores of models and decisions: rates of groups, gaps and ratios, and measures of scores that rank people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fairenum.document.value import Estimate, Value
 
 
 class GroupOutcome(Value, frozen=True):
-    """How many of a group are selected, and how that compares."""
+    """The selection rate of a group, compared with other groups."""
 
     group: str
     n: int
@@ -29,7 +29,7 @@ class GroupOutcome(Value, frozen=True):
     is_compared: bool = True
 
 
-# The rates that need labels, a field for each of the registry; type checkers know no fields that are made here.
+# One field for each rate of the registry that needs labels; type checkers do not know these fields.
 if TYPE_CHECKING:
     LabelledOutcome = GroupOutcome
 else:
@@ -121,7 +121,7 @@ class GapEstimate(ChangedEstimate, frozen=True):
 
 
 def _with_metrics(base: type[Value], name: str, measures: Mapping[str, bool], kind: type[Estimate]) -> type[Value]:
-    """Add a field for each measure; those that are later than some documents may be missing, and come last."""
+    """Add a field for each measure; measures that are newer than some saved documents are optional, and come last."""
     known = [(measure, kind) for measure, is_later in measures.items() if not is_later]
     later = [(measure, kind, kind()) for measure, is_later in measures.items() if is_later]
     fields = defstruct(name, known, bases=(base,), frozen=True)
@@ -240,8 +240,8 @@ class SplitScores(GroupScores, frozen=True, kw_only=True):
     auc
         AUC of the decision values; null in runs that did not measure it.
     together
-        On the holdout, measures with limits that hold for all models together, as for a model that was chosen with the
-        holdout in sight.
+        On the holdout, measures with limits that hold for all models together, as for a model that was chosen after
+        the holdout was seen.
     """
 
     rows: int

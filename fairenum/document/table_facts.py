@@ -81,7 +81,7 @@ class SplitOrigin(Value, frozen=True):
     group_column, members
         The column whose rows stay together, and how many different values it has; null and 0 without one.
     straddling
-        How many of these values have rows in more than one split all the same, as the split column puts them there.
+        How many of these values have rows in more than one split, as the split column assigns them.
     """
 
     how: Literal["random", "column", "time"]
@@ -162,7 +162,7 @@ class GroupSizes(Value, frozen=True):
     selection_positives, holdout_positives
         Rows whose label is favourable.
     is_small
-        Whether the group has too few rows in the selection split or the holdout to say much.
+        Whether the group has fewer rows than `min_group_size` in the selection split or the holdout.
     is_compared
         Whether the group counts in gaps, search and choice; a group that is set aside is only shown.
     holdout_weights, selection_weights
@@ -215,13 +215,13 @@ class Regrouped(Value, frozen=True):
     alike: tuple[tuple[str, ...], ...] = ()
 
 
-class SensitiveColumn(Value, frozen=True):
-    """A sensitive column, or the intersection of several.
+class ComparedColumn(Value, frozen=True):
+    """A column, or an intersection of several, whose groups are compared.
 
     Attributes
     ----------
     is_primary
-        Whether models are selected by it.
+        Whether models are selected by this column, and rules apply to it.
     reference
         The group that others are compared with.
     regrouped
@@ -232,6 +232,11 @@ class SensitiveColumn(Value, frozen=True):
     is_primary: bool
     is_intersection: bool
     reference: str
+
+
+class SensitiveColumn(ComparedColumn, frozen=True):
+    """A sensitive column of an audit, or the intersection of several."""
+
     groups: tuple[GroupSizes, ...]
     regrouped: Regrouped = Regrouped()
 
@@ -268,7 +273,7 @@ class TableFacts(Value, frozen=True):
     pooled
         Number of values that share one encoded column, as they are rare in the training rows, by feature.
     remarks
-        Remarks made while the table was read: columns left out, columns that are probably not what they look like.
+        Remarks made while the table was read: columns left out, and columns that were probably misread.
     identical_rows
         Training rows that repeat another in all encoded features and the label.
     examples

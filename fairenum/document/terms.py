@@ -1,4 +1,4 @@
-"""Measures of performance: how well a model decides or ranks, as one number between 0 and 1."""
+"""Terms of documents: metrics, endings, outcomes, verdicts, and measures of performance."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fairenum.document.options import NUMBERS, described, is_number, shown
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import plain_number
 
-# Names from the registry of metrics, which type checkers take for any text: gaps, their ratios, rates of a group, and
-# those rates that a model can be tilted by, as their trials are the same rows for every model.
+# Names from the registry of metrics, plain texts to type checkers: gaps, their ratios, rates of a group, and the rates
+# that a model can be tilted by, as they are shares of the same rows for every model.
 if TYPE_CHECKING:
     Gap: TypeAlias = str
     Ratio: TypeAlias = str
@@ -33,21 +33,13 @@ else:
 
 GAPS: tuple[Gap, ...] = metric_keys()
 RATIOS: tuple[Ratio, ...] = ratio_keys()
-
-
 RATES: Mapping[GapRate, ComparedRate] = {rate.key: rate for rate in compared_rates()}
-
-
 # The rates behind each gap: the largest difference between two groups in any of them.
 GAP_RATES: Mapping[Gap, tuple[GapRate, ...]] = {
     metric.key: tuple(rate.key for rate in metric.rates) for metric in METRICS
 }
-
-
 Performance = Literal["accuracy", "balanced_accuracy", "auc", "performance", "selection_rate"]
 Measure = Performance | Gap | Ratio
-
-
 Part = Literal["selection", "holdout"]
 Status = Literal["complete", "interrupted"]
 KernelName = Literal["linear", "rbf", "poly"]
@@ -58,8 +50,6 @@ DecimalSign = Literal["point", "comma"]
 Search = Literal["exact", "guided", "both"]
 Origin = Literal["exact", "guided", "tilted", "steered"]
 Against = Literal["incumbent", "best"]
-
-
 # Why the search among tilted models ended; interrupted is added by audits.
 TiltedEnd = Literal["exhausted", "solves", "time", "no_direction", "interrupted"]
 Direction = Literal["unfavourable", "favourable"]
@@ -67,17 +57,11 @@ Sight = Literal["train", "audit"]
 Basis = Literal["measured", "extrapolated", "at least"]
 GrowthAxis = Literal["n", "d", "k"]
 ClaimVerdict = Literal["holds", "holds sometimes", "does not hold", "not tried"]
-
-
 # Why an enumeration ended; interrupted and solver are added by audits.
 EnumerationEnd = Literal["models", "objective", "nodes", "time", "exhausted", "caller", "alike"]
 ListingEnd = EnumerationEnd | Literal["interrupted", "solver"]
-
-
 # Why the guided search did not start.
 Obstacle = Literal["no_sensitive_column", "no_holdout", "cut_short", "no_time"]
-
-
 Outcome = Literal["selected", "kept", "none"]
 Reason = Literal[
     "smallest_gap",
@@ -88,8 +72,6 @@ Reason = Literal[
     "no_other_candidate",
     "no_smaller_gap",
 ]
-
-
 # Kinds of remarks about a column, or a file, made while a table is read.
 RemarkKind = Literal[
     "guessed_delimiter",
@@ -105,8 +87,6 @@ RemarkKind = Literal[
     "written_numbers",
     "code_numbers",
 ]
-
-
 # Status of a guardrail on the holdout, and of a selected model.
 GuardStatus = Literal["holds", "broken", "open"]
 Proposal = Literal["proposed", "candidate"]
@@ -125,8 +105,6 @@ PerformanceName = Literal["accuracy", "balanced_accuracy", "auc", "cost"]
 AUTO = "auto"
 NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 PATTERN = rf"(?:accuracy|balanced_accuracy|auc|cost=({NUMBER}):({NUMBER}))"
-
-
 # How a measure is written in options and documents.
 PerformanceText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
 RequestedPerformance = Annotated[str, Meta(pattern=f"^(?:{AUTO}|{PATTERN})$")]

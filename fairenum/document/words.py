@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.choice import GuardCheck
+from fairenum.document.consequences import Reversal
+from fairenum.document.flip_facts import BoundedShare, FlippedColumn
+from fairenum.document.header import OptionalStage
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.research_documents import Case
 from fairenum.document.terms import (
+    RATES,
     Basis,
     ClaimVerdict,
     GrowthAxis,
@@ -19,7 +24,7 @@ from fairenum.document.terms import (
     PerformanceName,
     Verdict,
 )
-from fairenum.runtime.formatting import UNDEFINED, shortened
+from fairenum.runtime.formatting import UNDEFINED, percent, share, shortened, signed
 
 # Columns that texts from outside may have.
 NAME_WIDTH = 24
@@ -79,9 +84,23 @@ STOPPED: Mapping[ListingEnd, str] = {
 }
 OBSTACLES: Mapping[Obstacle, str] = {
     "no_sensitive_column": "no sensitive column was named",
-    "no_holdout": "it looks at the rows that models are selected by, so it needs a holdout apart from them",
+    "no_holdout": "it uses the rows that models are selected by, so it needs a separate holdout",
     "cut_short": "the enumeration was cut short",
-    "no_time": "the time limit left none for it",
+    "no_time": "no time was left for it",
+}
+STAGES: Mapping[OptionalStage, str] = {
+    "enumerate": "the list of models",
+    "guide": "the guided search",
+    "tilt": "the search among tilted models",
+    "baselines": "the other mitigations",
+    "screen": "the screening of single features",
+    "score": "the scores (of the models found, those of least gap on the selection split were kept)",
+    "disagree": "the disagreement of the models",
+    "prices": "the search for decisions that depend on the choice of model",
+    "range": "the parity range over all near-optimal models",
+    "explain": "the explanation of the selected model",
+    "weigh": "the estimate of selection bias",
+    "attack": "the simulated attacks",
 }
 AXES: Mapping[GrowthAxis, str] = {"n": "examples n", "d": "features d", "k": "models k"}
 SIGNS: Mapping[Basis, str] = {"measured": "", "extrapolated": "~", "at least": ">"}
@@ -119,16 +138,6 @@ def model_title(document: AuditDocument, rank: int) -> str:
     """Name a model; the model in use with the column or file of its decisions."""
     used = document.incumbent
     return f"{IN_USE} ({short(used.name)})" if used and rank == 0 and used.name != IN_USE else model_name(rank)
-
-
-def decisions_title(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
-    """Name measured decisions by their column, or by the score and its cutoff."""
-    column, is_low = short(decisions.name), document.config.lower_is_better
-    if decisions.how == "column" or decisions.cutoff is None:
-        return column
-    if decisions.how == "median":
-        return f"{column} {'below' if is_low else 'above'} its median"
-    return f"{column} {'<=' if is_low else '>='} {decisions.cutoff:.6g}"
 
 
 def reference_name(document: AuditDocument) -> str:
@@ -192,3 +201,61 @@ def short_case(case: Case) -> str:
     """Name a case in a narrow heading."""
     used = ", sensitive columns used" if case.use_sensitive else ""
     return f"{short(case.data)}, {case.rows} rows{used}" + (", equal rates" if case.decide != "sign" else "")
+
+
+def decisions_title(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
+    """Name decisions by their column, or by the score and its cutoff."""
+    column = short(decisions.name)
+    if decisions.how == "column" or decisions.cutoff is None:
+        return column
+    is_low = document.config.lower_is_better
+    if decisions.how == "median":
+        return f"{column} {'below' if is_low else 'above'} its median"
+    return f"{column} {'<=' if is_low else '>='} {decisions.cutoff:.6g}"
+
+
+def guard_name(check: GuardCheck) -> str:
+    """Name a guardrail, with the measure that comes closest to its limit, and its value on the holdout."""
+    measure, value = guarded_measure(check.subject), guarded_value(check, check.holdout.value)
+    return f"{shortened(check.guard, TABLE_WIDTH)} ({measure}: {value})"
+
+
+def guarded_measure(subject: str) -> str:
+    """Name a guarded measure, with its column or group."""
+    measure, _, place = subject.partition("@")
+    column, _, group = place.partition(": ")
+    name = GAP_NAMES[measure] if measure in GAP_NAMES else measure.replace("_", " ")
+    of = f" of {shortened(group, GROUP_WIDTH)}" if group else f" by {shortened(column, GROUP_WIDTH)}" if column else ""
+    return shortened(f"{name}{of}", TABLE_WIDTH + GROUP_WIDTH)
+
+
+def guarded_value(check: GuardCheck, value: float | None) -> str:
+    """Show a guarded value, with its sign if it is a change."""
+    return signed(value) if check.is_change else share(value)
+
+
+def reversal(found: Reversal) -> str:
+    """Describe how the order of two groups in a rate is reversed."""
+    (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
+    return (
+        f"the order is reversed in {GAP_NAMES[found.cell.metric]}: {RATES[found.rate].name} of {behind} "
+        f"{share(low.first)} to {share(low.selected)}, of {ahead} {share(high.first)} to {share(high.selected)}"
+    )
+
+
+def bounded_gap(found: BoundedShare) -> str:
+    """Show a gap, or its bounds, with its limits, as other gaps are shown."""
+    value = share(found.least) if found.is_exact else f"{share(found.least)} to {share(found.most)}"
+    return f"{value} [{share(found.low)}, {share(found.high)}]"
+
+
+def most_and_least_affected(found: FlippedColumn) -> str | None:
+    """Name the groups with the most and the least ambiguity; None if fewer than two can be compared."""
+    shares = [(one.ambiguity.least, one) for one in found.groups if one.is_compared and one.ambiguity.least is not None]
+    if len(shares) < 2:
+        return None
+    ordered = sorted(shares, key=lambda one: one[0])
+    most, least = (
+        f"{percent(value)} of group {shortened(one.group, GROUP_WIDTH)}" for value, one in ordered[:: 1 - len(ordered)]
+    )
+    return f"{most} and {least}"

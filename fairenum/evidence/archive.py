@@ -1,4 +1,4 @@
-"""The list of files and digests in an evidence file, in the format of `sha256sum`."""
+"""Evidence files as zip archives: written in one form, read with care, and listed in the format of `sha256sum`."""
 
 from __future__ import annotations
 
@@ -11,26 +11,19 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from fairenum.errors import EvidenceRefused
 
-FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
-
+FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date of the zip format
 ORDINARY_FILE = 0o100644 << 16
-
 UNIX = 3
-
 MOST_FILES, LARGEST = 100, 512 * 2**20
-
 PLAIN_NAME = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}/)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", re.ASCII)
-
-# The record at the very end: its signature, where its counts stand, and how long it and the other records are.
+# Signatures of the last records of a zip file, and the sizes of its records.
 END, LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
-
 END_SIZE, LOCATOR_SIZE, ENTRY_SIZE, HEADER_SIZE = 22, 20, 46, 30
-
 LONGEST_ENTRY = ENTRY_SIZE + 2 * 100 + 1
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
-    """A zip archive of files, sorted by name."""
+    """Return a zip archive of files, sorted by name; the same bytes for the same files."""
     content = io.BytesIO()
     with ZipFile(content, "w", ZIP_STORED) as archive:
         for name in sorted(files):
@@ -71,7 +64,7 @@ def unpacked(content: bytes, name: str) -> dict[str, bytes]:
 
 
 def _check_end(content: bytes) -> None:
-    """Check the claims of the end record before reading by them."""
+    """Check the counts and sizes of the end record before the archive is read by them."""
     end = content[-END_SIZE:]
     if len(end) < END_SIZE or not end.startswith(END):
         raise BadZipFile("it is no zip file, is cut short, or goes on behind its end")
@@ -117,23 +110,19 @@ def _check_entry(entry: ZipInfo) -> None:
 
 
 MANIFEST = "SHA256SUMS"
-
 RUN, PAGE, SUMMARY, CARD, MODEL = "run.json", "report.html", "summary.md", "model-card.md", "model.skops"
-
 VERSIONS, READ_ME, TABLES = "environment.json", "README.md", "tables"
-
-REQUIRED = (RUN, PAGE, SUMMARY, VERSIONS, READ_ME, f"{TABLES}/index.csv")  # and of an audit, a card
-
+REQUIRED = (RUN, PAGE, SUMMARY, VERSIONS, READ_ME, f"{TABLES}/index.csv")  # an audit also needs a card
 LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9_./-]{1,250})", re.ASCII)
 
 
 def to_manifest(files: Mapping[str, bytes]) -> bytes:
-    """Digests and names of files, sorted by name."""
+    """Return the digests and names of files, one line each, sorted by name."""
     return "".join(f"{digest(files[name])}  {name}\n" for name in sorted(files)).encode()
 
 
 def read_manifest(content: bytes) -> dict[str, str]:
-    """Digests by file name; refuse malformed lists."""
+    """Return the digests by file name; refuse malformed lists."""
     listed: dict[str, str] = {}
     for number, line in enumerate(content.decode("ascii", "replace").splitlines(), 1):
         found = LINE.fullmatch(line)

@@ -1,4 +1,4 @@
-"""The evidence file of a run: pages, tables, model and card of an audit, versions, and digests."""
+"""The evidence file of a run: pages, tables, the model and its card, versions, and digests."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 from zipfile import ZipFile
 
-from fairenum.document.audit_document import AuditDocument
-from fairenum.document.files import JudgedDocument, to_json
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
+from fairenum.document.files import to_json
 from fairenum.document.header import Versions, environment
 from fairenum.errors import FairenumError
 from fairenum.evidence.archive import (
@@ -36,11 +36,9 @@ from fairenum.report.model_card import model_card
 from fairenum.report.rules import Rule
 
 SCHEMA = "schema.json"
-
-LOADER, NUMBER, FILE = "__loader__", "__id__", "file"  # a node of the schema, its number, and the file of an array
-
-
+LOADER, NUMBER, FILE = "__loader__", "__id__", "file"  # keys of a node of the schema: its type, number, and array file
 Node = dict[str, object]
+Export = Callable[[str], None]
 
 
 def settled(content: bytes) -> bytes:
@@ -61,7 +59,7 @@ def settled(content: bytes) -> bytes:
 
 
 def _nodes(part: object) -> Iterator[Node]:
-    """The nodes of a schema, in order; an object's own attributes are no nodes."""
+    """Yield the nodes of a schema in order; attributes of objects are no nodes."""
     if isinstance(part, dict):
         if LOADER in part:
             yield part
@@ -69,9 +67,6 @@ def _nodes(part: object) -> Iterator[Node]:
     if isinstance(part, list):
         for one in part:
             yield from _nodes(one)
-
-
-Export = Callable[[str], None]
 
 
 def evidence(
@@ -82,7 +77,7 @@ def evidence(
     day: date | None = None,
     export: Export | None = None,
 ) -> bytes:
-    """An audit or a measurement as an evidence file, with the same bytes for the same run.
+    """Return an audit or a measurement as an evidence file, with the same bytes for the same run.
 
     A redacted document gives a file without single rows. A profile's page is added to the general report. `export`
     writes the selected model to a file, or refuses; it is None where a run holds no models.
@@ -109,7 +104,7 @@ def evidence(
 
 
 def _model(document: AuditDocument, export: Export | None) -> tuple[bytes | None, str | None]:
-    """The model's file, or the reason why it is missing."""
+    """Return the model's file, or the reason why it is missing."""
     if export is None:
         return None, SAVED
     if document.is_redacted and document.config.svm.kernel != "linear":

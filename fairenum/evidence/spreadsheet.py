@@ -1,4 +1,4 @@
-"""Frames as files for spreadsheets, in which no text is a formula."""
+"""Frames as CSV files and Excel workbooks, in which no text is a formula."""
 
 from __future__ import annotations
 
@@ -20,19 +20,12 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 
-
-# What a cell begins with that a spreadsheet would compute (OWASP, CSV injection), full-width signs among them.
+# The first character of cells that a spreadsheet would compute (OWASP, CSV injection), also in full width.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-
-
-# The same behind what parts cells in spreadsheets of other countries, which quotes do not keep them from.
+# The same after a separator of cells, as spreadsheets in some countries split even quoted text at other separators.
 PARTED = re.compile(r"([;|\t\r\n]\s*)(?=[=+\-@＝＋－＠])")
-BLANKS = " \u00a0\u200b\u2060\ufeff"  # which some spreadsheets pass over
-
-
+BLANKS = " \u00a0\u200b\u2060\ufeff"  # ignored by some spreadsheets
 LONGEST_TITLE, LONGEST_CELL, MOST_ROWS = 31, 32_767, 1_048_576  # of a sheet, by Excel's specification
-
-
 FORBIDDEN = str.maketrans(dict.fromkeys("[]:*?/\\'", "_"))
 ADVICE = "pip install 'fairenum[excel]'"
 
@@ -40,7 +33,7 @@ ADVICE = "pip install 'fairenum[excel]'"
 def to_csv(frame: pd.DataFrame) -> str:
     """Write a frame as CSV in which no text is a formula to a spreadsheet.
 
-    Every text stands in quotes, so that none goes on in another cell or row, whatever is in it; numbers stand alone.
+    Every text is in quotes, so that none continues in another cell or row; numbers are not.
     """
     inert = frame.rename(columns=_inert).apply(_inert_column)
     return str(inert.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
@@ -52,19 +45,19 @@ def is_formula(text: str) -> bool:
 
 
 def _inert_column(column: pd.Series) -> pd.Series:
-    """Mark formulas in a column; whole numbers of which some are missing would be fractions once mapped."""
+    """Mark formulas in a column of texts; mapping would turn whole numbers with missing ones into fractions."""
     return column if pd.api.types.is_numeric_dtype(column) else column.map(_inert)
 
 
 def _inert(cell: object) -> object:
-    """Mark a formula as text, also one that is a cell of its own where semicolons or bars part cells."""
+    """Mark a formula as text, also after a semicolon or bar, where some spreadsheets begin a new cell."""
     if not isinstance(cell, str):
         return cell
     return PARTED.sub(r"\1'", f"'{cell}" if is_formula(cell) else cell)
 
 
 def require_xlsx() -> None:
-    """Refuse to go on without the package that writes spreadsheets."""
+    """Raise an error if the package that writes workbooks is not installed."""
     try:
         import openpyxl  # noqa: F401
     except ImportError as error:
@@ -72,9 +65,9 @@ def require_xlsx() -> None:
 
 
 def to_xlsx(frames: Mapping[str, pd.DataFrame]) -> bytes:
-    """Write frames as the sheets of a workbook; every text is a text to it, whatever it begins with.
+    """Write frames as the sheets of a workbook, in which every text is a text, whatever its first character.
 
-    A frame of more rows than a sheet has is cut there, and its last row says so.
+    A frame with more rows than a sheet can hold is cut, and the last row says so.
     """
     require_xlsx()
     from openpyxl import Workbook
@@ -88,7 +81,7 @@ def to_xlsx(frames: Mapping[str, pd.DataFrame]) -> bytes:
 
 
 def sheet_titles(names: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Name sheets as Excel allows: short, without its signs, and different whatever the case of letters."""
+    """Name sheets as Excel allows: short, without special characters, and different even if case is ignored."""
     titles: dict[str, str] = {}
     for name in names:
         base = plain(name).translate(FORBIDDEN) or "_"
@@ -127,5 +120,5 @@ def _cell(cell: WriteOnlyCell, value: object) -> WriteOnlyCell:
     elif value is not None and value is not pd.NA:
         text = plain(value)[:LONGEST_CELL]
         cell.value, cell.data_type = text, "s"  # else "=1" would be a formula, "#N/A" an error
-        cell.quotePrefix = is_formula(str(value))  # so that it stays a text when somebody edits the cell
+        cell.quotePrefix = is_formula(str(value))  # so that it stays a text when the cell is edited
     return cell

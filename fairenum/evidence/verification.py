@@ -44,7 +44,7 @@ def verify(path: str | Path) -> Verification:
 
 
 def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[str]) -> Iterator[Fault]:
-    """Differences between the files, the manifest and the required names."""
+    """Yield the differences between the files, the manifest and the required names."""
     for name in sorted({*files, *listed, *needed}):
         if name not in files:
             yield Fault("missing", name)
@@ -55,7 +55,7 @@ def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[st
 
 
 def _run(files: Files, faults: list[Fault]) -> AnyDocument | None:
-    """The run; None if it is missing or, with a fault added, unreadable."""
+    """Return the run; None if it is missing or, with a fault added, unreadable."""
     try:
         return parse(files[RUN], RUN) if RUN in files else None
     except ResultError as error:
@@ -74,7 +74,7 @@ def _page_faults(files: Files, run: AnyDocument) -> Iterator[Fault]:
 
 
 def _writer(files: Files) -> str | None:
-    """The version of fairenum that wrote the pages, or None."""
+    """Return the version of fairenum that wrote the pages; None if it is not known."""
     try:
         versions = msgspec.json.decode(files.get(VERSIONS, b""), type=Versions)
     except ValueError:

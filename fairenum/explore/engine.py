@@ -11,7 +11,6 @@ import numpy as np
 
 from fairenum.auditing.ambiguity_stage import flip_price
 from fairenum.auditing.explanation import clusters, few_valued
-from fairenum.auditing.listing import NEEDS
 from fairenum.auditing.model_training import Training
 from fairenum.auditing.preparing import Prepared
 from fairenum.document.audit_config import AuditConfig
@@ -32,6 +31,7 @@ from fairenum.document.exploration_view import IncumbentScores, Standpoint
 from fairenum.document.flip_facts import PersonFlipPrice
 from fairenum.document.terms import Distinctness, Origin
 from fairenum.document.training import Tolerances
+from fairenum.document.words import OBSTACLES
 from fairenum.enumeration.distinct import first_alike
 from fairenum.enumeration.division import Division
 from fairenum.enumeration.guided import Bounds, Found, GuidedSearch, front
@@ -319,9 +319,9 @@ class Streams:
     def _refuse_guiding(self) -> None:
         division = self._prepared.division
         if division.primary is None:
-            raise ExplorationError(f"there is nothing to search for: {NEEDS['no_sensitive_column']}")
+            raise ExplorationError(f"there is nothing to search for: {OBSTACLES['no_sensitive_column']}")
         if division.is_exploratory:
-            raise ExplorationError(f"a guided search is not possible: {NEEDS['no_holdout']}")
+            raise ExplorationError(f"a guided search is not possible: {OBSTACLES['no_holdout']}")
 
 
 # Boxes after which `next` comes back without a new model: about a tenth of a second.

@@ -10,12 +10,12 @@ from dataclasses import replace
 from datetime import date
 
 from fairenum.document.attack_document import AttackDocument
-from fairenum.document.audit_document import AuditDocument
-from fairenum.document.files import AnyDocument, JudgedDocument
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
+from fairenum.document.cautions import caution_texts
+from fairenum.document.files import AnyDocument
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.research_documents import BenchDocument, MitigationDocument, ReproductionDocument
 from fairenum.render.page import Figure, Page, Section
-from fairenum.report import caution_words
 from fairenum.report.attack_report import attack_page
 from fairenum.report.audit_report import audit_page, brief_page
 from fairenum.report.comparison_page import compare
@@ -70,5 +70,5 @@ def _printable(section: Section) -> Section:
 
 
 def warnings(document: JudgedDocument) -> Iterable[tuple[str, str]]:
-    """Return the code and the sentence of every caution of a document."""
-    return zip((one.code for one in document.warnings), caution_words.warnings(document), strict=True)
+    """Return the cautions of a document, as codes and in words, in the order of the document."""
+    return zip((one.code for one in document.warnings), caution_texts(document), strict=True)

@@ -13,12 +13,12 @@ from fairenum.document.flip_facts import (
     GroupFlipped,
     PriceEffort,
 )
-from fairenum.document.words import GROUP_WIDTH, short
+from fairenum.document.words import GROUP_WIDTH, bounded_gap, most_and_least_affected, short
 from fairenum.render.page import Block, Figure, Items, Section, Table
 from fairenum.render.svg import Curve, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
 from fairenum.report.groups_section import foremost, hidden_groups
-from fairenum.runtime.formatting import UNDEFINED, counted, percent, share, shortened
+from fairenum.runtime.formatting import UNDEFINED, counted, percent, shortened
 from fairenum.runtime.hints import option
 
 TITLE = "Whose decision depends on the choice of model"
@@ -42,12 +42,6 @@ def bounded(found: BoundedShare) -> str:
         return UNDEFINED
     value = percent(found.least) if found.is_exact else f"{100 * found.least:.1f} to {percent(found.most)}"
     return f"{value} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-
-
-def bounded_gap(found: BoundedShare) -> str:
-    """Show a gap between groups, or its bounds, with its confidence limits."""
-    value = share(found.least) if found.is_exact else f"{share(found.least)} to {share(found.most)}"
-    return f"{value} [{share(found.low)}, {share(found.high)}]"
 
 
 def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
@@ -114,7 +108,7 @@ def _discrepancy(found: Discrepancy, eps: float) -> str:
 
 def group_gap(column: str, found: FlippedColumn) -> str:
     """State the ambiguity gap between the groups of a column, and whether it is significant."""
-    extremes = extreme_groups(found)
+    extremes = most_and_least_affected(found)
     if extremes is None:
         return f"By {short(column)} fewer than two groups can be compared."
     verdict = (
@@ -123,18 +117,6 @@ def group_gap(column: str, found: FlippedColumn) -> str:
         else "these rows do not show that groups are affected differently"
     )
     return f"By {short(column)} this is so for {extremes}, an ambiguity gap of {bounded_gap(found.gap)}: {verdict}."
-
-
-def extreme_groups(found: FlippedColumn) -> str | None:
-    """Name the groups of the largest and the smallest ambiguity; None where fewer than two are compared."""
-    shares = [(one.ambiguity.least, one) for one in found.groups if one.is_compared and one.ambiguity.least is not None]
-    if len(shares) < 2:
-        return None
-    ordered = sorted(shares, key=lambda one: one[0])
-    most, least = (
-        f"{percent(value)} of group {shortened(one.group, GROUP_WIDTH)}" for value, one in ordered[:: 1 - len(ordered)]
-    )
-    return f"{most} and {least}"
 
 
 def _effort(found: PriceEffort) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fairenum.document.attack_document import Attack, AttackCurve, AttackDocument, AttackPoint, Levels, TrialFailure
 from fairenum.document.cautions import replaced
+from fairenum.document.remark_words import remark_warnings
 from fairenum.document.training import SvmSettings
 from fairenum.document.value import Estimate, Quantiles
 from fairenum.document.words import GAP_NAMES, LONGEST, TABLE_WIDTH, short
@@ -13,7 +14,6 @@ from fairenum.render.page import Figure, Items, Page, Paragraph, Section, Table,
 from fairenum.render.plain_plots import Bar, draw_curve
 from fairenum.render.svg import Curve, Mark, Marks, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot, aligned
-from fairenum.report import caution_words
 from fairenum.report.embedded_copy import copy_of
 from fairenum.runtime.formatting import (
     UNDEFINED,
@@ -161,7 +161,7 @@ def attack_page(document: AttackDocument) -> Page:
         subject=_subject(document),
         headline=_headline(attack, strategy, worst),
         findings=tuple(_findings(attack, strategy, worst)),
-        warnings=(*caution_words.remark_warnings(data.remarks), *_replaced_solver(document), *attack_warnings(attack)),
+        warnings=(*remark_warnings(data.remarks), *_replaced_solver(document), *attack_warnings(attack)),
         sections=(
             Section("curve", "The gap against flipped labels", (_figure(attack),)),
             *(Section.of_table(anchor, table) for anchor, table in _tables(attack)),

@@ -10,9 +10,9 @@ from functools import partial
 
 from msgspec.structs import asdict
 
-from fairenum.document.audit_document import AuditDocument
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
+from fairenum.document.cautions import caution_texts
 from fairenum.document.consequences import claim_of, other_model
-from fairenum.document.files import JudgedDocument
 from fairenum.document.models import AuditedModel, Incumbent, Multiplicity
 from fairenum.document.table_facts import TableFacts
 from fairenum.document.words import (
@@ -33,7 +33,6 @@ from fairenum.render.page import Block, Facts, Items, Page, Section, Table, Tile
 from fairenum.report import (
     ambiguity_section,
     attack_report,
-    caution_words,
     choice_section,
     choice_words,
     exploration_page,
@@ -212,7 +211,7 @@ def _page(
         subject=subject(document),
         headline=headline(document),
         findings=tuple(findings(document)),
-        warnings=(*caution_words.warnings(document), *failed),
+        warnings=(*caution_texts(document), *failed),
         sections=tuple(sections(document)),
         copy=copy_of(document),
         copy_name=file_name(document.dataset.name, "json"),

@@ -10,10 +10,8 @@ from fairenum.document.consequences import broken_guards, other_model
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Reason, Verdict
 from fairenum.document.words import (
-    GAP_NAMES,
-    GROUP_WIDTH,
     IN_USE,
-    TABLE_WIDTH,
+    guard_name,
     performance_of,
     reference_name,
     reference_own,
@@ -21,7 +19,7 @@ from fairenum.document.words import (
 )
 from fairenum.report.exploration_words import OPENED_SHORT
 from fairenum.report.headline import proposal_of
-from fairenum.runtime.formatting import estimate, percent, sentence_list, share, shortened, signed
+from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
 
 NAMED = 3  # broken guardrails, or confirmed models, in a sentence
 LEFT_OUT = (
@@ -155,7 +153,7 @@ def why_candidate(document: AuditDocument) -> str:
     elif not selection.is_fairer:
         reasons.append(f"the holdout does not confirm that its gap is smaller than {reference_own(document)}")
     if broken:
-        named = sentence_list(map(broken_guard, broken[:NAMED]))
+        named = sentence_list(map(guard_name, broken[:NAMED]))
         more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
         reasons.append(f"on the holdout it goes beyond {named}{more}")
     return ", and ".join(reasons) or UNCHECKED
@@ -167,34 +165,9 @@ def why_unconfirmed(document: AuditDocument) -> str:
     return OPENED_SHORT if is_seen else NO_HOLDOUT
 
 
-def broken_guard(check: GuardCheck) -> str:
-    """Name a broken guardrail, and the measured value that breaks it."""
-    value = guarded_value(check, check.holdout.value)
-    return f"{shortened(check.guard, TABLE_WIDTH)} ({guarded_measure(check.subject)}: {value})"
-
-
-def guarded_measure(subject: str) -> str:
-    """Name the measure that a guardrail limits, with its column or group."""
-    measure, _, place = subject.partition("@")
-    column, _, group = place.partition(": ")
-    name = GAP_NAMES[measure] if measure in GAP_NAMES else measure.replace("_", " ")
-    of = f" of {shortened(group, GROUP_WIDTH)}" if group else f" by {shortened(column, GROUP_WIDTH)}" if column else ""
-    return shortened(f"{name}{of}", TABLE_WIDTH + GROUP_WIDTH)
-
-
-def guarded_value(check: GuardCheck, value: float | None) -> str:
-    """Show a value that a guardrail limits; a change has its sign."""
-    return signed(value) if _is_relative(check) else share(value)
-
-
 def guarded_estimate(check: GuardCheck) -> str:
-    """Show the value on the holdout that a guardrail limits, with its interval."""
-    return estimate(check.holdout, signed if _is_relative(check) else share)
-
-
-def _is_relative(check: GuardCheck) -> bool:
-    """Tell whether a guardrail limits a change against the reference, as a signed limit does."""
-    return any(sign in check.guard for sign in ("=+", "=-"))
+    """Show the guarded value on the holdout with its limits."""
+    return estimate(check.holdout, signed if check.is_change else share)
 
 
 def other_confirmed(document: AuditDocument) -> Iterator[str]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import caution_texts
 from fairenum.document.consequences import ended_with
 from fairenum.document.terms import Gap, Measure
 from fairenum.document.value import Estimate
 from fairenum.document.words import GAP_NAMES, MEASURES, TITLE_WIDTH, model_cell, model_heading, performance_of, short
 from fairenum.render.page import Block, Figure, Items, Page, Paragraph, Section, Table
-from fairenum.report import audit_report, caution_words, groups_section, models_section
+from fairenum.report import audit_report, groups_section, models_section
 from fairenum.report.audit_report import options
 from fairenum.report.embedded_copy import copy_of_all
 from fairenum.report.headline import headline
@@ -107,7 +108,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
     if len(columns) > 1:
         names = (short(column or "no column") for column in sorted(columns, key=str))
         yield f"the runs compare groups by different columns: {sentence_list(names)}"
-    yield from (f"{run.name}: {warning}" for run in runs for warning in caution_words.warnings(run.document))
+    yield from (f"{run.name}: {warning}" for run in runs for warning in caution_texts(run.document))
 
 
 def _share_rows(runs: Sequence[Run]) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from fairenum.document.audit_document import AuditDocument
-from fairenum.document.files import JudgedDocument
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.header import FaultKind, Verification
 from fairenum.document.words import IN_USE, reference_name
 from fairenum.render.markdown import escaped

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.exploration_view import ExplorationView, ExploredModel, GuardStanding, ShownGap
-from fairenum.document.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, model_heading
+from fairenum.document.words import GAP_NAMES, PERFORMANCES, TABLE_WIDTH, TITLE_WIDTH, guarded_measure, model_heading
 from fairenum.render.page import Column, Facts, Figure, Page, Section, Strip, Table
 from fairenum.render.svg import Arrow, Mark, Marks, Rule
 from fairenum.render.svg_plot import Axis, Key, Layer, Plot
 from fairenum.report import exploration_words, models_section
 from fairenum.report.choice_section import clusters_table
-from fairenum.report.choice_words import guarded_measure
 from fairenum.report.embedded_copy import copy_of_value
 from fairenum.report.models_section import Kind
 from fairenum.runtime.formatting import UNDEFINED, estimate, share, shortened, signed

@@ -13,10 +13,6 @@ COPY = "What this exploration shows; numbers have six digits."
 SELECTION = "all numbers are of the selection split, which models are chosen by: optimistic, and without a verdict"
 LIMITS = "limits hold one by one, as if the model had not been chosen by these rows"
 REGION = "Dashed: what a fairer model may lose of performance, and the gap that it has to undercut."
-OPENED = (
-    "the holdout was opened before this was decided, so that nothing here confirms it: verdicts hold for all models "
-    "together, and the model is no proposal; a new audit of other rows can confirm it"
-)
 OPENED_SHORT = "the holdout had been opened before this model was decided for, so that it does not confirm the choice"
 ENDS: dict[StepEnd, str] = {
     "alike": "no model that decides differently so far",

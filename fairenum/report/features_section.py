@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.feature_facts import Alone, Anatomy, EncodedFeature, Flips, GroupFlips, Screening, spans
+from fairenum.document.feature_facts import Anatomy, EncodedFeature, Flips, GroupFlips, Screening, SingleFeature, spans
 from fairenum.document.words import GROUP_WIDTH, TITLE_WIDTH, reference_name, short
 from fairenum.render.page import Block, Figure, Paragraph, Section, Table
 from fairenum.render.svg import Bar, Bars, Rule
@@ -93,7 +93,7 @@ def _screening_table(document: AuditDocument, found: Screening) -> Table:
     )
 
 
-def _listed(features: Sequence[Alone]) -> str:
+def _listed(features: Sequence[SingleFeature]) -> str:
     return ", ".join(f"{short(one.feature)} {share(one.auc)}" for one in features[:3]) or UNDEFINED
 
 

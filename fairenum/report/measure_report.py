@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 
+from fairenum.document.cautions import caution_texts
 from fairenum.document.measure_document import ColumnMeasures, MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import BASE_RATE, METRICS
 from fairenum.document.scores import MeasuredScore
@@ -14,7 +15,7 @@ from fairenum.document.value import Estimate
 from fairenum.document.words import GAP_NAMES, GROUP_WIDTH, TABLE_WIDTH, VERDICTS, decisions_title, short
 from fairenum.errors import ConfigError
 from fairenum.render.page import Block, Figure, Items, Page, Section, Table, Tile
-from fairenum.report import caution_words, groups_section, profiles, scores_section
+from fairenum.report import groups_section, profiles, scores_section
 from fairenum.report.audit_report import configuration
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.rules import Rule, judge_all
@@ -66,7 +67,7 @@ def _page(document: MeasureDocument, rules: Iterable[Rule]) -> Page:
         subject=_subject(document),
         headline=_headline(document),
         findings=tuple(_findings(document)),
-        warnings=caution_words.warnings(document),
+        warnings=caution_texts(document),
         sections=(),
         copy=copy_of(document),
         copy_name=file_name(document.name, "json"),

@@ -9,8 +9,7 @@ from fairenum.document.models import Incumbent, TiltedRun
 from fairenum.document.table_facts import WeightFacts
 from fairenum.document.terms import PerformanceName
 from fairenum.document.training import Decide
-from fairenum.document.words import GAP_NAMES, IN_USE, STOPPED, performance_of, reference_name, short
-from fairenum.report.caution_words import STAGES
+from fairenum.document.words import GAP_NAMES, IN_USE, STAGES, STOPPED, performance_of, reference_name, short
 from fairenum.report.exploration_words import OPENED_SHORT
 from fairenum.runtime.formatting import capitalised, counted, percent, sentence_list
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import GapChange
 from fairenum.document.consequences import strip_of
 from fairenum.document.models import AuditedModel
@@ -22,7 +23,7 @@ from fairenum.document.words import (
     short,
 )
 from fairenum.render.page import Block, Column, Facts, Items, Page, Paragraph, Section, Table
-from fairenum.report import caution_words, groups_section, method_section, profiles, strip_section
+from fairenum.report import groups_section, method_section, profiles, strip_section
 from fairenum.report.audit_report import findings, name, subject
 from fairenum.report.embedded_copy import copy_of
 from fairenum.report.headline import headline, is_good_news, proposal_of
@@ -67,7 +68,7 @@ def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
         subject=subject(document),
         headline=headline(document),
         findings=tuple(findings(document)),
-        warnings=caution_words.warnings(document),
+        warnings=caution_texts(document),
         sections=tuple(_sections(document, model, has_file=has_file)),
         copy=copy_of(document),
         copy_name=file_name(document.dataset.name, "json"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from fairenum.document.remark_words import remark_warnings
 from fairenum.document.research_documents import (
     PAPER_ALGORITHM,
     BenchDocument,
@@ -34,7 +35,6 @@ from fairenum.render.page import Column, Facts, Figure, Items, Page, Paragraph, 
 from fairenum.render.plain_plots import Line, draw_loglog, duration
 from fairenum.render.svg import Curve, Mark, Marks
 from fairenum.render.svg_plot import LETTER, Axis, Key, Layer, Plot, Shape
-from fairenum.report import caution_words
 from fairenum.report.embedded_copy import copy_of
 from fairenum.runtime.formatting import (
     UNDEFINED,
@@ -159,7 +159,7 @@ def bench_page(document: BenchDocument) -> Page:
         subject=_bench_subject(document),
         headline=_bench_headline(document),
         findings=tuple(_bench_findings(document)),
-        warnings=(*caution_words.remark_warnings(document.data.remarks), *_bench_warnings(document)),
+        warnings=(*remark_warnings(document.data.remarks), *_bench_warnings(document)),
         sections=tuple(_sections(document)),
         copy=copy_of(document),
         copy_name=file_name(f"bench-{document.data.name}", "json"),

@@ -10,9 +10,8 @@ from enum import StrEnum
 from typing import Literal, cast, get_args
 from xml.etree import ElementTree
 
-from fairenum.document.audit_document import AuditDocument
+from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.consequences import ended_with
-from fairenum.document.files import JudgedDocument
 from fairenum.document.header import Document
 from fairenum.document.measure_document import MeasuredDecisions, MeasureDocument
 from fairenum.document.metric_registry import METRICS, metric_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import caution_texts
 from fairenum.document.exploration_view import (
     ExplorationView,
     ExploredModel,
@@ -26,7 +27,7 @@ from fairenum.document.words import (
     short,
 )
 from fairenum.render.page import Column, Table
-from fairenum.report import caution_words, exploration_words
+from fairenum.report import exploration_words
 from fairenum.report.audit_report import findings as audit_findings
 from fairenum.report.choice_section import clusters_table
 from fairenum.report.exploration_page import fixed_columns, gaps_table, guards_table, model_columns
@@ -171,7 +172,7 @@ def _decided(document: AuditDocument) -> DecisionWords:
     explored = document.exploration
     renumbered = exploration_words.renumbered(explored, document.selection.rank) if explored else ""
     findings = (*filter(None, [renumbered]), *audit_findings(document))
-    return DecisionWords(headline(document), findings, tuple(caution_words.warnings(document)))
+    return DecisionWords(headline(document), findings, caution_texts(document))
 
 
 def step_words(entry: TimelineEntry) -> StepWords:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GapChange, GuardCheck
-from fairenum.document.consequences import GroupRates, Reversal, rates_of, reversals, strip_of
+from fairenum.document.consequences import GroupRates, rates_of, reversals, strip_of
 from fairenum.document.metric_registry import BASE_RATE, METRICS, ComparedRate
 from fairenum.document.scores import GroupRow
 from fairenum.document.table_facts import SensitiveColumn
@@ -20,15 +20,17 @@ from fairenum.document.words import (
     TABLE_WIDTH,
     TITLE_WIDTH,
     VERDICTS,
+    guarded_measure,
+    guarded_value,
     model_cell,
     model_heading,
     model_name,
     reference_name,
-    short,
+    reversal,
 )
 from fairenum.render.page import Column, Section, Strip, Table
 from fairenum.render.svg import Arrow
-from fairenum.report.choice_words import guarded_estimate, guarded_measure, guarded_value, how_judged
+from fairenum.report.choice_words import guarded_estimate, how_judged
 from fairenum.report.groups_section import foremost, hidden_groups
 from fairenum.runtime.formatting import UNDEFINED, estimate, sentence_list, share, shortened, signed
 
@@ -72,15 +74,6 @@ def _levels(cells: Sequence[GapChange]) -> str:
 def status(check: GuardCheck) -> str:
     """Return the status of a guardrail; beyond if its limit is exceeded, but not by all of the interval."""
     return "beyond" if check.status == "open" and not check.is_kept else check.status
-
-
-def reversal(found: Reversal) -> str:
-    """State that the order of two groups is reversed by the selected model."""
-    (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
-    return (
-        f"the order is reversed in {GAP_NAMES[found.cell.metric]}: {RATES[found.rate].name} of {behind} "
-        f"{share(low.first)} to {share(low.selected)}, of {ahead} {share(high.first)} to {share(high.selected)}"
-    )
 
 
 TONES: Mapping[Verdict | None, str] = {

@@ -146,7 +146,10 @@ def test_a_share_that_ties_make_impossible_is_told():
     frame = pd.DataFrame({"sex": ["m", "w"] * 50, "points": [1.0] * 60 + [2.0] * 40})
     result = measure(frame, (), "sex", score="points", cutoff="rate=0.8")
     assert "missed_rate" in codes(result)
-    assert "selects 100.0 % instead of 80.0 %, as 60 rows have one score" in result.warnings["missed_rate"][0]
+    assert (
+        "selects 100.0 % instead of 80.0 %, as 60 rows share the score at the cutoff"
+        in result.warnings["missed_rate"][0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from support.audits import METRIC, applicants, audit_applicants, audit_exactly, 
 
 from fairenum import AuditResult, audit
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import caution_texts
 from fairenum.report import audit_report, page
-from fairenum.report.caution_words import warnings
 from fairenum.report.method_section import steps
 
 
@@ -142,7 +142,7 @@ def test_ties_are_decided_alike_counted_and_said():
     missed = abs(first.scores.selection.selection_rate.value - 0.6)
     assert missed <= first.tied / document.dataset.splits.selection
     assert "missed_rate" in codes(document)
-    told = next(text for text in warnings(document) if text.startswith("model 1 selects"))
+    told = next(text for text in caution_texts(document) if text.startswith("model 1 selects"))
     assert told.endswith(f"instead of 60.0 %: {first.tied} of its rows are tied at the cut")
 
 

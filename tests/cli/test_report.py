@@ -9,7 +9,8 @@ import pytest
 from support.saved_runs import NAMES, REPORTS, RUNS, SMALL
 from support.tables import OPTIONS
 
-from fairenum.document.files import JudgedDocument, load, save, to_json
+from fairenum.document.audit_document import JudgedDocument
+from fairenum.document.files import load, save, to_json
 from fairenum.document.models import LeftOut
 
 # what nobody judges

@@ -12,8 +12,8 @@ from fairenum import measure
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.caution_entry import TABLE, shared
 from fairenum.document.cautions import entries
-from fairenum.document.choice import Caution
-from fairenum.document.measure_document import MeasureCaution, MeasureDocument
+from fairenum.document.choice import Caution, MeasureCaution
+from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.schema import schema
 from fairenum.explore.screen_parts import screen
 from fairenum.explore.worker import Desk
@@ -26,8 +26,8 @@ WORDS = "the table has an even number of rows; add a row"
 def even_rows():
     """Add a caution to the table."""
 
-    @shared("even_rows", when=lambda document, _: document.dataset.rows % 2 == 0, remedy=lambda *_: "add a row")
-    def sentence(say, document, caution):
+    @shared("even_rows", when=lambda document, _: document.dataset.rows % 2 == 0, remedy="add a row")
+    def sentence(document, caution):
         return "the table has an even number of rows"
 
     yield

@@ -10,7 +10,7 @@ from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import NOTABLE_DIFFERENCE, cautions, entries, unseen_difference
 from fairenum.document.choice import Caution, GapChange, GuardCheck
 from fairenum.document.consequences import NOTABLE_GROWTH, NOTABLE_LOSS, NOTABLE_MOVE
-from fairenum.document.feature_facts import Alone, GroupTell, Lookalike, Screening
+from fairenum.document.feature_facts import Lookalike, ScreenedColumn, Screening, SingleFeature
 from fairenum.document.header import CutStage, Spending
 from fairenum.document.models import AuditedModel, ChangedRows, GuidedRun, Incumbent, MarginTies
 from fairenum.document.table_facts import Regrouped, Remark, SplitOrigin, WeightFacts
@@ -19,6 +19,7 @@ from fairenum.document.training import SolverLapse
 from fairenum.document.value import Estimate, Parts
 
 METRIC = "demographic_parity_difference"
+COPIED = ScreenedColumn("Female", ("0", "1"), 0.9, (SingleFeature("town", 0.95),))
 COLUMN = "African_American"
 INTERSECTION = "African_American & Female"
 
@@ -205,9 +206,9 @@ CHANGES = {
     Caution("straddling", "firm"): with_table(origin=torn(straddling=1, members=calm().dataset.rows)),
     Caution("related_rows", "firm"): with_table(origin=torn(members=calm().dataset.rows - 1)),
     Caution("uneven_weights", "w"): with_table(weights=WeightFacts("w", 0, 10.0, 10.0, 10.0)),
-    Caution("leak"): screened(features=(Alone("town", 0.79),)),
-    Caution("one_column"): screened(features=(Alone("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
-    Caution("proxy", "Female"): screened(columns=(GroupTell("Female", ("0", "1"), 0.9, (Alone("town", 0.95),)),)),
+    Caution("leak"): screened(features=(SingleFeature("town", 0.79),)),
+    Caution("one_column"): screened(features=(SingleFeature("town", 0.79),), lookalikes=(Lookalike("town", 0.995),)),
+    Caution("proxy", "Female"): screened(columns=(COPIED,)),
     Caution("sensitive_features"): with_part("config", use_sensitive=True),
     Caution("regrouped", "Female"): with_column(1, regrouped=Regrouped(left_out={"x": 3})),
     Caution("alike_groups", "Female"): with_column(1, regrouped=Regrouped(alike=(("F", "f"),))),
@@ -260,9 +261,9 @@ def test_one_change_calls_for_one_caution(caution):
         with_part("selection", strip=(cell(COLUMN, NOTABLE_GROWTH),)),  # it has a verdict of its own
         with_change("Female", NOTABLE_GROWTH - 1e-6),
         with_change("Female", None),
-        screened(features=(Alone("town", 0.78),)),  # 93 % of what model 1 knows
-        screened(features=(Alone("town", 0.79),), model_auc=0.69),
-        screened(columns=(GroupTell("Female", ("0", "1"), 1.0, (Alone("town", 0.94),)),)),
+        screened(features=(SingleFeature("town", 0.78),)),  # 93 % of what model 1 knows
+        screened(features=(SingleFeature("town", 0.79),), model_auc=0.69),
+        screened(columns=(ScreenedColumn("Female", ("0", "1"), 1.0, (SingleFeature("town", 0.94),)),)),
         low_power(NOTABLE_DIFFERENCE),
         low_power(None),
         class_weighted("balanced"),  # as was asked for

@@ -178,7 +178,7 @@ def test_a_run_has_looked_at_the_holdout(tmp_path):
 
 def test_without_a_holdout_it_was_never_apart():
     exploration = open_people(sizes=(0.6, 0.4, 0))
-    with pytest.raises(ExplorationError, match="it needs a holdout apart from them"):
+    with pytest.raises(ExplorationError, match="it needs a separate holdout"):
         exploration.fairer()
     exploration.next(5000)
     document = exploration.commit(2, "for a look", "me").document

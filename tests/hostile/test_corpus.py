@@ -151,7 +151,7 @@ def test_what_a_run_cannot_hold_is_refused(tmp_path, saved, command, value, way)
 def test_a_race_for_no_model_is_refused(tmp_path):
     bench = json.loads(to_json(load(TESTS / "data" / "bench.json")))
     (tmp_path / "run.json").write_text(json.dumps({**bench, "k": 0}))
-    ended(["report", "run.json"], tmp_path, 2, "a race is for one model, at least - at `$.k`")
+    ended(["report", "run.json"], tmp_path, 2, "a race is for at least one model - at `$.k`")
 
 
 @pytest.mark.parametrize("code", ["regrouped", "alike_groups", "set_aside", "small_group", "low_power"])

@@ -2,7 +2,7 @@
 
 from support.documents import AMBIGUOUS, audit, between
 
-from fairenum.document.cautions import cautions
+from fairenum.document.cautions import caution_texts, cautions
 from fairenum.document.choice import Caution
 from fairenum.document.flip_facts import BoundedShare, FlippedColumn
 from fairenum.document.table_facts import WeightFacts
@@ -11,7 +11,6 @@ from fairenum.render.html import to_html
 from fairenum.render.markdown import to_markdown
 from fairenum.report import ambiguity_section, page
 from fairenum.report.ambiguity_section import curve_plot, sections
-from fairenum.report.caution_words import warnings
 
 DOCUMENT = audit().but(ambiguity=AMBIGUOUS)
 
@@ -91,7 +90,7 @@ def test_nobody_is_said_in_other_words():
 
 def test_a_gap_that_is_shown_is_warned_of():
     warned = DOCUMENT.but(warnings=(Caution("arbitrary_gap", "age"),))
-    assert warnings(warned) == (
+    assert caution_texts(warned) == (
         "by age the decision depends on which of the near-optimal models is used for 65.8 % of group <= 25 and 47.5 % "
         "of group > 25: an ambiguity gap of 0.183 [0.023, 0.343]",
     )

@@ -9,18 +9,18 @@ from rich.console import Console
 from support.documents import audit
 
 from fairenum.document.audit_document import AuditDocument
-from fairenum.document.cautions import cautions
+from fairenum.document.cautions import caution_texts, cautions
 from fairenum.document.feature_facts import (
-    Alone,
     Anatomy,
     EncodedFeature,
     FeatureEffects,
     Flips,
     GroupFlips,
-    GroupTell,
     Lookalike,
     ModelWeights,
+    ScreenedColumn,
     Screening,
+    SingleFeature,
 )
 from fairenum.document.person import decide_about
 from fairenum.render.html import to_html
@@ -28,7 +28,6 @@ from fairenum.render.markdown import to_markdown
 from fairenum.render.svg import standalone
 from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.caution_words import warnings
 from fairenum.report.person_page import person_page
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e| @all =1+1"
@@ -36,7 +35,7 @@ FEATURES = (
     EncodedFeature("age", "numeric", 40.0, 41.0, 10.0),
     EncodedFeature("town", "categorical", levels=("Ayr", "Bath", None)),
 )
-NOTHING = Screening(200, 0.8, (Alone("age", 0.7),), (), (GroupTell("age", ("<= 25", "> 25"), 0.6, ()),))
+NOTHING = Screening(200, 0.8, (SingleFeature("age", 0.7),), (), (ScreenedColumn("age", ("<= 25", "> 25"), 0.6, ()),))
 
 
 def seen(document: AuditDocument | None = None, name: str = "town") -> AuditDocument:
@@ -55,7 +54,7 @@ def printed(shown) -> str:
 
 def warned(screening: Screening) -> list[str]:
     document = audit().but(screening=screening)
-    return list(warnings(document.but(warnings=[one for one in cautions(document) if one.code in NEW])))
+    return list(caution_texts(document.but(warnings=[one for one in cautions(document) if one.code in NEW])))
 
 
 NEW = ("leak", "one_column", "proxy")
@@ -108,11 +107,12 @@ def test_nothing_is_said_of_features_that_give_nothing_away():
 
 
 def test_leaks_are_named_with_the_option_that_removes_them():
-    (words,) = warned(NOTHING.but(features=(Alone("end date", 0.79), Alone("age", 0.7))))
+    (words,) = warned(NOTHING.but(features=(SingleFeature("end date", 0.79), SingleFeature("age", 0.7))))
     assert "'end date' alone predicts the label with AUC 0.790, model 1 with AUC 0.800" in words
     assert "check that it is known before the decision" in words
     assert "drop=['end date'] (--drop 'end date')" in words
-    (words,) = warned(NOTHING.but(features=(Alone("a", 0.79), Alone("b", 0.786), Alone("c", 0.784))))
+    features = (SingleFeature("a", 0.79), SingleFeature("b", 0.786), SingleFeature("c", 0.784))
+    (words,) = warned(NOTHING.but(features=features))
     assert "'c'" not in words
     assert "check that they are known" in words
     assert "drop=['a', 'b'] (--drop a --drop b)" in words
@@ -124,14 +124,14 @@ def test_a_machine_that_is_hardly_better_than_chance_makes_no_leak(model_auc):
 
 
 def test_a_model_that_is_one_column_is_said_once():
-    found = NOTHING.but(features=(Alone("end", 0.8),), lookalikes=(Lookalike("end", 0.996),))
+    found = NOTHING.but(features=(SingleFeature("end", 0.8),), lookalikes=(Lookalike("end", 0.996),))
     (words,) = warned(found)
-    assert words.startswith("model 1 decides as 'end' alone does (99.6 % of the selection split")
+    assert words.startswith("model 1 decides as 'end' alone would (99.6 % of the selection split")
     assert "--drop end" in words
 
 
 def test_copies_of_a_sensitive_column_are_named():
-    tell = GroupTell("sex", ("f", "m"), 0.99, (Alone("title", 0.97), Alone("height", 0.9)))
+    tell = ScreenedColumn("sex", ("f", "m"), 0.99, (SingleFeature("title", 0.97), SingleFeature("height", 0.9)))
     (words,) = warned(NOTHING.but(columns=(tell,)))
     assert words.startswith("'title' (AUC 0.970) is nearly a copy of the sensitive column 'sex'; leave it out with ")
     assert words.endswith("drop=['title'] (--drop title)")
@@ -140,9 +140,9 @@ def test_copies_of_a_sensitive_column_are_named():
 def test_hostile_names_are_text_on_all_pages():
     document = seen(name=HOSTILE)
     found = NOTHING.but(
-        features=(Alone(HOSTILE, 0.8),),
+        features=(SingleFeature(HOSTILE, 0.8),),
         lookalikes=(Lookalike(HOSTILE, 1.0),),
-        columns=(GroupTell("age", ("a", "b"), 0.9, (Alone(HOSTILE, 1.0),)),),
+        columns=(ScreenedColumn("age", ("a", "b"), 0.9, (SingleFeature(HOSTILE, 1.0),)),),
     )
     document = document.but(screening=found)
     document = document.but(warnings=cautions(document))

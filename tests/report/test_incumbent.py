@@ -9,13 +9,14 @@ from rich.console import Console
 from support.documents import METRIC, RUNS, audit, chosen, first_in_place, full, gap, in_use, near, saved, scored
 
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import Caution
 from fairenum.document.feature_facts import Flips, GroupFlips
 from fairenum.render.html import to_html, to_notebook
 from fairenum.render.markdown import to_markdown
 from fairenum.render.page import Table
 from fairenum.render.terminal import print_page
-from fairenum.report import caution_words, compare, method_section, page
+from fairenum.report import compare, method_section, page
 from fairenum.report.headline import AS_GOOD, AS_GOOD_AS, BETTER
 from fairenum.report.rules import judge_all, parse_rules, to_junit
 
@@ -248,32 +249,34 @@ def test_models_cut_like_it_are_said_to_be():
         (
             "incumbent_undecided",
             {"undecided": 250},
-            "never decided 250 rows, which were left out of this audit of 1000",
+            "has no decision for 250 rows, which were left out of this audit of 1000",
         ),
-        ("incumbent_label", {}, "decides every row as the label has it: check"),
+        ("incumbent_label", {}, "every decision of the model in use equals the label: check"),
         ("incumbent_constant", {}, "decides all rows of the selection split alike, where any gap is 0"),
-        ("incumbent_copies", {"copies": ("a", "b")}, "'a' and 'b' tell the decisions of the model in use nearly alone"),
+        (
+            "incumbent_copies",
+            {"copies": ("a", "b")},
+            "'a' and 'b' alone nearly reveal the decisions of the model in use",
+        ),
         ("incumbent_copies", {"copies": ("a",)}, "leave it out with drop=['a'] (--drop a)"),
         ("incumbent_rate", {}, "--decide like-incumbent"),
     ],
 )
 def test_cautions_have_words(code, told, words):
-    (text,) = caution_words.warnings(in_use(audit(), **told).but(warnings=(Caution(code),)))
+    (text,) = caution_texts(in_use(audit(), **told).but(warnings=(Caution(code),)))
     assert words in text
 
 
 def test_a_caution_about_rates_gives_both():
     document = scored(scored(audit(), 20, selection_rate=near(0.4)), 1, selection_rate=near(0.7))
-    (text,) = caution_words.warnings(in_use(document).but(warnings=(Caution("incumbent_rate"),)))
-    assert text.startswith("model 1 selects 70.0 % of the holdout and the model in use 40.0 %, so that")
+    (text,) = caution_texts(in_use(document).but(warnings=(Caution("incumbent_rate"),)))
+    assert text.startswith("model 1 selects 70.0 % of the holdout and the model in use 40.0 %, so they")
 
 
 def test_a_model_that_selects_many_more_is_to_be_cut_like_it():
     document = scored(audit(), 3, selection_rate=near(0.95)).but(warnings=(Caution("moved_selection"),))
-    assert caution_words.warnings(document)[0].endswith("(--decide base-rate) compares models at equal rates")
-    assert caution_words.warnings(in_use(document))[0].endswith(
-        "(--decide like-incumbent) compares models at equal rates"
-    )
+    assert caution_texts(document)[0].endswith("(--decide base-rate) compares models at equal rates")
+    assert caution_texts(in_use(document))[0].endswith("(--decide like-incumbent) compares models at equal rates")
 
 
 def test_a_name_from_outside_is_text_and_short():

@@ -38,12 +38,13 @@ from fairenum.document.consequences import (
 from fairenum.document.scores import SelectedWeights
 from fairenum.document.table_facts import LabelWeights
 from fairenum.document.value import Estimate
+from fairenum.document.words import guarded_measure
 from fairenum.render.html import to_html, to_notebook
 from fairenum.render.markdown import to_markdown
 from fairenum.render.svg import Arrow, draw_arrow, scale_end
 from fairenum.render.terminal import print_page
 from fairenum.report import page
-from fairenum.report.choice_words import guarded_estimate, guarded_measure, how_found
+from fairenum.report.choice_words import guarded_estimate, how_found
 from fairenum.report.rules import to_junit
 from fairenum.report.strip_section import status as describe
 

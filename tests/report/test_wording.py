@@ -20,19 +20,20 @@ from support.documents import (
     with_third_group,
 )
 
+from fairenum.document.cautions import caution_texts
 from fairenum.document.choice import Caution
 from fairenum.document.models import GuidedRun, MarginTies
+from fairenum.document.remark_words import remark_warnings
 from fairenum.document.table_facts import Regrouped, Remark
 from fairenum.document.terms import ListingEnd, Obstacle, RemarkKind, Verdict
 from fairenum.document.training import ClassWeights
 from fairenum.document.value import Parts
 from fairenum.document.words import OBSTACLES, STOPPED
-from fairenum.report.caution_words import remark_warnings, warnings
 from fairenum.report.method_section import steps
 
 
 def told(document, *facts, **named) -> str:
-    (message,) = warnings(document.but(warnings=(Caution(*facts, **named),)))
+    (message,) = caution_texts(document.but(warnings=(Caution(*facts, **named),)))
     return message
 
 
@@ -170,8 +171,8 @@ REMARKS = {
         "columns that hold neither numbers nor texts were left out: 'x' (list); turn them into numbers or texts"
     ),
     Remark("identifier_number", "x", count=60): (
-        "'x' (60 different) looks like an identifier, from which models learn nothing that holds for others; leave it "
-        "out with drop=['x'] (--drop x)"
+        "'x' (60 different) looks like an identifier, from which models learn nothing that holds for other rows; "
+        "leave it out with drop=['x'] (--drop x)"
     ),
     Remark("written_numbers", "x", "$1,234"): (
         "read as numbers: 'x' (written as $1,234); if they are codes, take them for texts with "
@@ -212,7 +213,7 @@ def test_groups_are_named():
     document = with_small_group(audit())
     few = "age: groups with fewer than 30 rows in a split: '> 25'"
     assert told(document, "small_group", "age") == (
-        f"{few}; less than two are larger, so that all are compared: do not rely on these gaps"
+        f"{few}; fewer than two groups are larger, so all are compared: do not rely on these gaps"
     )
     assert told(with_third_group(document), "small_group", "age") == few
     assert told(document.but(config=document.config.but(small_groups="keep")), "small_group", "age") == few
@@ -307,8 +308,8 @@ def test_what_else_gets_worse_is_told():
     )
     assert told(document, "levelled_down", "age").startswith("age: levelling down: the gap is smaller because")
     assert told(document, "few_trials", "age") == (
-        "age: less than 30 rows of the holdout stand behind true positive rate of <= 25 (22 rows), false positive rate "
-        "of <= 25 (16 rows), precision of <= 25 (25 rows)"
+        "age: fewer than 30 rows of the holdout stand behind true positive rate of <= 25 (22 rows), false positive "
+        "rate of <= 25 (16 rows), precision of <= 25 (25 rows)"
     )
     assert "equal opportunity: true positive rate of <= 25 0.818 to 1.000, of > 25 0.941 to 0.763" in told(
         with_reversed_order(audit()), "reversed", "age"
