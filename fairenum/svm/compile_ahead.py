@@ -13,7 +13,7 @@ from fairenum.svm import fast_walk_loop, path_loop
 from fairenum.svm.gram import LinearGram
 from fairenum.svm.path import ActiveSet, constant_data
 from fairenum.svm.problem import SvmProblem
-from fairenum.svm.walks import Hurry
+from fairenum.svm.walks import FastWalk
 
 
 def begin() -> None:
@@ -32,7 +32,7 @@ def call_loop() -> None:
 def call_walk() -> None:
     """Call the walks' loop with its argument types, so that it and nothing else is compiled."""
     problem, gram, state = _smallest()
-    Hurry(problem, gram, state, 0.0).pulled(np.ones(1), 1.0, 1.0, np.inf)  # the margin is empty: it ends at once
+    FastWalk(problem, gram, state, 0.0).across(np.ones(1), 1.0, 1.0, np.inf)  # the margin is empty: it ends at once
 
 
 def _smallest() -> tuple[SvmProblem, LinearGram, ActiveSet]:

@@ -155,13 +155,13 @@ class Anchors:
 
     def _reached(self, alpha: FloatArray, anchor: Anchor, differs: IntArray) -> Anchor:
         """Return the product of an answer, given an anchor and the examples in which the two differ."""
-        from fairenum.svm.path_loop import added
+        from fairenum.svm.path_loop import add_precisely
 
         known, high, low = (part if len(part) else np.zeros(len(alpha)) for part in anchor)
         for example, row in zip(differs.tolist(), self._store.rows(differs), strict=True):
-            high, low = added(high, low, float(alpha[example]), row)
+            high, low = add_precisely(high, low, float(alpha[example]), row)
             if known[example]:
-                high, low = added(high, low, -float(known[example]), row)
+                high, low = add_precisely(high, low, -float(known[example]), row)
         return Anchor(alpha.copy(), high, low)
 
     def product(self, alpha: FloatArray) -> FloatArray:

@@ -36,7 +36,7 @@ from fairenum.svm.path import (
 )
 from fairenum.svm.path_loop import Data
 from fairenum.svm.problem import FloatArray, IntArray, SvmProblem
-from fairenum.svm.working_set import MATRIX_AT_ONCE, Nearly, Programme, Start
+from fairenum.svm.working_set import MATRIX_AT_ONCE, ApproximateSolution, Start, WorkingSetSolver
 
 MANY = 1024  # examples from which on libsvm is quicker than an interior point
 CACHE = 500.0  # megabytes for libsvm's columns of the kernel matrix
@@ -102,8 +102,8 @@ def optimal_state(
         guess = guess if rough is None else rough
     start = None if guess is None else _start(gram, problem, upper, guess)
     with suppress(PathStuck):
-        return crossing.crossed(crossing.programme.nearly_solved(start))
-    return crossing.crossed(crossing.programme.solved_for_all())
+        return crossing.crossed(crossing.solver.solve(start))
+    return crossing.crossed(crossing.solver.solve_all())
 
 
 class _Crossing:
@@ -113,13 +113,13 @@ class _Crossing:
         self._gram, self._linear, self._upper = gram, problem.linear, upper
         self._data = constant_data(gram, problem)
         self._unit, self._shift = problem.unit, SHIFT * problem.unit * self._data.weights
-        self.programme = Programme(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
+        self.solver = WorkingSetSolver(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
 
-    def crossed(self, found: Nearly) -> ActiveSet:
+    def crossed(self, found: ApproximateSolution) -> ActiveSet:
         """Round an interior point to a vertex, then move it to the problem itself."""
-        state = _vertex(self._gram, self._data, self.programme, found, self._unit)
+        state = _vertex(self._gram, self._data, self.solver, found, self._unit)
         walks = np.abs(found.gradient) <= NEAR * SHIFT * self._unit
-        walks |= self.programme.wrong(found)
+        walks |= self.solver.wrong(found)
         walks[found.working] = True
         # Rounding gathers along a leg and is put right at its end; the last one is short, so that its ties stay ties.
         for stops, tied in (((1.0, LAST_LEG), 0.0), ((0.0,), TIED)):
@@ -170,9 +170,9 @@ def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray
     return Start(gradient, in_doubt | (np.abs(gradient) <= CLEAR * problem.unit), guess, is_close=True)
 
 
-def _vertex(gram: Gram, data: Data, programme: Programme, found: Nearly, unit: float) -> ActiveSet:
+def _vertex(gram: Gram, data: Data, solver: WorkingSetSolver, found: ApproximateSolution, unit: float) -> ActiveSet:
     """Round to a state that is optimal for a linear term near that of the programme."""
-    y, upper, working, point = data.y, programme.upper, found.working, found.point
+    y, upper, working, point = data.y, solver.upper, found.working, found.point
     box = upper[working]
     # A box can be far larger than any answer needs: an alpha that is a tiny share of it need not be on its bound.
     scale = np.minimum(box, float(found.alpha.max()) or 1.0)
@@ -190,8 +190,8 @@ def _vertex(gram: Gram, data: Data, programme: Programme, found: Nearly, unit: f
         raise PathStuck  # rounding moved more weight than the margin can make up for
     side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
     side[margin] = ON_MARGIN
-    side[~programme.allowed] = 0.0
-    return _made_optimal(gram, data, programme.linear, upper, alpha, point.bias, side, margin)
+    side[~solver.allowed] = 0.0
+    return _made_optimal(gram, data, solver.linear, upper, alpha, point.bias, side, margin)
 
 
 def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:

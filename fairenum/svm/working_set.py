@@ -58,7 +58,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nearly:
+class ApproximateSolution:
     """An interior point of the examples in ``working``, with alpha and gradient of all, the rest on a bound."""
 
     alpha: FloatArray
@@ -67,7 +67,7 @@ class Nearly:
     gradient: FloatArray
 
 
-class Programme:
+class WorkingSetSolver:
     """The quadratic programme to solve: Gram, labels, box and linear term, with the scale of its margins as `unit`."""
 
     def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, unit: float) -> None:
@@ -75,7 +75,7 @@ class Programme:
         self.allowed = upper > 0.0
         self._count = int(np.count_nonzero(self.allowed))
 
-    def nearly_solved(self, start: Start | None = None, accuracy: float = TARGET) -> Nearly:
+    def solve(self, start: Start | None = None, accuracy: float = TARGET) -> ApproximateSolution:
         """Solve to an accuracy relative to the objective over growing working sets, in the end over all examples."""
         plan = self._plan(start)
         if plan is not None:
@@ -93,7 +93,7 @@ class Programme:
                     gradient, works = found.gradient, works | wrong
                 if count > min(FEW_WRONG, len(found.working)):
                     size = _grown(size)
-        return self.solved_for_all(accuracy)
+        return self.solve_all(accuracy)
 
     def _plan(self, start: Start | None) -> tuple[FloatArray, BoolArray, int] | None:
         """Return a gradient, the examples in doubt and the size of the first working set; None to solve for all."""
@@ -125,7 +125,7 @@ class Programme:
         """Return the size beyond which a working set does not pay."""
         return min(LARGEST_SHARE * self._count, MATRIX_AT_ONCE if self.gram.is_matrix else np.inf)
 
-    def solved_for_all(self, accuracy: float = TARGET) -> Nearly:
+    def solve_all(self, accuracy: float = TARGET) -> ApproximateSolution:
         """Solve for all examples at once; refuse too many examples of a kernel matrix."""
         if self.gram.is_matrix and self._count > MATRIX_AT_ONCE:
             raise SolverOverwhelmed(
@@ -135,7 +135,7 @@ class Programme:
             )
         return self._solved(np.zeros_like(self.upper), np.flatnonzero(self.allowed), accuracy)
 
-    def wrong(self, found: Nearly) -> BoolArray:
+    def wrong(self, found: ApproximateSolution) -> BoolArray:
         """Tell which examples are on the wrong bound."""
         outside = self.allowed.copy()
         outside[found.working] = False
@@ -152,7 +152,7 @@ class Programme:
         place = min(size, len(distance) - 1)
         return np.asarray(distance <= np.partition(distance, place)[place])
 
-    def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> Nearly | None:
+    def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> ApproximateSolution | None:
         """Solve for a working set; None if it cannot balance the labels of the other examples."""
         alpha = np.where(gradient < 0.0, self.upper, 0.0)
         total = -float(self.y[~works] @ alpha[~works])
@@ -161,7 +161,7 @@ class Programme:
             return None
         return self._solved(alpha, np.flatnonzero(works), accuracy)
 
-    def _solved(self, alpha: FloatArray, working: IntArray, accuracy: float) -> Nearly:
+    def _solved(self, alpha: FloatArray, working: IntArray, accuracy: float) -> ApproximateSolution:
         y, linear, box = self.y, self.linear, self.upper[working]
         alpha[working] = 0.0
         is_whole = len(working) == len(y)
@@ -170,7 +170,7 @@ class Programme:
         point = interior_point(inner, y[working], box, (linear - fixed)[working], -float(y @ alpha), accuracy)
         alpha[working] = np.clip(point.alpha, 0.0, box)
         gradient = self.gram.product(alpha) + y * point.bias - linear
-        return Nearly(alpha, working, point, gradient)
+        return ApproximateSolution(alpha, working, point, gradient)
 
     def _by_a_sample(self) -> FloatArray:
         """Return the gradient at the plane of a sample of each label, with boxes scaled up to stand for all."""
@@ -179,7 +179,7 @@ class Programme:
             own = np.flatnonzero(self.allowed & (self.y == label))
             drawn = _evenly(own, SAMPLE // 2)
             upper[drawn] = self.upper[drawn] * (self.upper[own].sum() / self.upper[drawn].sum())
-        return Programme(self.gram, self.y, upper, self.linear, self.unit).solved_for_all(ROUGHLY).gradient
+        return WorkingSetSolver(self.gram, self.y, upper, self.linear, self.unit).solve_all(ROUGHLY).gradient
 
 
 def _grown(size: int) -> int:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairenum.flips.flip_prices import flip_prices, value_ranges
-from fairenum.flips.near_optimal import Crowd, Neighbourhood, Tally
-from fairenum.flips.parity_bounds import Parity, parity_range
+from fairenum.flips.near_optimal import CountObjective, GroupedRows, NearOptimalModels
+from fairenum.flips.parity_bounds import ParityBounds, parity_range
 from fairenum.runtime.budget import Deadline, until
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import Kernel, SvmProblem
@@ -34,11 +34,11 @@ class Case:
         self.best = open_workspace("path", self.problem).solve()
         self.prices = flip_prices(self.problem, self.best, self.rows, threshold=threshold).low
 
-    def ranged(self, eps, work=math.inf, prices=None, **options) -> Parity:
-        crowd = Crowd.of(self.rows, self.codes, self.weights)
+    def ranged(self, eps, work=math.inf, prices=None, **options) -> ParityBounds:
+        rows = GroupedRows.of(self.rows, self.codes, self.weights)
         prices = self.prices if prices is None else prices
         options = {"threshold": self.threshold, "work": work, **options}
-        return parity_range(self.problem, self.best, crowd, prices, eps, **options)
+        return parity_range(self.problem, self.best, rows, prices, eps, **options)
 
     def rates(self, decisions) -> np.ndarray:
         members = [self.codes == code for code in range(self.codes.max() + 1)]
@@ -65,7 +65,7 @@ class Case:
         return np.unique(np.concatenate(found), axis=0)
 
 
-def is_inside(case: Case, found: Parity, decisions) -> bool:
+def is_inside(case: Case, found: ParityBounds, decisions) -> bool:
     """Tell whether what machines decide is within what is proven, and what is attained, too."""
     rates = case.rates(decisions)
     pairs = [(found.gap, np.ptp(rates, axis=1)), *zip(found.rates, rates.T, strict=True)]
@@ -142,10 +142,10 @@ def test_a_kernel_machine_is_bounded_likewise(seed):
 @pytest.mark.parametrize("eps", [0.01, 0.2])
 def test_how_far_decision_values_go_is_never_understated_and_hardly_overstated(eps):
     case = Case(3)
-    area = Neighbourhood(case.problem, case.best, case.rows, eps)
+    area = NearOptimalModels(case.problem, case.best, case.rows, eps)
     exact = value_ranges(case.problem, case.best, case.rows, eps)
     for worth in (np.ones(8), -np.ones(8)):
-        assert area.measure(Tally(worth, 0.0, np.zeros(8, np.int8)), 100) <= 40
+        assert area.bound_values(CountObjective(worth, 0.0, np.zeros(8, np.int8)), 100) <= 40
     assert (area.low <= exact.low_attained + ROUNDING).all()
     assert (area.high >= exact.high_attained - ROUNDING).all()
     stretch = np.array(

@@ -10,7 +10,7 @@ from support.oracles.convex import ConvexOracle
 
 from fairenum.enumeration.model import model_of
 from fairenum.errors import ProblemError
-from fairenum.flips.flip_prices import FlipPrices, Listed, flip_prices, flipping_plane, value_ranges
+from fairenum.flips.flip_prices import FlipPrices, KnownPlanes, flip_prices, flipping_plane, value_ranges
 from fairenum.runtime.budget import Deadline, until
 from fairenum.solvers.conformance import KINDS
 from fairenum.solvers.registry import open_workspace
@@ -179,7 +179,7 @@ def test_prices_beyond_the_ceiling_are_proven_to_be() -> None:
 
 def test_planes_that_are_known_attain_prices() -> None:
     plain, values = prices_of(ceiling=1e-6)
-    known = Listed(np.vstack([-values, values]), np.array([0.5, 1e-9]))
+    known = KnownPlanes(np.vstack([-values, values]), np.array([0.5, 1e-9]))
     told, _ = prices_of(ceiling=1e-6, listed=known)
     assert np.isinf(plain.high).all()
     np.testing.assert_array_equal(told.high, 0.5)

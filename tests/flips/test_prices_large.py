@@ -7,7 +7,7 @@ import pytest
 from support.oracles.convex import ConvexOracle
 
 from fairenum.flips import engines
-from fairenum.flips.engines import SolverPuller
+from fairenum.flips.engines import SolverEngine
 from fairenum.flips.flip_prices import flip_prices, flipping_plane, value_ranges
 from fairenum.solvers.conformance import KINDS
 from fairenum.solvers.registry import open_workspace
@@ -55,7 +55,7 @@ def test_many_examples_need_no_other_solver(is_sparse: bool, monkeypatch: pytest
     def refuse(*_: object) -> None:
         raise AssertionError("solved anew")
 
-    monkeypatch.setattr(SolverPuller, "pulled", refuse)
+    monkeypatch.setattr(SolverEngine, "answers", refuse)
     prices = flip_prices(problem, best, rows)
     assert prices.is_examined.all()
     within = np.isfinite(prices.high)

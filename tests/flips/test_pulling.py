@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairenum.flips import engines
-from fairenum.flips.engines import TIGHT, Inquiry, NearPuller
+from fairenum.flips.engines import TIGHT, FlipSearch, InteriorEngine
 from fairenum.flips.flip_prices import flip_prices
 from fairenum.solvers.conformance import KINDS
 from fairenum.solvers.registry import open_workspace
@@ -22,8 +22,8 @@ def test_they_prove_and_attain_what_walks_do(monkeypatch, kind, n):
     walked = flip_prices(problem, best, rows, ceiling=np.inf)
     monkeypatch.setattr(engines, "LARGEST", 0)
     monkeypatch.setattr(engines, "WIDEST", 0)
-    inquiry = Inquiry(problem, best, rows, None)
-    assert isinstance(inquiry._pullers[0], NearPuller)
+    search = FlipSearch(problem, best, rows, None)
+    assert isinstance(search._engines[0], InteriorEngine)
     near = flip_prices(problem, best, rows, ceiling=np.inf)
     np.testing.assert_allclose(near.low, walked.low, atol=1e-7)
     np.testing.assert_allclose(near.high, walked.high, atol=1e-7)
@@ -38,7 +38,7 @@ def test_they_are_good_enough_by_themselves(monkeypatch):
     best = open_workspace("path", problem).solve()
     monkeypatch.setattr(engines, "LARGEST", 0)
     monkeypatch.setattr(engines, "WIDEST", 0)
-    inquiry = Inquiry(problem, best, rng.normal(size=(6, 6)), None)
-    pulls = inquiry.pulls(0.0)
-    found = inquiry.court.judge(pulls, *inquiry._pullers[0].pulled(pulls, np.inf))
+    search = FlipSearch(problem, best, rng.normal(size=(6, 6)), None)
+    flips = search.flips(0.0)
+    found = search.certifier.certified(flips, *search._engines[0].answers(flips, np.inf))
     assert (found.gaps <= TIGHT * found.attained).all()

@@ -158,7 +158,7 @@ def test_a_guided_search_goes_on_without_a_box_that_is_too_large_to_be_solved(mo
     def refused(_self, *_ignored):
         raise SolverOverwhelmed("too many")
 
-    monkeypatch.setattr(working_set.Programme, "nearly_solved", refused)
+    monkeypatch.setattr(working_set.WorkingSetSolver, "solve", refused)
     rng = np.random.default_rng(0)
     rows = EncodedRows(problem.X, problem.y, Groups(rng.integers(0, 2, 300), ("a", "b")))
     search = GuidedSearch(workspace, Watched(rows), Bounds(solves=10), root=root)
