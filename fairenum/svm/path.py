@@ -74,7 +74,7 @@ class ActiveSet:
         side: FloatArray, margin: IntArray,
     ) -> None:  # fmt: skip
         self.gram, self.data = gram, data
-        self.linear, self.upper = linear.copy(), upper.copy()  # writable: the compiled loop knows one kind of array
+        self.linear, self.upper = linear.copy(), upper.copy()  # writable: the compiled loop takes one type of array
         self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
         self.gradient: FloatArray = np.empty_like(alpha)
         self.inverse: FloatArray = np.empty((0, 0))
@@ -292,7 +292,7 @@ class RemovalPath:
 
 
 def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = False, tied: float = 0.0) -> None:
-    """Move the linear term of an optimal state to a target, in place, and clear the rounding gathered on the way.
+    """Move the linear term of an optimal state to a target, in place, and remove the rounding errors of the way.
 
     Ties at the end are left alone: the state remains the optimum just before it, which makes the answer canonical.
     `tied` is the last share of the path into which rounding may bring such ties forward.

@@ -3,7 +3,7 @@
 A breakpoint takes a few dozen operations on short vectors; interpreted, the calls would cost ten times the arithmetic.
 
 It is one file on purpose: numba looks for changes only in the file of the entry point, and would keep running a cached
-loop whose parts had changed elsewhere.
+loop whose parts had changed in other files.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Margin(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Where a path leads: one example's alpha to a target, or (example < 0) the linear term along ``-shift``.
+    """The goal of a path: one example's alpha at a target, or (example < 0) the linear term moved along ``-shift``.
 
     For a shift, `target` is the share of the path at its end into which rounding may have brought ties forward. An
     infinite target raises the example's alpha until its gradient is 0.
@@ -236,7 +236,7 @@ def weighted_rows(data: Data, margin: Margin, weights: FloatArray) -> FloatArray
 def table_product(data: Data, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
     if len(data.nonzeros.starts) == 0:
-        dense: FloatArray = np.dot(data.table, plane)  # of rows this short a library goes through several at a time
+        dense: FloatArray = np.dot(data.table, plane)  # a library handles several such short rows at a time
         return dense
     result = np.empty(len(data.y))
     values, columns, starts = data.nonzeros
@@ -361,7 +361,7 @@ def leave(margin: Margin, position: int) -> Margin:
 
 @inner
 def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
-    """Take an example out of the optimality conditions, because the path moves it from now on."""
+    """Take an example out of the optimality conditions, because the path moves it."""
     vectors.side[example] = 0.0
     for p in range(margin.size):
         if margin.examples[p] == example:
@@ -564,7 +564,7 @@ def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: F
         result[i] += bias * data.y[i]
         if example < 0:
             result[i] += goal.shift[i]
-    if example >= 0 and not data.is_matrix and goal.target != np.inf:  # what rises is no example, and has no ridge
+    if example >= 0 and not data.is_matrix and goal.target != np.inf:  # a row that rises is no example and has no ridge
         result[example] -= data.ridge
     return result
 
@@ -591,7 +591,7 @@ def margin_shift(margin: Margin, shift: FloatArray) -> FloatArray:
 def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
     """Return the direction that keeps the margin set on the margin; only the bias moves while that set is empty."""
     m, example = margin.size, goal.example
-    toward = -1.0 if goal.target == np.inf else 1.0  # an example that rises moves all as if it fell, and backwards
+    toward = -1.0 if goal.target == np.inf else 1.0  # a rising example reverses the direction of a falling one
     if m == 0 and example >= 0:
         slide = -toward * data.y[example]
         return Direction(slide, np.empty(0), slide * data.y, 0.5, LEAST_RATE)
@@ -767,7 +767,7 @@ def plane_of(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
     high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
     for k in range(len(data.anchor.high)):
         high[k], low[k] = data.anchor.high[k], data.anchor.low[k]
-    if precisely or len(data.places):  # from whichever anchor, all digits are the same
+    if precisely or len(data.places):  # so that all digits are the same, whichever the anchor
         add_rows_precisely(data, rows, weights[:count], high, low)
     else:
         add_rows(data, rows, weights[:count], high)
@@ -812,7 +812,7 @@ def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tupl
     plane, value = plane_of(data, alpha, precisely), 0.0
     reaches = plane if data.is_matrix else table_product(data, plane)
     for i in range(len(alpha)):
-        product = reaches[i] + data.ridge * alpha[i]  # a matrix has its ridge, and none beside it
+        product = reaches[i] + data.ridge * alpha[i]  # a matrix contains its ridge: data.ridge is 0
         vectors.gradient[i] = product + data.y[i] * bias - linear[i]
         value += alpha[i] * (linear[i] - 0.5 * product)
     for i in margin.examples[: margin.size]:
@@ -858,7 +858,7 @@ def perform_task(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
 ) -> Result:  # fmt: skip
-    """Carry out a task: START, FOLLOW, RECOMPUTE or RAISE."""
+    """Carry out a task: START, FOLLOW, RECOMPUTE or RAISE; see `TaskResult`."""
     status, bound, example = ARRIVED, value, goal.example
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
     step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
@@ -866,7 +866,7 @@ def perform_task(
         was = side[example]
         margin = release(vectors, copy_margin(margin), example)
         step = next_step(data, vectors, margin, goal, alpha[example] - goal.target)
-        side[example] = was  # the state stays as it was: what goes on is a copy
+        side[example] = was  # the state stays as it was: the path moves a copy
         bound = bound_after(vectors, margin, value, goal, step)
         status = ARRIVED if bound >= below else NOT_STARTED
     if task == RAISE:

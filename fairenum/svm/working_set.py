@@ -1,8 +1,8 @@
 """Interior points of a working set: the examples whose bound is in doubt, with all others fixed on a bound.
 
-Of many examples few are near the margin, and a plane near the answer tells the bound of all others. An interior point
-of those few costs a small share of one for all. The plane that it spans then checks the rest: if more than a few are on
-a wrong bound, the working set grows.
+Of many examples few are near the margin, and a plane near the answer shows the bound of all others. An interior point
+of those few costs a small share of one for all. The plane it spans then checks the rest: if more than a few are on a
+wrong bound, the working set grows.
 
 The first plane is that of a smoothed SVM (`fairenum.svm.smoothing`), started from a neighbour if there is one. Where
 that would cost too much, it is the neighbour's own, or that of a sample of the examples.
@@ -23,32 +23,23 @@ from fairenum.svm.smoothing import SmoothedSvm
 
 BoolArray = npt.NDArray[np.bool_]
 
-
-FEW = 512  # examples that are solved for sooner than sorted out
-
-
-# Of all examples, for a working set to begin with: by the plane of a smoothed SVM, or by another one.
+FEW = 512  # examples for which a working set saves no time
+# The share of all examples in the first working set: by the plane of a smoothed SVM, or by another one.
 SMOOTHED_SHARE, FIRST_SHARE = 1 / 32, 1 / 16
-
-
 GROWTH = 3.0
-LARGEST_SHARE = 0.5  # of all examples, beyond which a working set is no longer worth its while
-MATRIX_AT_ONCE = 8192  # examples of a kernel matrix: factorised again and again, more would take hours
-
-
+LARGEST_SHARE = 0.5  # of all examples, beyond which a working set saves no time
+MATRIX_AT_ONCE = 8192  # examples of a kernel matrix: factorised repeatedly, more would take hours
 SAMPLE, ROUGHLY = 4096, 1e-3  # examples of the sample that gives a first plane, and its accuracy
-
-
-FEW_WRONG = 100  # examples on a wrong bound that are just added, without growing the working set otherwise
+FEW_WRONG = 100  # examples on a wrong bound that are added without growing the working set further
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Start:
-    """What is known about an answer before it is solved for.
+    """A start for the solver: a plane thought to be near the answer's.
 
-    ``gradient`` is taken at a plane thought to be near the answer's; ``in_doubt`` marks examples that must join the
-    working set; ``alpha`` spans that plane, if it belongs to the same linear term. With ``is_close`` the gradient tells
-    the bounds of all examples that are not in doubt.
+    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` spans the
+    plane, if it belongs to the same linear term. With ``is_close`` the gradient shows the bounds of all examples that
+    are not in doubt.
     """
 
     gradient: FloatArray
@@ -59,7 +50,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApproximateSolution:
-    """An interior point of the examples in ``working``, with alpha and gradient of all, the rest on a bound."""
+    """An interior point of the examples in ``working``, and alpha and gradient of all; others are on a bound."""
 
     alpha: FloatArray
     working: IntArray
@@ -68,7 +59,7 @@ class ApproximateSolution:
 
 
 class WorkingSetSolver:
-    """The quadratic programme to solve: Gram, labels, box and linear term, with the scale of its margins as `unit`."""
+    """Solves a quadratic programme by working sets: Gram, labels, box, linear term, and the scale `unit` of margins."""
 
     def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, unit: float) -> None:
         self.gram, self.y, self.upper, self.linear, self.unit = gram, y, upper, linear, unit
@@ -89,7 +80,7 @@ class WorkingSetSolver:
                 count = int(np.count_nonzero(wrong))
                 if count == 0:
                     return found
-                if count <= len(found.working):  # more of them say that the plane is worse than the one before
+                if count <= len(found.working):  # with more the plane is worse than the one before
                     gradient, works = found.gradient, works | wrong
                 if count > min(FEW_WRONG, len(found.working)):
                     size = _grown(size)
@@ -122,7 +113,7 @@ class WorkingSetSolver:
         return None if plane is None else plane.margins - self.linear
 
     def _largest(self) -> float:
-        """Return the size beyond which a working set does not pay."""
+        """Return the size beyond which a working set saves no time."""
         return min(LARGEST_SHARE * self._count, MATRIX_AT_ONCE if self.gram.is_matrix else np.inf)
 
     def solve_all(self, accuracy: float = TARGET) -> ApproximateSolution:
@@ -142,7 +133,7 @@ class WorkingSetSolver:
         return outside & np.where(found.alpha > 0.0, found.gradient > 0.0, found.gradient < 0.0)
 
     def _nearest(self, gradient: FloatArray, size: int) -> BoolArray:
-        """Return the `size` examples whose bound is least certain; long examples move more when the plane does."""
+        """Mark the `size` examples whose bound is least certain; long examples move more when the plane does."""
         if size == 0:
             return np.zeros_like(self.allowed)
         diagonal = self.gram.diagonal
