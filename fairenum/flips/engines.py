@@ -61,16 +61,9 @@ class RowConstraints:
 class ConstrainedModels:
     """The models found under row constraints, one each, with a proven and an attained loss.
 
-    Attributes
-    ----------
-    alphas, weights
-        Of the examples, and of the row: ``w = sum_i alpha_i y_i x_i + side * weight * x``.
-    biases, values
-        Biases of the planes, as the Gram sees them, and their decision values at the rows.
-    proven
-        Lower bounds on the loss of every model that meets the constraint.
-    attained
-        The losses of the planes.
+    A plane is ``w = sum_i alpha_i y_i x_i + side * weight * x``, with its bias as the Gram sees it and its decision
+    value at the row. ``proven`` are lower bounds on the loss of every model that meets the constraint, ``attained`` the
+    losses of the planes.
     """
 
     alphas: FloatArray

@@ -83,21 +83,11 @@ class ValueRanges:
 class FlippingPlane:
     """The plane of least loss that decides a row differently.
 
-    Attributes
-    ----------
-    alpha, weight
-        Of the examples, and of the row itself with the other label:
-        ``f(x) = sum_i alpha_i y_i k(x_i, x) + side * weight * k(row, x) + bias``.
-    side
-        The side of the threshold on which the row lies: -1 or +1.
-    weights
-        One per column for a linear kernel, else None.
-    value
-        The decision value at the row.
-    low, high
-        The proven and the attained flip price; the latter is the loss of this plane relative to the least, minus 1.
-    left, joined
-        Examples in the support of model 1 but not of this plane, and in that of this plane alone.
+    Its decision values are ``f(x) = sum_i alpha_i y_i k(x_i, x) + side * weight * k(row, x) + bias``. ``side``, -1 or
+    +1, is the side of the threshold on which the row lies, and ``value`` is ``f(row)``. ``weights`` has one per column
+    for a linear kernel, else None. ``low`` and ``high`` are the proven and the attained flip price; the latter is the
+    loss of this plane relative to the least, minus 1. ``left`` and ``joined`` are the examples in the support of model
+    1 alone, and of this plane alone.
     """
 
     alpha: FloatArray
@@ -198,16 +188,10 @@ def _plane(search: FlipSearch, alpha: FloatArray, weight: float) -> tuple[FloatA
 class FlipPrices:
     """Flip prices, one per row, as shares of the least loss.
 
-    Attributes
-    ----------
-    low
-        Proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently. At least the
-        ceiling where the price is above it.
-    high
-        Attained: a plane with this relative loss decides the row differently; infinite above the ceiling, where none
-        was searched for.
-    is_examined
-        False where time ran out: `low` is then 0 and `high` infinite.
+    ``low`` is proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently. It is at
+    least the ceiling where the price is above it. ``high`` is attained: a plane with this relative loss decides the row
+    differently; infinite above the ceiling, where none was searched for. ``is_examined`` is False where time ran out:
+    `low` is then 0 and `high` infinite.
     """
 
     low: FloatArray

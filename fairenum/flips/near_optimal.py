@@ -55,14 +55,9 @@ MOST_BIASES = 256  # of one plane at which decisions are observed
 class GroupedRows:
     """Rows of several groups, identical rows merged.
 
-    Attributes
-    ----------
-    rows, first
-        The distinct rows, and where each first stands among all.
-    worth
-        How much a favourable decision about each distinct row adds to the rate of each group.
-    sizes, copies
-        Number of rows in each group, and of each distinct row.
+    ``rows`` are the distinct rows and ``first`` the position of each among all; ``worth`` is how much a favourable
+    decision about each adds to the rate of each group. ``sizes`` and ``copies`` are the numbers of rows in each group,
+    and of each distinct row.
     """
 
     rows: Matrix

@@ -223,23 +223,12 @@ def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class ParityBounds:
-    """The parity range: rates and gap over all models within a loss.
+    """The parity range: the selection rate of each group, and the gap, over all models within a relative loss of eps.
 
-    Attributes
-    ----------
-    eps
-        The relative loss.
-    gap
-        The largest difference of two groups' selection rates.
-    rates
-        The selection rate of each group.
-    by_rows, by_envelope
-        The range of the gap proven by the doubtful rows alone, and with the envelope; the latter is None where the work
-        did not suffice.
-    doubtful
-        Number of doubtful rows in these groups.
-    solves, branches, work
-        Problems solved, decisions held, and numbers that the solves went through.
+    ``by_rows`` and ``by_envelope`` are the range of the gap proven by the doubtful rows alone, and with the envelope;
+    the latter is None where the work did not suffice. ``doubtful`` is the number of doubtful rows in these groups;
+    ``solves``, ``branches`` and ``work`` are the problems solved, the decisions held, and the numbers that the solves
+    went through.
     """
 
     eps: float

@@ -173,29 +173,11 @@ class Budget:
 
     Time that a stage does not use passes on to later stages.
 
-    Parameters
-    ----------
-    seconds
-        The limit, or None.
-    started
-        When the run began, by the monotonic clock.
-    reserved
-        Seconds kept for the work after all stages.
-    shares
-        Weights of the optional stages, in their order.
-    afterwards
-        Weights of stages that a caller adds after those of the run.
-
-    Attributes
-    ----------
-    is_interrupted
-        Whether the user has asked to stop: no further optional stage is begun.
-    is_given_up
-        Whether the user has asked twice: not even a partial result is wanted.
-    used_before
-        Processor time of the process when the run began.
-    heard
-        Called at the first Ctrl-C.
+    ``started`` is when the run began, by the monotonic clock; ``used_before`` is the processor time used before;
+    ``reserved`` are seconds kept for the work after all stages. ``shares`` are the weights of the optional stages, in
+    their order, ``afterwards`` those of stages that a caller adds. ``is_interrupted`` says that the user has asked to
+    stop, so that no further optional stage is begun, ``is_given_up`` that the user has asked twice and wants not even a
+    partial result. ``heard`` is called at the first Ctrl-C.
     """
 
     seconds: float | None = None

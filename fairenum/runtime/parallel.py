@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-class Loaded:
+class BlasLibraries:
     """The linear algebra libraries loaded so far, found once and limited to one thread repeatedly."""
 
     def __init__(self) -> None:
-        import scipy.linalg  # noqa: F401 - as below
+        import scipy.linalg  # noqa: F401 - has a BLAS of its own, and only loaded libraries can be limited
         from threadpoolctl import ThreadpoolController
 
         self._controller = ThreadpoolController()
@@ -40,10 +40,7 @@ class Loaded:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS to one thread, so that numbers do not depend on the processors; also a decorator."""
-    import scipy.linalg  # noqa: F401 - has a BLAS of its own, and only loaded libraries can be limited
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with BlasLibraries().one_thread():
         yield
 
 

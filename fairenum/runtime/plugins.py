@@ -40,20 +40,10 @@ Plugin = TypeVar("Plugin")
 
 @dataclass(frozen=True, slots=True)
 class Registry(Generic[Plugin]):
-    """The plugins of one entry-point group.
+    """The plugins of one entry-point group, which messages call by a ``noun``.
 
-    Parameters
-    ----------
-    group
-        The entry-point group.
-    noun
-        The word for such a plugin in messages.
-    build
-        Makes a plugin from the object that an entry point loads.
-    defect
-        Returns how a plugin of a given name violates its protocol, or "".
-    not_found, conflict, broken
-        The errors to raise.
+    ``build`` makes a plugin from the object that an entry point loads; ``defect`` returns how a plugin of a given name
+    violates its protocol, or "". ``not_found``, ``conflict`` and ``broken`` are the errors to raise.
     """
 
     group: str

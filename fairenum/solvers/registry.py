@@ -29,20 +29,9 @@ if TYPE_CHECKING:
 class SolverInfo:
     """An installed solver: where it comes from and whether it can be used.
 
-    Attributes
-    ----------
-    name
-        The name to ask for.
-    provider, version
-        The distribution that brings the plugin.
-    backends
-        The distributions that the plugin requires, and their versions.
-    missing
-        Required modules that are not installed.
-    install
-        The command that installs them.
-    error
-        Why the plugin cannot be used at all.
+    ``provider`` and ``version`` are those of the distribution that contains the plugin, ``backends`` the distributions
+    it requires, with their versions. ``missing`` are required modules that are not installed, ``install`` is the
+    command that installs them, and ``error`` says why the plugin cannot be used at all.
     """
 
     name: str
@@ -137,7 +126,7 @@ def _info(entry: EntryPoint, entries: list[EntryPoint]) -> SolverInfo:
 
 
 def _package(module: str) -> str:
-    """Return the distribution that brings a module, or "".
+    """Return the distribution that contains a module, or "".
 
     Most distributions are named like their module; looking there first avoids reading all of them.
     """

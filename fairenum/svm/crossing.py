@@ -107,7 +107,7 @@ class Crossing:
         self._stiffness = cho_factor(matrix)
 
     def held(self, row: FloatArray, side: float, threshold: float, enough: float) -> tuple[FloatArray, float]:
-        """Return a dual answer for the row and its bias (the optimum's if none is found); stop once `enough` is proven."""
+        """Return a dual answer for the row and its bias, or the optimum's; stop once a loss of `enough` is proven."""
         search = _Search(self._all, row, side, threshold, self._least, enough)
         point = search.found(self._start(row, threshold), self._unit)
         if not np.isfinite(search.proven):

@@ -291,12 +291,9 @@ class LinearGram(_Held):
         """Return the inner products of all examples with some planes, one row per plane."""
         return np.asarray((self._signed @ planes.T).T)
 
-    def _plane(self, alpha: FloatArray) -> FloatArray:
-        return sums(alpha, self._signed)
-
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        plain = times(self._signed, self._plane(alpha))
+        plain = times(self._signed, sums(alpha, self._signed))
         return plain + self.ridge * alpha if self.ridge else plain
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:

@@ -373,7 +373,7 @@ def interior_point(
     programme = Programme(
         gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
     )
-    box = np.minimum(upper, LARGEST_BOX * needed_alpha(gram, linear))  # a larger box is tried below
+    box = np.minimum(upper, LARGEST_BOX * needed_alpha(gram, linear))
     point = _found(programme, gram, box)
     if (point.alpha > 0.5 * box)[box < upper].any():  # too small a box
         return _found(programme, gram, upper)

@@ -1,4 +1,4 @@
-"""Flip prices by planes that are held to rows, as for tables with many examples, against others that know better."""
+"""Flip prices by plane searches, as for tables with many examples, against a convex solver and the exact one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from fairenum.svm.sparse_or_dense import dense
 @pytest.fixture
 def is_large(monkeypatch):
     """Small problems are treated like large ones."""
-    monkeypatch.setattr(engines, "LARGEST", 0)
     monkeypatch.setattr(engines, "LARGEST", 0)
 
 

@@ -1,4 +1,4 @@
-"""Solvers that misbehave: each is named, none is believed, and another goes on where that is allowed."""
+"""Misbehaving solvers: each is named in an error, or the fallback takes over where one is set."""
 
 import sys
 import time
@@ -50,7 +50,7 @@ APART = {
 
 
 def patience(rascal):
-    """Wait long enough for a busy svm, and not longer for those that never answer."""
+    """Return a time limit that suffices on a busy computer, short for solvers that never answer."""
     return 1.0 if rascal in (rascals.Hangs, rascals.Clings) else 60.0
 
 
@@ -81,7 +81,7 @@ def test_another_goes_on_and_gives_the_same_answers(rascal):
 
 
 def test_paths_go_on_where_the_solver_that_has_them_fails(monkeypatch):
-    """The native solver begins, its paths break, and libsvm ends what they had begun."""
+    """The native solver begins, its paths fail, and libsvm completes them."""
     from fairenum.svm.workspace import PathRemoval
 
     with solver_run(SvmSettings(fallback="libsvm")) as run:

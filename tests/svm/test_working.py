@@ -1,4 +1,4 @@
-"""Working sets and the plane that they are chosen by: whatever is left out of them, the answer is the same."""
+"""Working sets and the plane they are chosen by: the answer does not depend on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fairenum.svm.working_set import Start, WorkingSetSolver
 
 
 def learnable(kind: str, n: int, d: int, seed: int = 0, **arguments) -> SvmProblem:
-    """A problem whose labels can be told, more or less."""
+    """A problem whose labels depend on the features, with noise."""
     rng = np.random.default_rng(seed)
     X = table(kind, rng, n, d)
     merit = X @ rng.normal(size=d) + rng.normal(size=n)
@@ -78,7 +78,7 @@ def test_of_many_examples_few_are_solved_for():
     assert problem.certify(found.alpha).relative_gap <= 1e-9
 
 
-def test_the_plane_of_the_smoothed_machine_is_near_that_of_the_svm():
+def test_the_plane_of_the_smoothed_svm_is_near_that_of_the_svm():
     problem = learnable("continuous", 3_000, 4)
     plane = SmoothedSvm(open_gram(problem), problem.y, problem.upper, problem.linear, problem.unit).plane()
     svc = SVC(kernel="linear", tol=1e-6).fit(problem.X, problem.y)

@@ -1,4 +1,4 @@
-"""Interior points near the plane of model 1, by which rows of large tables are examined."""
+"""Flip prices by interior points near the plane of model 1, as for large tables."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from fairenum.svm.sparse_or_dense import dense
 
 
 @pytest.mark.parametrize(("kind", "n"), [*((kind, 30) for kind in KINDS), ("random", 1500)])
-def test_they_prove_and_attain_what_walks_do(monkeypatch, kind, n):
+def test_interior_points_give_the_prices_of_walks(monkeypatch, kind, n):
     rng = np.random.default_rng([n, *kind.encode()])
     X, y, copies, shares = KINDS[kind](rng, n)
     problem = SvmProblem(X, y, shares, copies)
@@ -31,7 +31,7 @@ def test_they_prove_and_attain_what_walks_do(monkeypatch, kind, n):
     assert (walked.low <= near.high).all()
 
 
-def test_they_are_good_enough_by_themselves(monkeypatch):
+def test_interior_points_need_no_second_engine(monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(3000, 6))
     problem = SvmProblem(X, np.where(X[:, 0] + rng.normal(size=3000) > 0.0, 1.0, -1.0))
