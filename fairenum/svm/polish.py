@@ -90,19 +90,19 @@ def optimal_state(
     allowed = upper > 0
     if len(np.unique(problem.y[allowed])) < 2:
         return _nothing(gram, problem, upper)
-    crossing = _Crossing(gram, problem, upper)
+    crossover = _Crossover(gram, problem, upper)
     if gram.is_matrix and (guess is None or isinstance(guess, ActiveSet)):
         # with many examples, those that a neighbour's plane leaves in doubt take longer to solve for than libsvm takes
         rough = rough_answer(problem, upper)
         guess = guess if rough is None else rough
     start = None if guess is None else _start(gram, problem, upper, guess)
     with suppress(PathStuck):
-        return crossing.crossed(crossing.solver.solve(start))
-    return crossing.crossed(crossing.solver.solve_all())
+        return crossover.optimum(crossover.solver.solve(start))
+    return crossover.optimum(crossover.solver.solve_all())
 
 
-class _Crossing:
-    """The way from an interior point of the shifted problem to the answer of the problem itself."""
+class _Crossover:
+    """The crossover from an interior point of the shifted problem to the canonical optimum of the problem itself."""
 
     def __init__(self, gram: Gram, problem: SvmProblem, upper: FloatArray) -> None:
         self._gram, self._linear, self._upper = gram, problem.linear, upper
@@ -110,19 +110,19 @@ class _Crossing:
         self._unit, self._shift = problem.unit, SHIFT * problem.unit * self._data.weights
         self.solver = WorkingSetSolver(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
 
-    def crossed(self, found: ApproximateSolution) -> ActiveSet:
-        """Round an interior point to a vertex, then move it to the problem itself."""
+    def optimum(self, found: ApproximateSolution) -> ActiveSet:
+        """Round an interior point to a vertex, then move its linear term to that of the problem."""
         state = _vertex(self._gram, self._data, self.solver, found, self._unit)
         walks = np.abs(found.gradient) <= NEAR * SHIFT * self._unit
         walks |= self.solver.wrong(found)
         walks[found.working] = True
         # Rounding grows along a leg and is corrected at its end; the last one is short, so that its ties stay ties.
         for stops, tied in (((1.0, LAST_LEG), 0.0), ((0.0,), TIED)):
-            state = _moved(state, [self._linear - left * self._shift for left in stops], walks, tied)
+            state = _shifted(state, [self._linear - left * self._shift for left in stops], walks, tied)
         return state
 
 
-def _moved(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
+def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
     """Move the linear term through some stops with few examples; with all, if others end on a wrong bound."""
     few = np.flatnonzero(walks)
     if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
