@@ -41,7 +41,7 @@ from fairenum.metrics.intervals import mean, mean_change, quantiles, share_of_dr
 from fairenum.runtime.budget import Budget, Cut, OutOfTime, Progress, checkpoint, silent, until
 from fairenum.runtime.hints import did_you_mean, quoted
 from fairenum.runtime.parallel import collected, mapped
-from fairenum.solvers.isolation import watching
+from fairenum.solvers.isolation import solver_run
 from fairenum.solvers.registry import load_solver, solver_version
 from fairenum.svm.problem import FloatArray
 from fairenum.tables import Dataset, Groups
@@ -247,7 +247,7 @@ def simulate(
     if dataset.weights:
         raise ConfigError(f"label flips are simulated on rows that count alike; leave out {spelled('weight')}")
     config = resolved((config or AttackConfig()).but(**options), dataset)
-    with watching(config.svm):  # for trials in this process: a solver that has failed is not asked again
+    with solver_run(config.svm):  # for trials in this process: a solver that has failed is not asked again
         # a trial records its own failures: one that is lost is the cluster's
         running = mapped(run_trial, draws(dataset, config), jobs=jobs, cluster=cluster, lost=failed)
         finished, ended = collected(running, lambda done: progress("attack", done, config.trials))

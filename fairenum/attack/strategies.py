@@ -6,6 +6,7 @@ Strategies, these and a user's own, are registered in the entry-point group ``fa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib.metadata import EntryPoint
 from typing import cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from fairenum.attack.scene import FlippableSvm, Scene
 from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.errors import StrategyBroken, StrategyConflict, StrategyNotFound
 from fairenum.metrics.counts import BoolArray
-from fairenum.runtime.plugins import Entry, Registry, entered, left
+from fairenum.runtime.plugins import Registry, enter_plugin, leave_plugin
 from fairenum.svm.problem import FloatArray, IntArray, Solution
 from fairenum.tables import merge_identical
 
@@ -158,18 +159,18 @@ STRATEGIES = Registry(
 )
 
 
-def list_strategies(entry_points: Iterable[Entry] | None = None) -> tuple[str, ...]:
+def list_strategies(entry_points: Iterable[EntryPoint] | None = None) -> tuple[str, ...]:
     """Return the names of all installed strategies."""
     return tuple(dict.fromkeys(entry.name for entry in STRATEGIES.entries(entry_points)))
 
 
 def rows_to_flip(name: str, strategy: Strategy, scene: Scene, budget: int) -> IntArray:
     """Ask a strategy for the rows to flip; refuse an answer that is not as many different rows as the budget."""
-    token = entered()
+    token = enter_plugin()
     try:
         answer = np.asarray(strategy(scene, budget))
     finally:
-        left(token)
+        leave_plugin(token)
     is_rows = answer.ndim == 1 and (answer.dtype.kind in "iu" or answer.size == 0)
     if not is_rows or len(set(answer.tolist())) != budget or len(answer) != budget:
         raise StrategyBroken(f"attack strategy {name!r} must return {budget} different rows; received {answer!r:.80}")

@@ -37,7 +37,7 @@ from fairenum.metrics import score
 from fairenum.metrics.counts import BoolArray
 from fairenum.runtime.budget import OutOfTime
 from fairenum.runtime.parallel import one_thread
-from fairenum.solvers.isolation import watching
+from fairenum.solvers.isolation import solver_run
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import distinct
 from fairenum.tables import Dataset, merge_identical
@@ -127,8 +127,8 @@ class Trial:
 @one_thread()
 def run_trial(trial: Trial) -> TrialRecord:
     """Run one trial in one thread, so that its numbers are equal everywhere."""
-    with watching(trial.config.svm) as watch:
-        return _run(trial).but(lapse=watch.lapse)
+    with solver_run(trial.config.svm) as run:
+        return _run(trial).but(lapse=run.lapse)
 
 
 def _run(trial: Trial) -> TrialRecord:

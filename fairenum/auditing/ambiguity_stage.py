@@ -25,7 +25,6 @@ from fairenum.document.flip_facts import (
     AmbiguityFacts,
     CurvePoint,
     Discrepancy,
-    Extent,
     FlippedColumn,
     FlippedShare,
     FlippingModel,
@@ -44,11 +43,10 @@ from fairenum.document.person import Person
 from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.model import model_of
 from fairenum.errors import SolverError
-from fairenum.flips import parity_bounds
-from fairenum.flips.flip_prices import FlippingPlane, FlipPrices, Listed, flip_prices, flipping_plane, value_ranges
+from fairenum.flips.flip_prices import FlippingPlane, KnownPlanes, flip_prices, flipping_plane, value_ranges
 from fairenum.flips.flippable_rows import BoundedShare, flippable_shares, flipped, largest_share
-from fairenum.flips.near_optimal import Crowd
-from fairenum.flips.parity_bounds import Parity, nested, parity_range
+from fairenum.flips.near_optimal import GroupedRows
+from fairenum.flips.parity_bounds import ParityBounds, nested, parity_range
 from fairenum.metrics import Decisions
 from fairenum.metrics.counts import BoolArray
 from fairenum.metrics.intervals import plain
@@ -221,7 +219,7 @@ def examined(division: Division, training: Training, listing: Listing, config: A
             division.holdout.X[order],
             threshold=threshold,
             ceiling=BEYOND * max(config.eps, *CURVE),
-            listed=Listed(values + threshold, listing.loss_ratio),
+            listed=KnownPlanes(values + threshold, listing.loss_ratio),
         )
     except SolverError:
         return None
@@ -230,7 +228,7 @@ def examined(division: Division, training: Training, listing: Listing, config: A
         raise OutOfTime
     kept = kept[np.argsort(order[kept])]
     is_within = listing.loss_ratio <= max(config.eps, listing.loss_ratio[0])  # model 1 is, whatever rounding says
-    return Examined(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, _effort(prices))
+    return Examined(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, prices.effort)
 
 
 def ambiguity_facts(
@@ -352,11 +350,6 @@ def priced(division: Division, found: Examined) -> PricedRows:
     )
 
 
-def _effort(prices: FlipPrices) -> PriceEffort:
-    effort = prices.effort
-    return PriceEffort(effort.distinct, effort.screened, effort.listed, effort.walked)
-
-
 LOSSES = (0.001, 0.01)  # beside what the audit allows
 
 
@@ -377,14 +370,14 @@ def proven_range(
     codes = codes[groups.codes]
     allowed = config.tolerances.allowed_loss
     losses = sorted({*(eps for eps in LOSSES if eps < allowed), allowed})
-    crowd = Crowd.of(division.holdout.X, codes, division.holdout.weights)
+    grouped = GroupedRows.of(division.holdout.X, codes, division.holdout.weights)
     prices = np.zeros(len(codes))
     prices[found.places] = found.low
-    levels: list[Parity] = []
+    levels: list[ParityBounds] = []
     try:
         for eps in losses:
             left = (RANGE_WORK - sum(level.work for level in levels)) / (len(losses) - len(levels))
-            levels.append(_level(training, listing, crowd, prices, eps, left))
+            levels.append(_level(training, listing, grouped, prices, eps, left))
     except SolverError:
         return None
     examined = np.zeros(len(codes), bool)
@@ -398,11 +391,13 @@ def proven_range(
     )
 
 
-def _level(training: Training, listing: Listing, crowd: Crowd, prices: FloatArray, eps: float, work: float) -> Parity:
+def _level(
+    training: Training, listing: Listing, grouped: GroupedRows, prices: FloatArray, eps: float, work: float
+) -> ParityBounds:
     return parity_range(
         training.problem,
         training.best,
-        crowd,
+        grouped,
         prices,
         eps,
         threshold=listing.point.threshold,
@@ -411,20 +406,14 @@ def _level(training: Training, listing: Listing, crowd: Crowd, prices: FloatArra
     )
 
 
-def _stated(found: Parity, groups: list[tuple[str, int]]) -> RangeLevel:
+def _stated(found: ParityBounds, groups: list[tuple[str, int]]) -> RangeLevel:
     return RangeLevel(
         eps=found.eps,
-        gap=_extent(found.gap),
-        groups=tuple(
-            GroupExtent(name, rows, _extent(rate)) for (name, rows), rate in zip(groups, found.rates, strict=True)
-        ),
+        gap=found.gap,
+        groups=tuple(GroupExtent(name, rows, rate) for (name, rows), rate in zip(groups, found.rates, strict=True)),
         doubtful=found.doubtful,
         by_rows=found.by_rows,
         by_envelope=found.by_envelope,
         solves=found.solves,
         branches=found.branches,
     )
-
-
-def _extent(found: parity_bounds.Extent) -> Extent:
-    return Extent(found.low, found.least, found.most, found.high)

@@ -30,7 +30,7 @@ from fairenum.errors import ConfigError, ProblemError
 from fairenum.runtime.budget import Progress
 from fairenum.runtime.hints import quoted
 from fairenum.solvers.certified import CertifiedWorkspace
-from fairenum.solvers.isolation import watching
+from fairenum.solvers.isolation import solver_run
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import IntArray, Kernel, Solution, SvmProblem
 from fairenum.svm.sparse_or_dense import squares
@@ -204,7 +204,7 @@ def trained(division: Division, svm: SvmSettings, config: AuditConfig) -> Traini
     fewest = min(max(FEWEST_NODES, NODES_OF_MODEL * config.k), ENOUGH_NODES)
     nodes = found.problem.affordable(WORK, fewest) if config.max_nodes == "auto" else config.max_nodes
     weights = ClassWeights(*class_weights(svm, division.train.y, division.train.weights))
-    with watching(svm):
+    with solver_run(svm):
         workspace = open_workspace(svm.solver, found.problem)
     best = workspace.solve()
     patience = _patience(found.problem, best) if config.patience == "auto" else config.patience

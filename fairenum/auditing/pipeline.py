@@ -35,7 +35,7 @@ from fairenum.document.training import Tuning
 from fairenum.enumeration.division import Division
 from fairenum.runtime.budget import Budget, Progress
 from fairenum.runtime.parallel import one_thread
-from fairenum.solvers.isolation import watching
+from fairenum.solvers.isolation import solver_run
 from fairenum.solvers.registry import solver_version
 from fairenum.tables import Dataset
 from fairenum.tables.naming import Names
@@ -67,7 +67,7 @@ def run_audit(
     as partial in the latter case. Before model 1 is trained, nothing is kept.
     """
     schedule = Schedule.of(config, budget or Budget(config.max_seconds), progress)
-    with watching(config.svm):
+    with solver_run(config.svm):
         return _run(prepare(data, label, favourable, sensitive, config, schedule, incumbent_object), schedule)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.runtime.plugins import is_foreign
+from fairenum.runtime.plugins import is_in_plugin
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -59,7 +59,7 @@ class _Stdout(io.TextIOWrapper):
     """Standard output that sends what plugins print to standard error."""
 
     def write(self, text: str, /) -> int:
-        return sys.stderr.write(text) if is_foreign() else super().write(text)
+        return sys.stderr.write(text) if is_in_plugin() else super().write(text)
 
 
 def prepare_streams() -> None:

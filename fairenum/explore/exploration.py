@@ -57,7 +57,7 @@ from fairenum.explore.state import Shown, State
 from fairenum.metrics.pareto import tied_ranks
 from fairenum.report.exploration_words import TORN
 from fairenum.runtime.budget import Budget, Progress, silent
-from fairenum.runtime.parallel import Loaded, one_thread
+from fairenum.runtime.parallel import BlasLibraries, one_thread
 from fairenum.solvers.registry import solver_version
 from fairenum.tables import Dataset
 
@@ -175,7 +175,7 @@ class Exploration:
         with one_thread():
             self._engine = Engine(prepared)
             self._adopt(self._engine.start(opened=int(is_opened)))
-        self._loaded = Loaded()
+        self._loaded = BlasLibraries()
 
     def _adopt(self, state: State) -> None:
         """Set the state and the number of record lines in one assignment, for concurrent readers."""

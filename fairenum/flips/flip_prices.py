@@ -9,78 +9,69 @@ one row (`flipping_plane`).
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from fairenum.document.flip_facts import PriceEffort
 from fairenum.errors import ProblemError
-from fairenum.flips.engines import ROUNDING, TIGHT, Inquiry, Pulls, Witnesses
+from fairenum.flips.engines import ROUNDING, TIGHT, ConstrainedModels, FlipSearch, RowConstraints
 from fairenum.runtime.budget import OutOfTime, checkpoint
 from fairenum.solvers.protocol import SolverPlugin
-from fairenum.svm.outside_rows import LinearRows
+from fairenum.svm.outside_rows import LinearOutsideRows
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.svm.sparse_or_dense import Matrix, as_matrix, places, precise_sum, stacked, times
 
-__all__ = [
-    "Effort",
-    "FlipPrices",
-    "FlippingPlane",
-    "Listed",
-    "ValueRanges",
-    "flip_prices",
-    "flipping_plane",
-    "value_ranges",
-]
+__all__ = ["FlipPrices", "FlippingPlane", "KnownPlanes", "ValueRanges", "flip_prices", "flipping_plane", "value_ranges"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+MOST_PROOFS = 256  # that are kept
+MOST_STEPS = 40  # to find where the loss is what is allowed
+CLOSE = 1e-9  # of the distance to an end of a range: nearer to it no further step is taken
+NOTHING = 1e-9  # of its box: an example with less is not in a support
+CEILING = 0.1  # relative loss beyond which exact prices are of no interest
+AT_ONCE = 32  # rows whose answers are held at once
+BEYOND = 1.1  # times the ceiling, up to which a loss is proven: such a proof covers more rows
 
 
-MOST_PROOFS = 256
+class ReusedProofs:
+    """Proofs that a row's flip price is above the ceiling, reused for other rows at the same threshold."""
 
-
-class Screen:
-    """Proofs that flipping a row costs too much, reused for other rows at the same threshold."""
-
-    def __init__(self, rows: LinearRows, enough: float) -> None:
+    def __init__(self, rows: LinearOutsideRows, enough: float) -> None:
         self._rows, self._enough = rows, enough
         width = rows.features.shape[1]
         self._planes, self._places = np.empty((0, width)), np.empty(0, np.intp)
-        self._pushes, self._losses = np.empty(0), np.empty(0)  # side times weight, and what is proven
+        self._pushes, self._losses = np.empty(0), np.empty(0)  # side times weight, and proven losses
 
-    def keep(self, pulls: Pulls, found: Witnesses) -> None:
+    def keep(self, constraints: RowConstraints, found: ConstrainedModels) -> None:
         """Keep the answers that prove a large enough loss."""
         some = np.flatnonzero((found.proven >= self._enough) & (found.weights > 0.0))[: MOST_PROOFS - len(self._losses)]
-        places, pushes = pulls.places[some], (pulls.sides * found.weights)[some]
+        places, pushes = constraints.places[some], (constraints.sides * found.weights)[some]
         self._planes = np.vstack([self._planes, self._rows.planes(places, found.alphas[some], pushes)])
         self._places = np.append(self._places, places)
         self._pushes = np.append(self._pushes, pushes)
         self._losses = np.append(self._losses, found.proven[some])
 
-    def proven(self, pulls: Pulls) -> FloatArray:
+    def proven(self, constraints: RowConstraints) -> FloatArray:
         """Return the loss that the proofs imply for other rows; minus infinity where they imply none."""
         if not len(self._losses):
-            return np.full(len(pulls.places), -np.inf)
-        rows, features = self._rows.features[pulls.places], self._rows.features[self._places]
-        squares, own = self._rows.squares[pulls.places], self._rows.squares[self._places]
+            return np.full(len(constraints.places), -np.inf)
+        rows, features = self._rows.features[constraints.places], self._rows.features[self._places]
+        squares, own = self._rows.squares[constraints.places], self._rows.squares[self._places]
         apart = np.maximum(squares + own[:, None] - 2.0 * features @ rows.T, 0.0)
         pushes, planes = self._pushes[:, None], self._planes
         along = planes @ rows.T - np.einsum("ij,ij->i", planes, features)[:, None]
         losses = self._losses[:, None] - pushes * along - 0.5 * pushes**2 * apart
         lengths = np.einsum("ij,ij->i", planes, planes)[:, None] + pushes**2 * (squares + own[:, None])
         losses -= ROUNDING * (np.abs(self._losses)[:, None] + 2.0 * lengths)
-        return np.asarray(np.where(np.sign(pushes) == pulls.sides, losses, -np.inf).max(axis=0))
-
-
-MOST_STEPS = 40  # to find where the loss is what is allowed
-CLOSE = 1e-9  # of the way to an end of a range, beyond which it is not looked for more closely
-NOTHING = 1e-9  # of its box: an example with less is not in a support
+        return np.asarray(np.where(np.sign(pushes) == constraints.sides, losses, -np.inf).max(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueRanges:
-    """The range of each row's decision value over all models within a loss.
-
-    No model goes beyond a bound, and some model reaches each attained value.
-    """
+    """The range of each row's decision value over all models within a loss: proven bounds and attained values."""
 
     low_bound: FloatArray
     low_attained: FloatArray
@@ -92,23 +83,11 @@ class ValueRanges:
 class FlippingPlane:
     """The plane of least loss that decides a row differently.
 
-    Attributes
-    ----------
-    alpha, weight
-        Of the examples, and of the row itself with the other label:
-        ``f(x) = sum_i alpha_i y_i k(x_i, x) + side * weight * k(row, x) + bias``.
-    side
-        The side on which it has the row: -1 or +1.
-    weights
-        One per column for a linear kernel; None otherwise.
-    bias
-        Its bias.
-    value
-        Its decision value at the row.
-    low, high
-        The price, proven and attained: its own loss relative to the least, minus 1.
-    left, joined
-        Examples in the support of model 1 but not of this plane, and the other way round.
+    Its decision values are ``f(x) = sum_i alpha_i y_i k(x_i, x) + side * weight * k(row, x) + bias``. ``side``, -1 or
+    +1, is the side of the threshold on which the row lies, and ``value`` is ``f(row)``. ``weights`` has one per column
+    for a linear kernel, else None. ``low`` and ``high`` are the proven and the attained flip price; the latter is the
+    loss of this plane relative to the least, minus 1. ``left`` and ``joined`` are the examples in the support of model
+    1 alone, and of this plane alone.
     """
 
     alpha: FloatArray
@@ -129,24 +108,24 @@ def value_ranges(
     """Return the range of each row's decision value over all models within ``1 + eps`` of the least loss."""
     if not eps > 0.0:
         raise ProblemError(f"eps must be a positive number, not {eps!r}")
-    inquiry = Inquiry(problem, best, rows, solver)
-    (low_bound, low), (high_bound, high) = (_end(inquiry, side, eps) for side in (-1.0, 1.0))
+    search = FlipSearch(problem, best, rows, solver)
+    (low_bound, low), (high_bound, high) = (_range_end(search, side, eps) for side in (-1.0, 1.0))
     return ValueRanges(low_bound, low, high, high_bound)
 
 
-def _end(inquiry: Inquiry, side: float, eps: float) -> tuple[FloatArray, FloatArray]:
+def _range_end(search: FlipSearch, side: float, eps: float) -> tuple[FloatArray, FloatArray]:
     """Return the bounds and the attained values at one end of the ranges.
 
     The least loss with ``f(x) = t`` is convex in t, with the weight of the row as its slope. So its tangent never
     underestimates where the loss reaches what is allowed.
     """
-    here, unit, least = inquiry.values, inquiry.problem.unit, inquiry.least
+    here, unit, least = search.values, search.problem.unit, search.least
     most, allowed = (1.0 + eps) * least.high, (1.0 + eps) * least.low
     bounds, attained, cuts = np.full(len(here), np.inf), side * here, side * here + unit
     going = np.arange(len(here))
     for _ in range(MOST_STEPS):
-        pulls = Pulls(going, np.full(len(going), side), side * cuts[going])
-        found, start = inquiry.witnesses(pulls), side * here[going]
+        constraints = RowConstraints(going, np.full(len(going), side), side * cuts[going])
+        found, start = search.best_models(constraints), side * here[going]
         shares = np.clip((allowed - least.high) / np.maximum(found.attained - least.high, 1e-300), 0.0, 1.0)
         attained[going] = np.maximum(attained[going], start + shares * (side * found.values - start))
         with np.errstate(divide="ignore"):
@@ -156,7 +135,7 @@ def _end(inquiry: Inquiry, side: float, eps: float) -> tuple[FloatArray, FloatAr
         further = np.where(np.isfinite(bounds[going]), bounds[going], start + 2.0 * (cuts[going] - start))
         small = CLOSE * np.maximum(np.abs(bounds[going] - start), unit)
         goes_on = (bounds[going] - attained[going] > small) & (further != cuts[going])
-        goes_on &= np.isinf(before) | (bounds[going] < before - small)  # witnesses that are nearly the best end there
+        goes_on &= np.isinf(before) | (bounds[going] < before - small)  # an engine's gap ends the steps here
         cuts[going] = further
         going = going[goes_on]
         if not len(going):
@@ -173,85 +152,57 @@ def flipping_plane(
     solver: str | SolverPlugin | None = None,
 ) -> FlippingPlane:
     """Return the plane of least loss that decides a row differently; `row` is a table of one."""
-    inquiry = Inquiry(problem, best, row, solver)
-    pulls = inquiry.pulls(threshold)
-    found = inquiry.witnesses(pulls)
-    alpha, side, weight, value = found.alphas[0], float(pulls.sides[0]), float(found.weights[0]), float(found.values[0])
-    weights, reached = _plane(inquiry, alpha, side * weight)
+    search = FlipSearch(problem, best, row, solver)
+    constraints = search.flips(threshold)
+    found = search.best_models(constraints)
+    alpha, side = found.alphas[0], float(constraints.sides[0])
+    weight, value = float(found.weights[0]), float(found.values[0])
+    weights, reached = _plane(search, alpha, side * weight)
     support = np.flatnonzero(alpha > NOTHING * problem.upper)
     return FlippingPlane(
         alpha, weight, side, weights, value - reached, value,
-        float(inquiry.least.proven(found.proven)[0]), float(inquiry.least.attained(found.attained)[0]),
+        float(search.least.price_low(found.proven)[0]), float(search.least.price_high(found.attained)[0]),
         np.setdiff1d(best.support, support), np.setdiff1d(support, best.support),
     )  # fmt: skip
 
 
-def _plane(inquiry: Inquiry, alpha: FloatArray, weight: float) -> tuple[FloatArray | None, float]:
+def _plane(search: FlipSearch, alpha: FloatArray, weight: float) -> tuple[FloatArray | None, float]:
     """Return the column weights, if the kernel is linear, and the row's decision value without the bias.
 
-    These are the very numbers that were judged: in large boxes alpha describes a plane less precisely than its weights.
+    These are the numbers that were certified: in large boxes alpha describes a plane less precisely than its weights.
     """
-    problem, row, rows = inquiry.problem, inquiry.rows, inquiry.foreign
+    problem, row, rows = search.problem, search.rows, search.outside
     support = np.flatnonzero(alpha)
     signed = problem.y[support] * alpha[support]
     if problem.kernel.name != "linear":
         own = float(problem.kernel(row, row)[0, 0])
         return None, float(problem.decide(row, support, signed)[0]) + weight * own
-    if isinstance(rows, LinearRows):
+    if isinstance(rows, LinearOutsideRows):
         weights = rows.planes(np.array([0]), alpha[None], np.array([weight]))[0]
     else:
         weights = precise_sum(np.append(signed, weight), stacked([problem.X[support], row]))
     return weights, float(times(row, weights)[0])
 
 
-BoolArray = npt.NDArray[np.bool_]
-
-
-CEILING = 0.1  # relative loss beyond which exact prices are of no interest
-AT_ONCE = 32  # rows whose answers are held at once
-BEYOND = 1.1  # times the ceiling, up to which a proof is taken: it then tells of more rows
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """The work that flip prices took, as numbers of distinct rows.
-
-    ``screened`` rows were proven beyond the ceiling by proofs for other rows; ``listed`` rows are decided differently,
-    at no price, by planes already known; ``walked`` rows were searched for one by one.
-    """
-
-    distinct: int
-    screened: int
-    listed: int
-    walked: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class FlipPrices:
     """Flip prices, one per row, as shares of the least loss.
 
-    Attributes
-    ----------
-    low
-        Proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently. At least the
-        ceiling where the price is beyond it.
-    high
-        Attained: a plane with this relative loss does; infinite where none was looked for, beyond the ceiling.
-    is_examined
-        False where the time did not suffice: `low` is then 0 and `high` infinite.
-    effort
-        The work it took.
+    ``low`` is proven: no model whose loss is below ``(1 + low)`` times the least decides the row differently. It is at
+    least the ceiling where the price is above it. ``high`` is attained: a plane with this relative loss decides the row
+    differently; infinite above the ceiling, where none was searched for. ``is_examined`` is False where time ran out:
+    `low` is then 0 and `high` infinite.
     """
 
     low: FloatArray
     high: FloatArray
     is_examined: BoolArray
-    effort: Effort
+    effort: PriceEffort
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Listed:
-    """Planes that are known already: decision values, one line per plane, and relative losses ``P / P* - 1``."""
+class KnownPlanes:
+    """Planes with known decision values, one line per plane, and relative losses ``P / P* - 1``."""
 
     values: FloatArray
     losses: FloatArray
@@ -265,7 +216,7 @@ def flip_prices(
     threshold: float = 0.0,
     ceiling: float = CEILING,
     order: IntArray | None = None,
-    listed: Listed | None = None,
+    listed: KnownPlanes | None = None,
     solver: str | SolverPlugin | None = None,
 ) -> FlipPrices:
     """Return the flip price of every row.
@@ -279,9 +230,9 @@ def flip_prices(
     threshold
         Decision values of at least this are decided positively.
     ceiling
-        Prices beyond it are proven to be, and not looked for.
+        Prices above it are only proven to be above it.
     order
-        In which to examine the rows, all or some; if time runs out, the first are examined.
+        The rows to examine, in this order; if time runs out, the first are examined.
     listed
         Planes that are known already.
     solver
@@ -290,10 +241,10 @@ def flip_prices(
     rows = as_matrix(rows)
     order = np.arange(rows.shape[0]) if order is None else np.asarray(order, dtype=np.intp)
     first, inverse = places(rows[order])
-    inquiry = Inquiry(problem, best, rows[order[first]], solver)
-    pricing = _Pricing(inquiry, threshold, ceiling)
+    search = FlipSearch(problem, best, rows[order[first]], solver)
+    pricing = _Pricing(search, threshold, ceiling)
     if listed is not None:
-        pricing.know(listed.values[:, order[first]], listed.losses)
+        pricing.add_known(listed.values[:, order[first]], listed.losses)
     with suppress(OutOfTime):
         pricing.run()
     result = np.zeros(rows.shape[0]), np.full(rows.shape[0], np.inf), np.zeros(rows.shape[0], bool)
@@ -305,45 +256,45 @@ def flip_prices(
 class _Pricing:
     """The pricing of distinct rows in progress."""
 
-    def __init__(self, inquiry: Inquiry, threshold: float, ceiling: float) -> None:
-        self._inquiry, self._threshold, self._ceiling = inquiry, threshold, ceiling
-        self._pulls, count = inquiry.pulls(threshold), inquiry.rows.shape[0]
+    def __init__(self, search: FlipSearch, threshold: float, ceiling: float) -> None:
+        self._search, self._threshold, self._ceiling = search, threshold, ceiling
+        self._constraints, count = search.flips(threshold), search.rows.shape[0]
         self._low, self._high, self._known = np.zeros(count), np.full(count, np.inf), np.zeros(count, bool)
-        self._attained = np.full(count, np.inf)  # by planes that were known
-        self.effort = Effort(count, 0, 0, 0)
+        self._attained = np.full(count, np.inf)  # by known planes
+        self.effort = PriceEffort(count, 0, 0, 0)
 
-    def know(self, values: FloatArray, losses: FloatArray) -> None:
+    def add_known(self, values: FloatArray, losses: FloatArray) -> None:
         """Record the prices attained by known planes; rows that flip at no price are done."""
         for plane, loss in zip(values, losses, strict=True):
-            flips = np.where(self._pulls.sides > 0.0, plane >= self._threshold, plane <= self._threshold)
+            flips = np.where(self._constraints.sides > 0.0, plane >= self._threshold, plane <= self._threshold)
             self._attained[flips] = np.minimum(self._attained[flips], max(loss, 0.0))
         free = self._attained <= TIGHT
         self._high[free], self._known[free] = self._attained[free], True
-        self.effort = replace(self.effort, listed=int(free.sum()))
+        self.effort = self.effort.but(listed=int(free.sum()))
 
     def run(self) -> None:
         """Price the rows in batches."""
-        inquiry, least = self._inquiry, self._inquiry.least
+        search, least = self._search, self._search.least
         most, enough = (1.0 + BEYOND * self._ceiling) * least.high, (1.0 + self._ceiling) * (1.0 + TIGHT) * least.high
-        screen = Screen(inquiry.foreign, enough) if isinstance(inquiry.foreign, LinearRows) else None
+        proofs = ReusedProofs(search.outside, enough) if isinstance(search.outside, LinearOutsideRows) else None
         waiting = np.flatnonzero(~self._known)
         for start in range(0, len(waiting), AT_ONCE):
             checkpoint()
             some = waiting[start : start + AT_ONCE]
-            if screen is not None:
-                losses = screen.proven(self._pulls.take(some))
+            if proofs is not None:
+                losses = proofs.proven(self._constraints.take(some))
                 self._settle(some[losses >= enough], losses[losses >= enough], np.inf)
-                self.effort = replace(self.effort, screened=self.effort.screened + int((losses >= enough).sum()))
+                self.effort = self.effort.but(screened=self.effort.screened + int((losses >= enough).sum()))
                 some = some[losses < enough]
-            pulls = self._pulls.take(some)
-            found = inquiry.witnesses(pulls, most)
-            self._settle(some, found.proven, least.attained(found.attained))
-            self.effort = replace(self.effort, walked=self.effort.walked + len(some))
-            if screen is not None:
-                screen.keep(pulls, found)
+            constraints = self._constraints.take(some)
+            found = search.best_models(constraints, most)
+            self._settle(some, found.proven, least.price_high(found.attained))
+            self.effort = self.effort.but(walked=self.effort.walked + len(some))
+            if proofs is not None:
+                proofs.keep(constraints, found)
 
     def _settle(self, some: IntArray, proven: FloatArray, attained: FloatArray | float) -> None:
-        self._low[some], self._high[some], self._known[some] = self._inquiry.least.proven(proven), attained, True
+        self._low[some], self._high[some], self._known[some] = self._search.least.price_low(proven), attained, True
 
     def found(self) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Return the proven and the attained prices, and which rows have been examined."""

@@ -1,7 +1,7 @@
 """Ambiguity: the share of rows that some near-optimal model decides differently, from their flip prices.
 
 A row's flip price is proven to be at least `low` and at most `high`. Within a loss of eps it is *flipped* where high <=
-eps, *settled* where eps < low, and *open* else: an open row counts in the largest possible share and not in the least.
+eps, *settled* where eps < low, and else *open*: an open row counts in the largest possible share and not in the least.
 The share of flipped rows is the ambiguity of Marx, Calmon and Ustun (2020), over all models of the kernel whose loss is
 within eps of the least rather than over a list.
 
@@ -70,11 +70,11 @@ def flippable_shares(
 
 
 def largest_share(rows: Decisions, changed: BoolArray) -> tuple[int, float]:
-    """Return which of several models decides most rows differently, and the share of rows it does.
+    """Return the place of the model that decides most rows differently, and the share of these rows.
 
     `changed` marks the rows that each decides differently, shape (models, rows).
     """
-    shares = score(replace(rows, predictions=changed.astype(np.uint8))).overall.selection_rate
+    shares = _scored(rows, changed).overall.selection_rate
     place = int(shares.argmax())
     return place, float(shares[place])
 

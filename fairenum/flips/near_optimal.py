@@ -1,20 +1,20 @@
 """The set of all near-optimal models, and bounds on how many rows they may decide favourably.
 
-A *tally* is a weighted count of favourable decisions: ``sum_j worth_j step(f(x_j))``, with f the decision value less
-the threshold. Maximising it over all planes whose loss P(w, b) on the training examples is at most L is no convex
-programme, but an upper bound is. If f(x_j) is proven to lie between low_j and high_j, then::
+The objective is a weighted count of favourable decisions: ``count = sum_j worth_j step(f(x_j))``, with f the decision
+value less the threshold. Maximising it over all planes whose loss P(w, b) on the training examples is at most L is no
+convex programme, but an upper bound is. If f(x_j) is proven to lie between low_j and high_j, then::
 
     step(f) <= min(1, 1 + f / |low|)        step(f) >= max(0, f / high)
 
-so ``tally <= top - H(w, b)``, where top counts every worth above 0 and H is a sum of hinges, of slope worth_j / |low_j|
-or |worth_j| / high_j. For each price v > 0 of these hinges::
+so ``count <= top - H(w, b)``, where top adds up every worth above 0 and H is a sum of hinges, of slope worth_j /
+|low_j| or |worth_j| / high_j. For each price v > 0 of these hinges::
 
-    tally <= top + ( L - D(v) ) / v,        D(v) = min P + v H
+    count <= top + ( L - D(v) ) / v,        D(v) = min P + v H
 
 and P + v H is the loss of the same SVM with more examples: row j with the label +1 (worth_j > 0) or -1, the linear term
 0 and the box v times its slope. By weak duality every feasible alpha of that SVM bounds D(v) from below, and so the
-tally from above, whatever the kernel. A row whose decision is *held* counts as decided that way, and its hinge may be
-as steep as one likes.
+count from above, whatever the kernel. A row whose decision is *held* counts as decided that way, and its hinge may be
+arbitrarily steep.
 """
 
 from __future__ import annotations
@@ -35,21 +35,29 @@ from fairenum.svm.certificate import bias_interval, middle
 from fairenum.svm.gram import open_gram
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.svm.sparse_or_dense import Matrix, as_matrix, places, stacked
-from fairenum.svm.working_set import Programme, Start
+from fairenum.svm.working_set import Start, WorkingSetSolver
+
+SignArray = npt.NDArray[np.int8]
+
+FREE, FAVOURABLE, UNFAVOURABLE = 0, 1, -1  # states of a decision: free, or held to one side
+# The accuracy of an interior point: a share of the allowed rise of the loss, between these shares of the objective. Any
+# point proves a bound.
+ACCURACY, FINEST, COARSEST = 1e-4, 1e-9, 1e-5
+ALLOWANCE = 1e-12  # of all terms of a sum, for its rounding: every bound is weakened by that much
+SOME_RISE = 0.4  # of the allowed rise of the loss, up to its inverse: a price with such a rise bounds a value well
+MOST_TRIES, FAR = 6, 8.0  # prices that are tried for that, and how much farther than expected a value may go
+SHALLOW = 1e-3  # of the largest bound on a decision value: hinges are as steep as for that bound at most
+HELD = 10.0  # times all boxes of the examples: the box of a held decision
+MOST_BIASES = 256  # of one plane at which decisions are observed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
-    """The rows of several groups, with identical rows merged.
+class GroupedRows:
+    """Rows of several groups, identical rows merged.
 
-    Attributes
-    ----------
-    rows, first
-        The distinct rows, and where each first stands among all.
-    worth
-        How much a favourable decision about each distinct row adds to the rate of each group.
-    sizes, copies
-        Number of rows in each group, and of each distinct row.
+    ``rows`` are the distinct rows and ``first`` the position of each among all; ``worth`` is how much a favourable
+    decision about each adds to the rate of each group. ``sizes`` and ``copies`` are the numbers of rows in each group,
+    and of each distinct row.
     """
 
     rows: Matrix
@@ -60,7 +68,7 @@ class Crowd:
     is_weighted: bool
 
     @classmethod
-    def of(cls, rows: Matrix, codes: IntArray, weights: FloatArray | None = None) -> Crowd:
+    def of(cls, rows: Matrix, codes: IntArray, weights: FloatArray | None = None) -> GroupedRows:
         """Merge identical rows; `codes` are their groups, counted from 0 without a gap, negative for rows in none."""
         rows = as_matrix(rows)
         taken = np.flatnonzero(codes >= 0)
@@ -83,12 +91,6 @@ class Crowd:
         return 0.0 if self.is_weighted else 1.0 / math.lcm(*(int(self.sizes[group]) for group in groups))
 
 
-SignArray = npt.NDArray[np.int8]
-
-
-FREE, FAVOURABLE, UNFAVOURABLE = 0, 1, -1  # what the decision of a row is held to be
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
     """A plane by the weights ``alpha`` of the examples and rows that span it, and its product ``Q alpha``."""
@@ -108,10 +110,11 @@ class Plane:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """The worth of each row's favourable decision, and the decisions that are held.
+class CountObjective:
+    """A weighted count of favourable decisions, with some decisions held.
 
-    ``fixed`` is the contribution of rows that all planes decide alike; ``held`` is FREE, FAVOURABLE or UNFAVOURABLE.
+    ``worth`` is the weight of each row, ``fixed`` the contribution of rows that all planes decide alike; ``held`` is
+    FREE, FAVOURABLE or UNFAVOURABLE.
     """
 
     worth: FloatArray
@@ -119,28 +122,28 @@ class Tally:
     held: SignArray
 
     @property
-    def top(self) -> float:
-        """The largest conceivable tally: every decision that is not held counts at its best."""
+    def upper_limit(self) -> float:
+        """The largest conceivable count: every decision that is not held counts at its best."""
         return self.fixed + float(
             self.worth[(self.held == FAVOURABLE) | ((self.held == FREE) & (self.worth > 0.0))].sum()
         )
 
-    def holding(self, row: int, decision: int) -> Tally:
-        """Return the tally with one more decision held."""
+    def holding(self, row: int, decision: int) -> CountObjective:
+        """Return the objective with one more decision held."""
         held = self.held.copy()
         held[row] = decision
-        return Tally(self.worth, self.fixed, held)
+        return CountObjective(self.worth, self.fixed, held)
 
 
-class Tried(NamedTuple):
-    """The price for which a plane was found, its loss, and its measure of what is priced."""
+class PricedPlane(NamedTuple):
+    """A plane found for a price: its loss, and its measure of what is priced."""
 
     price: float
     loss: float
     difference: float
 
 
-class Solved(NamedTuple):
+class PricedSolution(NamedTuple):
     """The result of one solve: a plane, its bias, the gradient, and a lower bound on ``P + v H`` over all planes."""
 
     plane: Plane
@@ -149,45 +152,21 @@ class Solved(NamedTuple):
     least: float
 
 
-# Of the allowed rise of the loss, to which an interior point is computed; and of the objective at the least, and at
-# most: any point proves a bound.
-ACCURACY, FINEST, COARSEST = 1e-4, 1e-9, 1e-5
-
-
-ALLOWANCE = 1e-12  # of what is summed, for what that may round: every bound is that much weaker
-SOME_RISE = 0.4  # of the allowed rise of the loss, or that much more: how far a decision value goes is then told well
-
-
-MOST_TRIES, FAR = 6, 8.0  # prices that are tried for that, and how much farther than expected it may go
-
-
-SHALLOW = 1e-3  # of the farthest that any decision value goes: no hinge is steeper than one that goes so far
-HELD = 10.0  # times all boxes of the examples: how hard a held decision pulls
-MOST_BIASES = 256  # of one plane that are looked at
-
-
-class Neighbourhood:
+class NearOptimalModels:
     """The planes whose loss is at most ``1 + eps`` times the least, and distinct rows that they may decide differently.
 
     ``low`` and ``high`` bound each row's decision value, less the threshold, over all these planes; they are infinite
     until measured. Decision values from the threshold up are favourable.
     """
 
-    def __init__(
-        self,
-        problem: SvmProblem,
-        best: Solution,
-        rows: Matrix,
-        eps: float,
-        threshold: float = 0.0,
-    ) -> None:
+    def __init__(self, problem: SvmProblem, best: Solution, rows: Matrix, eps: float, threshold: float = 0.0) -> None:
         self.problem, self.threshold, self.count = problem, threshold, rows.shape[0]
         self.least = best.certificate.bound
         self.limit = (1.0 + eps) * self.least
         self._accuracy = min(max(ACCURACY * eps, FINEST), COARSEST)
         self.low, self.high = np.full(self.count, -np.inf), np.full(self.count, np.inf)
         sides = np.repeat([1.0, -1.0], self.count)
-        # what cannot be told from the threshold is favourable
+        # values within rounding of the threshold are favourable
         linear = np.concatenate([problem.linear, sides * threshold - np.where(sides > 0.0, ROUNDING, 0.0)])
         labels, table = np.concatenate([problem.y, sides]), stacked([problem.X, rows, rows])
         self._joined = SvmProblem(table, labels, kernel=problem.kernel, linear=linear, unit=problem.unit)
@@ -197,28 +176,30 @@ class Neighbourhood:
         self.best = Plane(alpha, self._gram.product(alpha))
         self.values = self.scores(self.best) + self._best_bias(self._missing(self.best))
         self._lengths = np.sqrt(self._gram.diagonal.clip(min=0.0))  # centring rounds
-        self._reach = math.sqrt(2.0 * max(self.limit - self.least, 0.0))  # how far a row of length 1 goes, at the most
+        # how far the decision value of a row of length 1 moves at most
+        self._reach = math.sqrt(2.0 * max(self.limit - self.least, 0.0))
 
     def scores(self, plane: Plane) -> FloatArray:
         """Return the decision values of the rows, less the threshold and without a bias."""
         size = self.problem.size
         return np.asarray(plane.product[size : size + self.count] - self.threshold)
 
-    def hinges(self, tally: Tally) -> tuple[FloatArray, FloatArray]:
+    def hinges(self, objective: CountObjective) -> tuple[FloatArray, FloatArray]:
         """Return the slopes of each row's hinges: against being unfavourable, and against being favourable."""
-        worth, ends = np.where(tally.held == FREE, tally.worth, 0.0), np.abs(np.concatenate([self.low, self.high]))
-        # any hinge that is less steep is as true
+        worth = np.where(objective.held == FREE, objective.worth, 0.0)
+        ends = np.abs(np.concatenate([self.low, self.high]))
+        # a less steep hinge is valid, too
         least = SHALLOW * max(float(ends.max(initial=0.0, where=np.isfinite(ends))), ROUNDING)
         depth, height = np.maximum(-self.low, least), np.maximum(self.high, least)
         return worth.clip(min=0.0) / depth, (-worth).clip(min=0.0) / height
 
-    def measure(self, tally: Tally, most_solves: int) -> int:
-        """Bound the decision values of rows on the side that a tally's envelope needs; return the number of solves.
+    def bound_values(self, objective: CountObjective, most_solves: int) -> int:
+        """Bound the rows' decision values on the side that an objective's envelope needs; return the number of solves.
 
-        Rows that a plane would have to move to their side come first, farthest first; then those it would have to keep
-        there, nearest first.
+        Rows that a plane would have to move to that side come first, farthest first; then those already there, nearest
+        first.
         """
-        sides = -np.sign(tally.worth)
+        sides = -np.sign(objective.worth)
         open_ends = np.where(sides < 0.0, np.isinf(self.low), np.isinf(self.high)) & (sides != 0.0)
         away = sides * self.values / self._lengths[self.problem.size :][: self.count].clip(min=ROUNDING)
         order, solves = np.lexsort((-away, away <= 0.0)), 0
@@ -226,10 +207,10 @@ class Neighbourhood:
             if solves >= most_solves:
                 break
             checkpoint()
-            solves += self._measured(row, float(sides[row]))
+            solves += self._bound_value(row, float(sides[row]))
         return solves
 
-    def _measured(self, row: int, side: float) -> int:
+    def _bound_value(self, row: int, side: float) -> int:
         """Bound one row's decision value on one side by the cost of pulling it there; return the number of solves.
 
         Pulling with a price v minimises ``P + v max(0, far - side f)``, which by weak duality is at least D: so for all
@@ -240,9 +221,9 @@ class Neighbourhood:
         length, here = max(float(self._lengths[size + row]), ROUNDING), side * float(self.values[row])
         place = size + row if side > 0.0 else size + self.count + row
         price, best, solves = 2.0 * allowed / (self._reach * length), math.inf, 0
-        inside, outside = Tried(0.0, self.least, -here), None
+        inside, outside = PricedPlane(0.0, self.least, -here), None
         while solves < MOST_TRIES:
-            found, far = self._pulled(place, price, here + FAR * 2.0 * allowed / price)
+            found, far = self._solve_pulling(place, price, here + FAR * 2.0 * allowed / price)
             solves += 1
             missed = (found.least - self.limit) / price
             best = min(best, far - missed) if missed > 0.0 else best
@@ -250,7 +231,7 @@ class Neighbourhood:
             if SOME_RISE * allowed <= loss - self.least <= allowed / SOME_RISE:
                 break
             reached = float(self.scores(found.plane)[row] + found.bias)
-            tried = Tried(price, loss, -side * reached)
+            tried = PricedPlane(price, loss, -side * reached)
             inside, outside = (tried, outside) if loss <= self.limit else (inside, tried)
             price = next_price(inside, outside, self.least, self.limit)
         if math.isfinite(best):
@@ -258,49 +239,51 @@ class Neighbourhood:
             self.low[row], self.high[row] = (-best, self.high[row]) if side < 0.0 else (self.low[row], best)
         return solves
 
-    def _pulled(self, place: int, price: float, far: float) -> tuple[Solved, float]:
-        """Pull an example at a price towards a point far beyond the threshold; return the answer and that point."""
+    def _solve_pulling(self, place: int, price: float, far: float) -> tuple[PricedSolution, float]:
+        """Solve with a priced pull on an example to a point far past the threshold; return the answer and the point."""
         box = np.concatenate([self.problem.upper, np.zeros(2 * self.count)])
         box[place] = price
         linear = self._joined.linear.copy()
         linear[place] = far + self._joined.y[place] * self.threshold
-        return self._solved(box, linear, None), far
+        return self._solve(box, linear, None), far
 
-    def shortfall(self, tally: Tally, values: FloatArray) -> FloatArray:
+    def shortfall(self, objective: CountObjective, values: FloatArray) -> FloatArray:
         """Return each row's contribution to H, given its decision value less the threshold."""
-        up, down = self.hinges(tally)
+        up, down = self.hinges(objective)
         return np.asarray(up * (-values).clip(min=0.0) + down * values.clip(min=0.0))
 
-    def solved(self, tally: Tally, price: float, near: FloatArray | None = None, margin: float = 0.0) -> Solved:
-        """Find a nearly optimal plane for a price of the tally's hinges, and a lower bound on ``P + price * H``.
+    def solve(
+        self, objective: CountObjective, price: float, near: FloatArray | None = None, margin: float = 0.0
+    ) -> PricedSolution:
+        """Find a nearly optimal plane for a price of the objective's hinges, and a lower bound on ``P + price * H``.
 
         `near` is the gradient of a plane thought to be near. With a `margin` held decisions must be that far on their
         side of the threshold, and nothing is proven.
         """
         joined, pull = self._joined, HELD * float(self.problem.upper.sum())
-        up, down = self.hinges(tally)
+        up, down = self.hinges(objective)
         box = np.concatenate([
             self.problem.upper,
-            np.where(tally.held == FAVOURABLE, pull, price * up),
-            np.where(tally.held == UNFAVOURABLE, pull, price * down),
+            np.where(objective.held == FAVOURABLE, pull, price * up),
+            np.where(objective.held == UNFAVOURABLE, pull, price * down),
         ])  # fmt: skip
         linear = joined.linear
         if margin:
-            asked = np.concatenate([tally.held == FAVOURABLE, tally.held == UNFAVOURABLE])
+            asked = np.concatenate([objective.held == FAVOURABLE, objective.held == UNFAVOURABLE])
             linear = linear + np.concatenate([np.zeros(self.problem.size), margin * asked])
-        found = self._solved(box, linear, near)
+        found = self._solve(box, linear, near)
         return found._replace(least=-math.inf) if margin else found
 
-    def _solved(self, box: FloatArray, linear: FloatArray, near: FloatArray | None) -> Solved:
+    def _solve(self, box: FloatArray, linear: FloatArray, near: FloatArray | None) -> PricedSolution:
         joined, gram = self._joined, self._gram
         start = None if near is None else Start(near, np.zeros(joined.size, dtype=bool))
-        found = Programme(gram, joined.y, box, linear, joined.unit).nearly_solved(start, self._accuracy)
+        found = WorkingSetSolver(gram, joined.y, box, linear, joined.unit).solve(start, self._accuracy)
         alpha = _balanced(found.alpha, joined.y)
         plane = Plane(alpha, gram.product(alpha))
         length = float(alpha @ self._lengths)
         summed = float(np.abs(linear) @ alpha) + length * (length if gram.is_matrix else math.sqrt(plane.square))
         least = float(linear @ alpha) - 0.5 * plane.square - ALLOWANCE * (self.limit + summed)
-        return Solved(plane, found.point.bias, found.gradient, least)
+        return PricedSolution(plane, found.point.bias, found.gradient, least)
 
     def loss(self, plane: Plane) -> float:
         """Return P(w, b) with the best bias."""
@@ -312,7 +295,7 @@ class Neighbourhood:
         return self._loss(plane, self._missing(plane), bias)
 
     def biases(self, plane: Plane) -> tuple[float, float] | None:
-        """Return the interval of biases for which a plane's loss is within the limit; None if it is empty."""
+        """Return the interval of biases with which a plane's loss is within the limit; None if it is empty."""
         missing = self._missing(plane)
         middle = self._best_bias(missing)
 
@@ -334,7 +317,7 @@ class Neighbourhood:
         taken = between[np.unique(np.linspace(0, len(between) - 1, min(most, len(between))).astype(int))]
         return np.asarray(scores + taken[:, None] >= 0.0)
 
-    def drawn_back(self, plane: Plane) -> Plane:
+    def within_limit(self, plane: Plane) -> Plane:
         """Return the farthest plane within the limit on the way from the best plane to another."""
 
         def excess(share: float) -> float:
@@ -344,7 +327,7 @@ class Neighbourhood:
             return plane
         if excess(0.0) >= 0.0:
             return self.best
-        # the loss is convex: it stays allowed up to where it is exactly what is allowed
+        # the loss is convex, so it stays within the limit up to the share where it reaches it
         share = float(brentq(excess, 0.0, 1.0, xtol=1e-6, rtol=1e-6))
         return self.best.towards(plane, max(share - 2e-6, 0.0))
 
@@ -374,9 +357,7 @@ def _farthest(excess: Callable[[float], float], inside: float, side: float) -> f
         step *= 4.0
         if step > 1e9:
             return inside + side * step
-    far = (
-        float(brentq(lambda way: excess(inside + side * way), 0.0, step, xtol=1e-12, rtol=1e-9))
-        if excess(inside) < 0
-        else 0.0
-    )
+    if excess(inside) >= 0.0:
+        return inside
+    far = float(brentq(lambda way: excess(inside + side * way), 0.0, step, xtol=1e-12, rtol=1e-9))
     return inside + side * far * (1.0 - 1e-8)

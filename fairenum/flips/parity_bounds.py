@@ -1,17 +1,17 @@
 """Bounds on selection rates and the parity gap over *all* near-optimal SVMs, listed or not.
 
 Three steps, each proven and each tightening the one before. First, a row whose flip price is above eps is decided as
-model 1 decides it; only the others are in doubt. Second, these cannot all go the same way at once: the envelope of
-`fairenum.flips.near_optimal` bounds the difference of two groups' rates in one convex programme. Third, decisions are
-held one by one, in a branch and bound, as far as the work allows (`MostFavourable`). The decisions of every plane found
-on the way, with all its allowed biases, give the attained range inside the proven one.
+model 1 decides it; only the others are doubtful. Second, these cannot all be decided favourably at once: the envelope
+of `fairenum.flips.near_optimal` bounds the difference of two groups' rates in one convex programme. Third, decisions
+are held one by one, in a branch and bound, as far as the work allows (`CountMaximiser`). The decisions of every plane
+found on the way, with all its allowed biases, give the attained range inside the proven one.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
@@ -20,36 +20,47 @@ import numpy as np
 import numpy.typing as npt
 
 from fairenum.document.feature_facts import ROUNDING
+from fairenum.document.flip_facts import Extent
 from fairenum.enumeration.convex_price import next_price
-from fairenum.flips.near_optimal import FAVOURABLE, FREE, UNFAVOURABLE, Crowd, Neighbourhood, Plane, Tally, Tried
+from fairenum.flips.engines import decision_values
+from fairenum.flips.near_optimal import (
+    FAVOURABLE,
+    FREE,
+    UNFAVOURABLE,
+    CountObjective,
+    GroupedRows,
+    NearOptimalModels,
+    Plane,
+    PricedPlane,
+)
 from fairenum.runtime.budget import OutOfTime, checkpoint
 from fairenum.svm.problem import FloatArray, Solution, SvmProblem
 
 BoolArray = npt.NDArray[np.bool_]
-Look = Callable[[BoolArray], None]
-
+Observe = Callable[[BoolArray], None]
 
 CLOSE = 0.1  # of the allowed rise of the loss: a price for which the loss comes so near is as good as any
-
-
 ROOT_SOLVES, NODE_SOLVES = 8, 2  # to find a price, without held decisions and with some
-
-
-STEPS = (0.25, 0.5, 0.75, 1.0)  # of the way to a plane, at which decisions are looked at
-SAME = 1e-12  # between equal tallies
+STEPS = (0.25, 0.5, 0.75, 1.0)  # of the way to a plane, at which decisions are observed
+SAME = 1e-12  # between equal counts
 STALLED = 0.02  # of the open range: a portion of branches that narrows it by less is the last
 GRID_ROUNDING = 1e-6  # of the grid: a bound so near below a multiple may be that multiple
-NEXT_TO_NOTHING = 1e-6  # of a price
+LEAST_PRICE = 1e-6  # of a price: in effect no price
 MARGIN = 1e-4  # of the SVM's margin: how far on its side a held decision must be for a plane to attain it
+LEAST_EPS = 1e-8  # below which a loss cannot be distinguished from the least
+SOLVE_NUMBERS = 40_000  # the fixed cost of a solve, in numbers gone through
+FEWEST_SOLVES, MOST_SOLVES = 16, 1000  # with fewer the envelope proves nothing; more add little
+VALUE_SHARE = 0.6  # of the solves, to bound decision values
+PORTION = 32  # solves of one pair of groups before the pair that matters most is chosen again
 
 
 @dataclass(order=True, slots=True)
-class Branch:
-    """A node of the branch and bound: held decisions, a bound on the tally, and where its search ended."""
+class Node:
+    """A node of the branch and bound: held decisions, a bound on the count, and the last price and plane."""
 
     key: float
     number: int
-    tally: Tally = field(compare=False)
+    objective: CountObjective = field(compare=False)
     bound: float = field(compare=False)
     price: float = field(compare=False)
     values: FloatArray = field(compare=False)
@@ -57,34 +68,34 @@ class Branch:
 
 
 @dataclass(eq=False, slots=True)
-class MostFavourable:
-    """A search for the largest tally, which may be stopped at any time without losing what is proven.
+class CountMaximiser:
+    """A search for the largest weighted count of favourable decisions, which may be stopped at any time.
 
-    ``tally`` is a factory, since most of many searches never begin. All tallies are multiples of ``grid`` (0 if
-    unknown). ``look`` receives the decisions of planes within the limit, one line each. ``bound`` and ``attained`` are
-    the proven and the attained tally. ``is_stalled`` tells whether the last portion of branches hardly narrowed the gap
+    ``objective`` is a factory, since most of many searches never begin. All counts are multiples of ``grid`` (0 if
+    unknown). ``observe`` receives the decisions of planes within the limit, one line each. ``bound`` and ``attained``
+    are the proven and the attained count; ``is_stalled`` says that the last portion of branches hardly narrowed the gap
     between them.
     """
 
-    tally: Callable[[], Tally]
+    objective: Callable[[], CountObjective]
     grid: float
-    look: Look
+    observe: Observe
     bound: float = math.inf
     attained: float = -math.inf
     solves: int = 0
     branches: int = 0
     is_stalled: bool = False
-    _area: Neighbourhood | None = None
-    _open: list[Branch] = field(default_factory=list)
-    _stuck: float = -math.inf  # what branches come to that cannot be divided any further
+    _models: NearOptimalModels | None = None
+    _open: list[Node] = field(default_factory=list)
+    _closed: float = -math.inf  # the largest bound of nodes that cannot be divided any further
 
     def __post_init__(self) -> None:
-        self.bound = self._rounded(self.tally().top)
+        self.bound = self._rounded(self.objective().upper_limit)
 
-    def attain(self, tally: float) -> None:
-        """Record a tally that some plane attains."""
-        self.attained = max(self.attained, tally)
-        self.bound = max(self.bound, self.attained)  # the two differ by rounding alone where it is beyond
+    def attain(self, count: float) -> None:
+        """Record a count that some plane attains."""
+        self.attained = max(self.attained, count)
+        self.bound = max(self.bound, self.attained)  # only rounding makes an attained count exceed the bound
 
     @property
     def is_closed(self) -> bool:
@@ -94,170 +105,130 @@ class MostFavourable:
     @property
     def is_enveloped(self) -> bool:
         """Whether the envelope has been applied."""
-        return self._area is not None
+        return self._models is not None
 
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to branch on, or branching hardly helps."""
         return self.is_closed or self.is_stalled or (self.is_enveloped and not self._open)
 
-    def by_envelope(self, area: Neighbourhood) -> None:
-        """Bound the tally by the envelope over a neighbourhood."""
-        self._area = area
+    def apply_envelope(self, models: NearOptimalModels) -> None:
+        """Bound the count by the envelope over all near-optimal models."""
+        self._models = models
         if not self.is_closed:
-            tally = self.tally()
-            self._open = [self._branch(area, tally, _first_price(area, tally), None, ROOT_SOLVES)]
+            objective = self.objective()
+            self._open = [self._best_priced(models, objective, _first_price(models, objective), None, ROOT_SOLVES)]
             self._settle()
 
-    def by_branching(self, most_solves: int) -> None:
+    def branch(self, most_solves: int) -> None:
         """Hold decisions until the bound is attained or `most_solves` problems are solved."""
         end, before = self.solves + most_solves, self.bound - self.attained
-        while self._area and self._open and not self.is_closed and self.solves < end:
+        while self._models and self._open and not self.is_closed and self.solves < end:
             checkpoint()
-            for child in self._divided(self._area, self._open[0]):  # which stays open until its children are
+            for child in self._children(self._models, self._open[0]):  # which stays open until its children are solved
                 heapq.heappush(self._open, child)
             self._settle()
         self.is_stalled = self.bound - self.attained > (1.0 - STALLED) * before
 
     def _settle(self) -> None:
-        """Lower the bound to the largest of all open branches."""
+        """Lower the bound to the largest of all open nodes."""
         while self._open and self._open[0].bound <= self.attained:
             heapq.heappop(self._open)
-        bound = max(self.attained, self._stuck, self._open[0].bound if self._open else -math.inf)
+        bound = max(self.attained, self._closed, self._open[0].bound if self._open else -math.inf)
         self.bound = min(self.bound, bound)
 
     def _rounded(self, bound: float) -> float:
         return math.floor(bound / self.grid + GRID_ROUNDING) * self.grid if self.grid else bound
 
-    def _branch(self, area: Neighbourhood, tally: Tally, price: float, near: FloatArray | None, most: int) -> Branch:
-        """Search for the price that gives the least bound."""
-        top = tally.top
+    def _best_priced(
+        self, models: NearOptimalModels, objective: CountObjective, price: float, near: FloatArray | None, most: int
+    ) -> Node:
+        """Return the node of an objective, with the price that gives the least bound."""
+        upper_limit = objective.upper_limit
         bound, values, chosen = math.inf, np.empty(0), price
-        inside, outside = Tried(0.0, area.least, math.inf), None
+        inside, outside = PricedPlane(0.0, models.least, math.inf), None
         for _ in range(most):
-            found = area.solved(tally, price, near)
+            found = models.solve(objective, price, near)
             self.solves += 1
-            now = self._rounded(top + (area.limit - found.least) / price)
-            own = area.scores(found.plane) + found.bias
+            now = self._rounded(upper_limit + (models.limit - found.least) / price)
+            own = models.scores(found.plane) + found.bias
             if now <= bound:
                 bound, values, chosen, near = now, own, price, found.gradient
-            self._attain(area, found.plane)
+            self._observe(models, found.plane)
             if bound <= self.attained:
                 break
-            loss = area.loss_at(found.plane, found.bias)
-            tried = Tried(price, loss, float(area.shortfall(tally, own).sum()))
-            inside, outside = (tried, outside) if loss <= area.limit else (inside, tried)
-            if abs(loss - area.limit) <= CLOSE * (area.limit - area.least):
+            loss = models.loss_at(found.plane, found.bias)
+            found_plane = PricedPlane(price, loss, float(models.shortfall(objective, own).sum()))
+            inside, outside = (found_plane, outside) if loss <= models.limit else (inside, found_plane)
+            if abs(loss - models.limit) <= CLOSE * (models.limit - models.least):
                 break
-            price = next_price(inside, outside, area.least, area.limit)
-        return Branch(-bound, self.branches, tally, bound, chosen, values, near)
+            price = next_price(inside, outside, models.least, models.limit)
+        return Node(-bound, self.branches, objective, bound, chosen, values, near)
 
-    def _attain(self, area: Neighbourhood, plane: Plane) -> None:
-        """Look at the decisions on the way to a plane, as far as the loss is allowed."""
-        back = area.drawn_back(plane)
+    def _observe(self, models: NearOptimalModels, plane: Plane) -> None:
+        """Observe the decisions on the way to a plane, as far as the loss is allowed."""
+        back = models.within_limit(plane)
         for share in STEPS if self.branches == 0 else STEPS[-1:]:
-            self.look(area.decisions(area.best.towards(back, share)))
+            self.observe(models.decisions(models.best.towards(back, share)))
 
-    def _child(self, area: Neighbourhood, branch: Branch, row: int, decision: int) -> Branch:
-        """Return the branch with one more held decision."""
+    def _child(self, models: NearOptimalModels, node: Node, row: int, decision: int) -> Node:
+        """Return the node with one more held decision."""
         self.branches += 1
-        tally = branch.tally.holding(row, decision)
-        child = self._branch(area, tally, branch.price, branch.gradient, NODE_SOLVES)
-        bound = min(child.bound, branch.bound)  # what holds for all machines holds for those of the branch
+        objective = node.objective.holding(row, decision)
+        child = self._best_priced(models, objective, node.price, node.gradient, NODE_SOLVES)
+        bound = min(child.bound, node.bound)  # the bound of the parent holds for the child
         return replace(child, key=-bound, bound=bound)
 
-    def _conclude(self, area: Neighbourhood, branch: Branch) -> None:
-        """Find a model for decisions that are all held, or prove that there is none."""
+    def _conclude(self, models: NearOptimalModels, node: Node) -> None:
+        """Find a model for a node whose decisions are all held, or prove that there is none."""
         self.solves += 2
-        if area.solved(branch.tally, NEXT_TO_NOTHING * branch.price, branch.gradient).least <= area.limit:
-            self._attain(area, area.solved(branch.tally, branch.price, branch.gradient, MARGIN).plane)
-            self._stuck = max(self._stuck, branch.bound)
+        if models.solve(node.objective, LEAST_PRICE * node.price, node.gradient).least <= models.limit:
+            self._observe(models, models.solve(node.objective, node.price, node.gradient, MARGIN).plane)
+            self._closed = max(self._closed, node.bound)
 
-    def _divided(self, area: Neighbourhood, branch: Branch) -> list[Branch]:
-        """Close a branch; return its children, which hold the most doubtful row's decision to either side."""
-        row, children = _most_doubtful(area, branch), list[Branch]()
+    def _children(self, models: NearOptimalModels, node: Node) -> list[Node]:
+        """Close a node; return its children, which hold the most doubtful row's decision to either side."""
+        row, children = _most_doubtful(models, node), list[Node]()
         if row is None:
-            self._conclude(area, branch)
+            self._conclude(models, node)
         else:
-            children = [self._child(area, branch, row, decision) for decision in (FAVOURABLE, UNFAVOURABLE)]
+            children = [self._child(models, node, row, decision) for decision in (FAVOURABLE, UNFAVOURABLE)]
         heapq.heappop(self._open)
         return children
 
 
-def _first_price(area: Neighbourhood, tally: Tally) -> float:
-    """Return a first price: the one whose loss would be what is allowed if it rose with the square of the price."""
-    low, high = area.biases(area.best) or (0.0, 0.0)
-    short = area.shortfall(tally, area.scores(area.best) + 0.5 * (low + high)).sum()
-    return 2.0 * max(area.limit - area.least, 1e-9 * area.least) / max(float(short), 1e-6)
+def _first_price(models: NearOptimalModels, objective: CountObjective) -> float:
+    """Return a first price: the one with the allowed loss if the loss rose with the square of the price."""
+    low, high = models.biases(models.best) or (0.0, 0.0)
+    short = models.shortfall(objective, models.scores(models.best) + 0.5 * (low + high)).sum()
+    return 2.0 * max(models.limit - models.least, 1e-9 * models.least) / max(float(short), 1e-6)
 
 
-def _most_doubtful(area: Neighbourhood, branch: Branch) -> int | None:
+def _most_doubtful(models: NearOptimalModels, node: Node) -> int | None:
     """Return the row whose envelope is farthest from either decision, weighted by worth; None if all are held.
 
-    Where all rows are as good as decided, it is the one nearest to the threshold.
+    Where all rows are as good as decided, return the one nearest to the threshold.
     """
-    tally, values = branch.tally, branch.values
-    worth = np.abs(tally.worth)
-    is_free = (tally.held == FREE) & (worth > 0.0)
+    objective, values = node.objective, node.values
+    worth = np.abs(objective.worth)
+    is_free = (objective.held == FREE) & (worth > 0.0)
     if not is_free.any():
         return None
-    short = (area.shortfall(tally, values) / np.where(is_free, worth, 1.0)).clip(0.0, 1.0)
+    short = (models.shortfall(objective, values) / np.where(is_free, worth, 1.0)).clip(0.0, 1.0)
     doubt = np.where(is_free, worth * short * (1.0 - short), -1.0)
     if doubt.max() > 0.0:
         return int(doubt.argmax())
     return int(np.where(is_free, np.abs(values), np.inf).argmin())
 
 
-LEAST_EPS = 1e-8  # below which a loss cannot be told from the least
-SOLVE_NUMBERS = 40_000  # that any solve is worth
-
-
-FEWEST_SOLVES, MOST_SOLVES = 16, 1000  # with fewer the envelope says nothing; more add little
-
-
-MEASURING = 0.6  # of the solves, to find how far decision values go
-PORTION = 32  # solves of one pair of groups before the pair that matters most is chosen again
-
-
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """A proven and an attained range of one number: ``low <= least <= most <= high``."""
+class ParityBounds:
+    """The parity range: the selection rate of each group, and the gap, over all models within a relative loss of eps.
 
-    low: float
-    least: float
-    most: float
-    high: float
-
-    def within(self, wider: Extent) -> Extent:
-        """Tighten the proven range by that of a larger loss, up to the attained range."""
-        low, high = min(max(self.low, wider.low), self.least), max(min(self.high, wider.high), self.most)
-        return Extent(low, self.least, self.most, high)
-
-    def beyond(self, narrower: Extent) -> Extent:
-        """Widen the attained range by that of a smaller loss."""
-        least, most = min(self.least, narrower.least), max(self.most, narrower.most)
-        return Extent(min(self.low, least), least, most, max(self.high, most))
-
-
-@dataclass(frozen=True, slots=True)
-class Parity:
-    """The parity range: rates and gap over all models within a loss.
-
-    Attributes
-    ----------
-    eps
-        The relative loss.
-    gap
-        The largest difference of two groups' selection rates.
-    rates
-        The selection rate of each group.
-    by_rows, by_envelope
-        The range of the gap proven by the doubtful rows alone, and with the envelope; None where there was no work for
-        the latter.
-    doubtful
-        Number of rows of these groups that are in doubt.
-    solves, branches, work
-        Problems solved, decisions held, and the numbers that the solves went through.
+    ``by_rows`` and ``by_envelope`` are the range of the gap proven by the doubtful rows alone, and with the envelope;
+    the latter is None where the work did not suffice. ``doubtful`` is the number of doubtful rows in these groups;
+    ``solves``, ``branches`` and ``work`` are the problems solved, the decisions held, and the numbers that the solves
+    went through.
     """
 
     eps: float
@@ -271,31 +242,42 @@ class Parity:
     work: float
 
 
-def nested(levels: Sequence[Parity]) -> list[Parity]:
+def nested(levels: Sequence[ParityBounds]) -> list[ParityBounds]:
     """Share findings between levels of growing loss: each contains the models of all smaller ones."""
     result = list(levels)
     for place in range(1, len(result)):
-        result[place] = _joined(result[place], result[place - 1], Extent.beyond)
+        result[place] = _joined(result[place], result[place - 1], _widened)
     for place in range(len(result) - 1, 0, -1):
-        result[place - 1] = _joined(result[place - 1], result[place], Extent.within)
+        result[place - 1] = _joined(result[place - 1], result[place], _tightened)
     return result
 
 
-def _joined(level: Parity, other: Parity, join: Callable[[Extent, Extent], Extent]) -> Parity:
+def _joined(level: ParityBounds, other: ParityBounds, join: Callable[[Extent, Extent], Extent]) -> ParityBounds:
     rates = tuple(map(join, level.rates, other.rates))
     return replace(level, gap=join(level.gap, other.gap), rates=rates)
 
 
-class Attained:
-    """The rates and gaps that planes were seen to have."""
+def _tightened(own: Extent, wider: Extent) -> Extent:
+    """Tighten the proven range by that of a larger loss, up to the attained range."""
+    return own.but(low=min(max(own.low, wider.low), own.least), high=max(min(own.high, wider.high), own.most))
+
+
+def _widened(own: Extent, narrower: Extent) -> Extent:
+    """Widen the attained range by that of a smaller loss."""
+    least, most = min(own.least, narrower.least), max(own.most, narrower.most)
+    return Extent(min(own.low, least), least, most, max(own.high, most))
+
+
+class AttainedRates:
+    """The extreme rates and gaps of observed decisions."""
 
     def __init__(self, worth: FloatArray, fixed: FloatArray) -> None:
         self.worth, self.fixed = worth, fixed
         self.least, self.most = np.full(len(fixed), np.inf), np.full(len(fixed), -np.inf)
         self.least_gap, self.most_gap = math.inf, -math.inf
 
-    def note(self, decisions: BoolArray) -> FloatArray:
-        """Record decisions, one line per plane, and return the rates."""
+    def add(self, decisions: BoolArray) -> FloatArray:
+        """Add decisions, one line per plane, and return the rates."""
         rates = self.fixed + decisions @ self.worth
         self.least, self.most = np.minimum(self.least, rates.min(axis=0)), np.maximum(self.most, rates.max(axis=0))
         gaps = np.ptp(rates, axis=1)
@@ -303,33 +285,33 @@ class Attained:
         return np.asarray(rates)
 
 
-class _Ranges:
-    """Bounds on every group's rate and every pair's difference, tightened where it matters."""
+class _RangeSearch:
+    """Bounds on every group's rate and every pair's difference; the pairs that determine the gap are tightened."""
 
-    def __init__(self, crowd: Crowd, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
-        self.doubtful, self._measuring = np.flatnonzero(doubtful), 0
-        self.attained = Attained(crowd.worth[self.doubtful], crowd.worth[favourable & ~doubtful].sum(axis=0))
-        groups = range(crowd.worth.shape[1])
-        self.pairs = {(a, b): self._most(crowd, {a: 1.0, b: -1.0}) for a, b in permutations(groups, 2)}
-        self.highs = [self._most(crowd, {a: 1.0}) for a in groups]
-        self.lows = [self._most(crowd, {a: -1.0}) for a in groups]
+    def __init__(self, rows: GroupedRows, favourable: BoolArray, doubtful: BoolArray, listed: BoolArray) -> None:
+        self.doubtful, self._value_solves = np.flatnonzero(doubtful), 0
+        self.attained = AttainedRates(rows.worth[self.doubtful], rows.worth[favourable & ~doubtful].sum(axis=0))
+        groups = range(rows.worth.shape[1])
+        self.pairs = {(a, b): self._most(rows, {a: 1.0, b: -1.0}) for a, b in permutations(groups, 2)}
+        self.highs = [self._most(rows, {a: 1.0}) for a in groups]
+        self.lows = [self._most(rows, {a: -1.0}) for a in groups]
         decided = np.vstack([favourable, listed])[:, self.doubtful]
-        self.look(np.array([*{row.tobytes(): row for row in decided}.values()]))  # each pattern once
+        self.observe(np.array([*{row.tobytes(): row for row in decided}.values()]))  # each pattern once
 
-    def _most(self, crowd: Crowd, signs: Mapping[int, float]) -> MostFavourable:
+    def _most(self, rows: GroupedRows, signs: Mapping[int, float]) -> CountMaximiser:
         """Return the search for the largest signed sum of groups' rates."""
-        return MostFavourable(partial(self._tally, signs), crowd.grid(signs), self.look)
+        return CountMaximiser(partial(self._objective, signs), rows.grid(signs), self.observe)
 
-    def _tally(self, signs: Mapping[int, float]) -> Tally:
+    def _objective(self, signs: Mapping[int, float]) -> CountObjective:
         groups, sides = [*signs], np.array([*signs.values()])
         worth, fixed = self.attained.worth[:, groups] @ sides, float(self.attained.fixed[groups] @ sides)
-        return Tally(worth, fixed, np.zeros(len(worth), np.int8))
+        return CountObjective(worth, fixed, np.zeros(len(worth), np.int8))
 
-    def look(self, decisions: BoolArray) -> None:
+    def observe(self, decisions: BoolArray) -> None:
         """Report decisions of planes within the limit, one line each, to every search."""
         if not len(decisions):
             return
-        rates = self.attained.note(decisions)
+        rates = self.attained.add(decisions)
         above = [(rates[:, [a]] - rates).max(axis=0).tolist() for a in range(len(self.highs))]
         for (a, b), one in self.pairs.items():
             one.attain(above[a][b])
@@ -338,9 +320,9 @@ class _Ranges:
             low.attain(-float(rates[:, a].min()))
 
     @property
-    def all(self) -> Iterator[MostFavourable]:
-        """Yield every search."""
-        yield from (*self.pairs.values(), *self.highs, *self.lows)
+    def all(self) -> tuple[CountMaximiser, ...]:
+        """Every search."""
+        return (*self.pairs.values(), *self.highs, *self.lows)
 
     @property
     def differences(self) -> FloatArray:
@@ -358,31 +340,33 @@ class _Ranges:
         bounds = self.differences
         return max(0.0, -float(np.nanmin(bounds))), max(0.0, float(np.nanmax(bounds)))
 
-    def within(self, area: Neighbourhood, most_solves: int) -> tuple[float, float] | None:
+    def tighten(self, models: NearOptimalModels, most_solves: int) -> tuple[float, float] | None:
         """Tighten by the envelope, then by holding decisions; return the gap's range proven by the envelope alone."""
         envelope = None
         try:
             while (one := self._next(only_new=True)) and self.solves < most_solves:
-                self._measuring += area.measure(one.tally(), int(MEASURING * (most_solves - self.solves)))
-                one.by_envelope(area)
+                self._value_solves += models.bound_values(
+                    one.objective(), int(VALUE_SHARE * (most_solves - self.solves))
+                )
+                one.apply_envelope(models)
             envelope = self.gap
             for one in (*self.highs, *self.lows):
                 if self.solves < most_solves:
-                    one.by_envelope(area)
+                    one.apply_envelope(models)
             while (one := self._next()) and self.solves < most_solves:
                 if one.is_enveloped:
-                    one.by_branching(min(PORTION, most_solves - self.solves))
+                    one.branch(min(PORTION, most_solves - self.solves))
                 else:
-                    one.by_envelope(area)
+                    one.apply_envelope(models)
         except OutOfTime:
-            pass  # what is proven stays proven
+            pass  # bounds proven so far stay valid
         return envelope
 
-    def _next(self, *, only_new: bool = False) -> MostFavourable | None:
+    def _next(self, *, only_new: bool = False) -> CountMaximiser | None:
         """Return the pair that determines an end of the gap's range, if it can still be improved."""
         bounds = self.differences
         highest, lowest = (self.pairs[divmod(int(end(bounds)), len(bounds))] for end in (np.nanargmax, np.nanargmin))
-        # a pair of which some plane has no difference, or one the other way, bounds the gap by nothing
+        # a pair that some plane decides alike, or the other way round, gives no lower bound on the gap
         wanted = [highest, lowest] if lowest.attained < 0.0 else [highest]
         usable = [one for one in wanted if not (one.is_over or (only_new and one.is_enveloped))]
         return min(usable, key=lambda one: one.solves, default=None)
@@ -390,7 +374,7 @@ class _Ranges:
     @property
     def solves(self) -> int:
         """Number of problems solved."""
-        return self._measuring + sum(one.solves for one in self.all)
+        return self._value_solves + sum(one.solves for one in self.all)
 
     @property
     def branches(self) -> int:
@@ -414,22 +398,22 @@ def _extent(low: float, least: float, most: float, high: float) -> Extent:
 def parity_range(
     problem: SvmProblem,
     best: Solution,
-    crowd: Crowd,
+    rows: GroupedRows,
     prices: FloatArray,
     eps: float,
     *,
     threshold: float = 0.0,
     listed: BoolArray | None = None,
     work: float = math.inf,
-) -> Parity:
+) -> ParityBounds:
     """Bound the selection rates of groups, and the gap between them, over all models within a loss.
 
     Parameters
     ----------
     problem, best
         The SVM problem, and its best answer: model 1.
-    crowd
-        The rows, of two groups at least.
+    rows
+        The rows, of at least two groups.
     prices
         Proven lower bound on each row's flip price; 0 where nothing is known.
     eps
@@ -439,38 +423,28 @@ def parity_range(
     listed
         Decisions about the rows by known models within the loss, one line each.
     work
-        How many numbers may be gone through to tighten the bounds; less leaves them wider, never wrong.
+        How many numbers the solves may go through to tighten the bounds; less leaves them wider, never wrong.
     """
-    within, support = max(eps, LEAST_EPS), best.support
-    values = problem.decide(crowd.rows, support, problem.y[support] * best.alpha[support]) + best.certificate.bias
-    favourable, doubtful = values - threshold >= -ROUNDING, ~(prices[crowd.first] > within + LEAST_EPS)
-    known = np.empty((0, len(values)), bool) if listed is None else listed[:, crowd.first]
-    ranges = _Ranges(crowd, favourable, doubtful, known)
+    within, values = max(eps, LEAST_EPS), decision_values(problem, best, rows.rows)
+    favourable, doubtful = values - threshold >= -ROUNDING, ~(prices[rows.first] > within + LEAST_EPS)
+    known = np.empty((0, len(values)), bool) if listed is None else listed[:, rows.first]
+    ranges = _RangeSearch(rows, favourable, doubtful, known)
     by_rows, by_envelope, numbers = ranges.gap, None, _numbers(problem, len(ranges.doubtful))
     if doubtful.any() and not problem.ridge and is_tightened(numbers, work):
-        area = Neighbourhood(problem, best, crowd.rows[ranges.doubtful], within, threshold)
-        by_envelope = ranges.within(area, int(min(work / (SOLVE_NUMBERS + numbers), MOST_SOLVES)))
+        models = NearOptimalModels(problem, best, rows.rows[ranges.doubtful], within, threshold)
+        by_envelope = ranges.tighten(models, int(min(work / (SOLVE_NUMBERS + numbers), MOST_SOLVES)))
     gap, rates = ranges.extents()
-    counted = int(crowd.copies[ranges.doubtful].sum())
-    return Parity(
-        eps,
-        gap,
-        rates,
-        by_rows,
-        by_envelope,
-        counted,
-        ranges.solves,
-        ranges.branches,
-        ranges.solves * (SOLVE_NUMBERS + numbers),
-    )
+    work = ranges.solves * (SOLVE_NUMBERS + numbers)
+    counted = int(rows.copies[ranges.doubtful].sum())
+    return ParityBounds(eps, gap, rates, by_rows, by_envelope, counted, ranges.solves, ranges.branches, work)
 
 
 def is_tightened(numbers: int, work: float) -> bool:
-    """Tell whether the work suffices to tighten the bounds beyond what the rows prove alone."""
+    """Tell whether the work suffices to tighten the bounds that the rows prove alone."""
     return FEWEST_SOLVES * (SOLVE_NUMBERS + numbers) <= work
 
 
 def _numbers(problem: SvmProblem, rows: int) -> int:
-    """Return the numbers that a solve goes through with so many rows beside the examples."""
+    """Return how many numbers a solve goes through, with some rows beside the examples."""
     size = problem.size + 2 * rows
     return int(size * (problem.X.shape[1] if problem.kernel.name == "linear" else size))

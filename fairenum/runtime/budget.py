@@ -1,9 +1,9 @@
 """Time limits: deadlines that work checks wherever it is done, and a budget that a run divides among its stages.
 
-A deadline is set around work (`until`) and checked where the work is done (`checkpoint`), in the interior point's
-iterations and along a path's breakpoints, so that nothing in between has to pass it on. Work that never checks is left
-behind in a thread (`waited`), as is compiled code when Ctrl-C is pressed: Python handles a signal only between its own
-steps.
+A deadline is set around work (`until`) and checked where the work is done (`checkpoint`), such as in the interior
+point's iterations and along a path's breakpoints, so that no function in between has to pass it on. Work that never
+checks is abandoned in a thread (`waited`), and so is compiled code when Ctrl-C is pressed: Python handles a signal only
+between its own steps.
 """
 
 from __future__ import annotations
@@ -19,8 +19,13 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
-# Called with the name of a stage, how much of it is done, and of how much (None if that is not known).
+# Called with the name of a stage, the amount done, and the total (None if unknown).
 Progress = Callable[[str, int, int | None], None]
+T = TypeVar("T")
+Cut = Literal["time", "interrupted"]
+
+LEAST_SHARE = 0.02  # seconds; with less a stage is not begun
+LOOK = 0.1  # seconds between checks of the clock while waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +38,14 @@ class Forecast:
 
 @runtime_checkable
 class Expects(Protocol):
-    """A progress display that also takes an estimate."""
+    """A progress display that also shows an estimate."""
 
     def expect(self, estimate: Forecast) -> None:
-        """Take notice of an estimate."""
+        """Show an estimate."""
 
 
 def silent(_stage: str, _done: int, _total: int | None) -> None:
     """Report nothing."""
-
-
-T = TypeVar("T")
-Cut = Literal["time", "interrupted"]
-
-
-LEAST_SHARE = 0.02  # seconds; with less a stage is not begun
-LOOK = 0.1  # seconds between looks at the clock while waiting
 
 
 class OutOfTime(Exception):
@@ -56,7 +53,7 @@ class OutOfTime(Exception):
 
 
 class Interrupted(OutOfTime):
-    """Raised when work is no longer wanted: the user has asked to stop, or has left."""
+    """Raised when work is no longer wanted: the user has asked to stop, or has closed the page."""
 
 
 class NotFinished(Exception):
@@ -67,8 +64,8 @@ class NotFinished(Exception):
 class Deadline:
     """The time at which work is to end.
 
-    ``at`` is by the monotonic clock; ``around`` is the deadline of the enclosing work. ``is_given_up`` tells that
-    nobody waits any more.
+    ``at`` is by the monotonic clock; ``around`` is the deadline of the enclosing work. ``is_given_up`` says that the
+    work was abandoned.
     """
 
     at: float = math.inf
@@ -92,7 +89,7 @@ class Deadline:
         return self.left <= 0.0
 
     def check(self) -> None:
-        """Raise OutOfTime if the deadline has passed, Interrupted if the work was given up."""
+        """Raise OutOfTime if the deadline has passed, Interrupted if the work was abandoned."""
         if (left := self.left) <= 0.0:
             raise Interrupted if left == -math.inf else OutOfTime
 
@@ -123,13 +120,13 @@ def checkpoint() -> None:
 
 
 def how_ended(reason: BaseException) -> Cut:
-    """Return the word for what ended some work: "interrupted" or "time"."""
+    """Return why some work ended: "interrupted" or "time"."""
     return "interrupted" if isinstance(reason, Interrupted | KeyboardInterrupt) else "time"
 
 
 @contextmanager
 def until(deadline: Deadline) -> Iterator[Deadline]:
-    """Run the enclosed work under a deadline, and under any that is around it."""
+    """Run the enclosed work under a deadline, in addition to those of the enclosing work."""
     around = _CURRENT.get()
     deadline.around = None if around is NEVER else around
     token = _CURRENT.set(deadline)
@@ -140,10 +137,9 @@ def until(deadline: Deadline) -> Iterator[Deadline]:
 
 
 def waited(work: Callable[[], T], seconds: float = math.inf, name: str = "fairenum") -> T:
-    """Run work in a thread, wait for it no longer than is allowed, and raise here what it raises.
+    """Run work in a thread, wait for its result within the time limits, and raise its errors here.
 
-    Work that is left behind ends at its next checkpoint. Raises OutOfTime at the current deadline, NotFinished after
-    the seconds.
+    Abandoned work ends at its next checkpoint. Raises OutOfTime at the current deadline, NotFinished after `seconds`.
     """
     results: list[T] = []
     errors: list[BaseException] = []
@@ -151,7 +147,7 @@ def waited(work: Callable[[], T], seconds: float = math.inf, name: str = "fairen
     def target() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+        except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
             errors.append(error)
 
     own, last = Deadline(), time.monotonic() + seconds
@@ -173,33 +169,15 @@ def waited(work: Callable[[], T], seconds: float = math.inf, name: str = "fairen
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """The time limit of a whole run, whose optional stages share what is left by fixed weights.
+    """The time limit of a whole run, whose optional stages share the remaining time by fixed weights.
 
     Time that a stage does not use passes on to later stages.
 
-    Parameters
-    ----------
-    seconds
-        The limit; None for none.
-    started
-        When the run began, by the monotonic clock.
-    reserved
-        Seconds kept for what must be done after all stages.
-    shares
-        Weights of the optional stages, in their order.
-    afterwards
-        Weights of stages that follow those the run itself knows of.
-
-    Attributes
-    ----------
-    is_interrupted
-        Whether the user has asked to stop: nothing optional is begun any more.
-    is_given_up
-        Whether the user has asked twice: not even a partial result is wanted.
-    used_before
-        Processor time of the process when the run began.
-    heard
-        Called when Ctrl-C is heeded.
+    ``started`` is when the run began, by the monotonic clock; ``used_before`` is the processor time used before;
+    ``reserved`` are seconds kept for the work after all stages. ``shares`` are the weights of the optional stages, in
+    their order, ``afterwards`` those of stages that a caller adds. ``is_interrupted`` says that the user has asked to
+    stop, so that no further optional stage is begun, ``is_given_up`` that the user has asked twice and wants not even a
+    partial result. ``heard`` is called at the first Ctrl-C.
     """
 
     seconds: float | None = None
@@ -215,7 +193,7 @@ class Budget:
 
     @classmethod
     def of_process(cls, seconds: float | None) -> Budget:
-        """Return the budget of a run that began with its process, as far as processor time tells."""
+        """Return the budget of a run that began with its process, judged by processor time."""
         return cls(seconds, time.monotonic() - time.process_time(), used_before=0.0)
 
     @property
@@ -225,7 +203,7 @@ class Budget:
 
     @property
     def pace(self) -> float:
-        """How much longer work takes than processor time alone, because others use the processor, too."""
+        """Elapsed time per processor time, above 1 where other processes use the processor, too."""
         used = time.process_time() - self.used_before
         return max(1.0, self.elapsed / used) if used > 0.0 else 1.0
 
@@ -245,22 +223,22 @@ class Budget:
         return self._current
 
     def whenever(self) -> Deadline:
-        """Return a deadline without limit for work that only the user ends."""
+        """Return a deadline without time limit, for work that only the user ends."""
         self._current = Deadline()
         return self._current
 
     def interrupt(self) -> None:
-        """Stop the run: optional work is cut, the rest is done."""
+        """Stop the run: optional work is cut short, the rest is done."""
         self.is_interrupted = self._current.is_given_up = True
 
     def heed(self) -> None:
-        """Raise KeyboardInterrupt if the user has given up, as compiled code may have swallowed the first one."""
+        """Raise KeyboardInterrupt if the user has pressed Ctrl-C twice, as compiled code may have swallowed it."""
         if self.is_given_up:
             raise KeyboardInterrupt
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Handle Ctrl-C at the next checkpoint, so that nothing is torn; a second Ctrl-C stops at once."""
+        """Handle Ctrl-C at the next checkpoint, so that no step is left half done; a second Ctrl-C stops at once."""
         is_main = threading.current_thread() is threading.main_thread()
         if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             yield

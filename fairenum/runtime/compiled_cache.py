@@ -27,7 +27,7 @@ class SealedFiles(IndexDataCacheFile):
         content = Path(self._data_path(name)).read_bytes()
         code, digest = content[:-DIGEST], content[-DIGEST:]
         if sha256(code).digest() != digest:
-            raise OSError("compiled code is damaged")  # which numba takes for code that is not there
+            raise OSError("compiled code is damaged")  # which numba treats as a missing file
         return pickle.loads(code)
 
     def _save_data(self, name: str, data: object) -> None:

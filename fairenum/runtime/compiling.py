@@ -1,9 +1,9 @@
 """Compilation of inner loops by numba, once per computer, cached beside the module.
 
-Numba optimises and translates each function that compiled code calls, then does so again with all of them in every
-caller. Here the parts are only parsed and typed; the whole is optimised and translated once, in the entry point from
-Python. The machine code is the same, in less than half the time. This relies on internals of numba, so it is done only
-with versions known to have them; others compile in their usual way.
+Numba optimises and translates each function that compiled code calls, and again together with every caller. Here the
+parts are only parsed and typed; the whole is optimised and translated once, in the entry point from Python. The machine
+code is the same, in less than half the time. This relies on internals of numba, so it is done only with versions known
+to have them; others compile in their usual way.
 """
 
 from __future__ import annotations
@@ -35,10 +35,7 @@ from fairenum.runtime.compiled_cache import SealedFiles
 
 LOG = logging.getLogger(__name__)
 KNOWN = {(0, 68)}  # versions of numba
-
-
-LONGEST, LOOK = 120.0, 0.02  # seconds: for another process to compile, and between looks at it
-
+LONGEST, LOOK = 120.0, 0.02  # seconds: for another process to compile, and between checks whether it is done
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Found = Signature | None  # how a call is typed
@@ -59,7 +56,7 @@ class _Part(JITCodeLibrary):
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> ModuleRef:
-        """Return the code with all that it calls, as others' compiled functions may call the same parts of numpy."""
+        """Return the code with all functions it calls: other packages' compiled code may call the same parts."""
         module = self.alone().clone()
         _link(module, self._linking_libraries)
         return module
@@ -69,11 +66,11 @@ class _Part(JITCodeLibrary):
         return self
 
     def set_env(self, name: str, environment: object) -> None:
-        """Do nothing: the whole sets the environments of its parts."""
+        """Do nothing: the entry point sets the environments of its parts."""
 
 
 class _Whole(JITCodeLibrary):
-    """An entry point from Python, linked with all that it calls."""
+    """An entry point from Python, linked with all functions it calls."""
 
     def finalize(self) -> None:
         _link(self._final_module, self._linking_libraries)
@@ -100,12 +97,12 @@ _HASHED, _EQUAL, _CALL_TYPE = TargetConfig.__hash__, TargetConfig.__eq__, BaseFu
 
 @cache
 def _hash_of(kind: type) -> int:
-    """Return the hash of options, which is that of all their names, set or not."""
+    """Return the hash of options, which depends on their names alone, set or not."""
     return int(_HASHED(kind()))
 
 
 def _is_equal(self: TargetConfig, other: object) -> bool:
-    """Compare options by those that are set."""
+    """Compare options by those that are set on either side."""
     if not isinstance(other, TargetConfig) or type(self) is not type(other):
         return bool(_EQUAL(self, other))
     return all(getattr(self, name) == getattr(other, name) for name in {*self._values, *other._values})
@@ -124,7 +121,7 @@ def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mappin
             return known[key][1]
         kept = (*key[:-1], options and options.copy())
         signature = _CALL_TYPE(self, context, args, kws)
-        known[kept] = self, signature  # a function that is kept keeps its number
+        known[kept] = self, signature  # holding the function keeps its id from being used again
         return signature
 
     return found
@@ -132,26 +129,26 @@ def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mappin
 
 @contextmanager
 def _quick_typing() -> Iterator[None]:
-    """Replace slow parts of numba's type inference, called ten thousand times over, by fast ones meanwhile.
+    """Replace slow parts of numba's type inference, called ten thousand times, by fast ones within the context.
 
     Numba's compiler lock is held. Other threads may compare options meanwhile, with the same result.
     """
-    ways = (
+    patches = (
         (TargetConfig, "__hash__", _HASHED, lambda self: _hash_of(type(self))),  # type: ignore[arg-type]
         (TargetConfig, "__eq__", _EQUAL, _is_equal),
         (BaseFunction, "get_call_type", _CALL_TYPE, _finding_once()),
     )
-    for owner, name, _, quick in ways:
+    for owner, name, _, quick in patches:
         setattr(owner, name, quick)
     try:
         yield
     finally:
-        for owner, name, usual, _ in ways:
+        for owner, name, usual, _ in patches:
             setattr(owner, name, usual)
 
 
 class _EntryCompiler(Compiler):
-    """Compiles an entry point from Python, and all that it calls as parts of it."""
+    """Compiles an entry point from Python, and all functions it calls as parts of it."""
 
     def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
         LOG.info("compiling %s", self.state.func_id.func_qualname)
@@ -174,7 +171,7 @@ class _EntryCompiler(Compiler):
 
 
 class _Kept(FunctionCache):
-    """A cache of compiled code for later runs; where it cannot be written, only time is lost."""
+    """A cache of compiled code for later runs; if it cannot be written, each run compiles anew."""
 
     aside: subprocess.Popen[bytes] | None = None
 
@@ -205,7 +202,7 @@ class _Kept(FunctionCache):
             LOG.info("compiled code is not kept: %s", error)
 
 
-_KEPT: dict[Callable[..., object], _Kept] = {}  # by the way in
+_KEPT: dict[Callable[..., object], _Kept] = {}  # by entry point
 
 
 def _wait_for(process: subprocess.Popen[bytes]) -> None:
@@ -221,22 +218,22 @@ def _wait_for(process: subprocess.Popen[bytes]) -> None:
 def compile_aside(function: Callable[..., object], program: str) -> None:
     """Compile an entry point in another process, unless it is cached; `program` is the code that calls it.
 
-    A caller of the function waits for that process, and compiles it here if the process failed. No process is started
-    where it would not help: with one processor, without a writable cache, with unknown internals of numba, or where
-    Python is embedded.
+    A call of the function waits for that process, and compiles here if the process failed. No process is started where
+    it would not help: with one processor, without a writable cache, with an unknown version of numba, or where Python
+    is embedded.
     """
     kept = _KEPT.get(function)
     is_python = Path(sys.executable or "").name.startswith("python") and not hasattr(sys, "frozen")
     if kept is None or not is_python or version_info.short not in KNOWN or _processors() < 2:
         return
     code, nothing = f"import sys; sys.path[:] = {sys.path!r}; {program}", subprocess.DEVNULL
-    with suppress(OSError):  # compiled here, then
+    with suppress(OSError):  # then it is compiled here
         if kept.is_empty:
             kept.aside = subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
 
 
 def _processors() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -255,17 +252,17 @@ def _memory(allocates: bool) -> dict[str, bool]:
     return {} if allocates or version_info.short not in KNOWN else {"_nrt": False}
 
 
-# For sums whose order does not matter: several terms at a time.
+# For sums whose order does not matter: the processor adds several terms at a time.
 in_any_order = partial(inner, fastmath={"reassoc"})
 
 
 def entry(allocates: bool = True) -> Callable[[Function], Function]:
     """Compile an entry point from Python, which must return plain tuples and arrays, never named tuples.
 
-    It releases the GIL, so that whoever waits for it can leave it behind.
+    It releases the GIL, so that a waiting thread can abandon it.
 
     Numba runs a little Python code to box a result. A keyboard interrupt that arrives there would surface as a
-    SystemError and is raised again as what it is; in a named tuple's code it would crash the process.
+    SystemError and is raised again as a KeyboardInterrupt; in a named tuple's code it would crash the process.
     """
 
     def decorate(function: Function) -> Function:

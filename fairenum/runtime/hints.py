@@ -33,7 +33,7 @@ def without(*columns: object) -> str:
 
 
 def as_categories(*columns: str) -> str:
-    """Return how to have columns read as categories, whatever they look like."""
+    """Return how to have columns read as categories."""
     return option("categorical_columns", list(columns), "categorical-column", *columns)
 
 

@@ -1,6 +1,6 @@
 """Run one function for many items: in this process, in several, or on a cluster.
 
-Results come as they are finished, in any order, and are equal bit for bit wherever they are computed. Closing the
+Results come in the order in which they finish, and are equal bit for bit wherever they are computed. Closing the
 iterator abandons the rest.
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-class Loaded:
-    """The linear algebra libraries loaded so far, to limit to one thread repeatedly without looking for them again."""
+class BlasLibraries:
+    """The linear algebra libraries loaded so far, found once and limited to one thread repeatedly."""
 
     def __init__(self) -> None:
-        import scipy.linalg  # noqa: F401 - as below
+        import scipy.linalg  # noqa: F401 - has a BLAS of its own, and only loaded libraries can be limited
         from threadpoolctl import ThreadpoolController
 
         self._controller = ThreadpoolController()
@@ -40,18 +40,13 @@ class Loaded:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS to one thread, so that numbers do not depend on the processors; also a decorator."""
-    import scipy.linalg  # noqa: F401 - brings a BLAS of its own, and only one that is loaded can be told
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with BlasLibraries().one_thread():
         yield
 
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Lost = Callable[[Item, BaseException], Result]
-
-
 CONNECT_SECONDS = 10
 ADDRESS = re.compile(r"[a-z]+://\S+:\d{1,5}")
 
@@ -69,13 +64,13 @@ def mapped(
     Parameters
     ----------
     function, items
-        Both must be picklable where other processes take part.
+        Both must be picklable if other processes take part.
     jobs
         Processes on this computer; 1 for this one alone, negative numbers count back from all processors as in joblib.
     cluster
-        Address of a Dask scheduler to work on instead.
+        Address of a Dask scheduler to use instead.
     lost
-        Makes a result for an item that the cluster lost; its error is raised if not given.
+        Makes a result for an item that the cluster lost; without it the error is raised.
     """
     if jobs == 0:
         raise ConfigError("option 'jobs' must be a number of processes, or -1 for all processors, not 0")
@@ -85,9 +80,9 @@ def mapped(
 
 
 def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
-    """Gather results until all are there, time is over or the user interrupts; return them and what cut them short.
+    """Collect results until all are there, time is over or the user interrupts; return them and the cause of the cut.
 
-    An end before the first result is raised, since there is nothing to keep.
+    An interruption before the first result is raised, since there is nothing to keep.
     """
     results: list[Result] = []
     report(0)
@@ -114,7 +109,7 @@ def _beside(function: Callable[[Item], Result], items: Iterable[Item], jobs: int
     finished = work(delayed(_undisturbed)(function, item) for item in items)
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "A worker stopped")  # one that has grown is replaced: nothing is lost
+            warnings.filterwarnings("ignore", "A worker stopped")  # joblib replaces large workers: nothing is lost
             for result in finished:  # noqa: UP028 - delegating would also delegate how it is closed
                 yield result
     finally:
@@ -150,7 +145,7 @@ def _client(address: str) -> Client:
     """Connect to a scheduler, and refuse one without workers."""
     from distributed import Client
 
-    if not ADDRESS.fullmatch(address):  # a client that cannot read it ends with a traceback of its own
+    if not ADDRESS.fullmatch(address):  # a client would print a traceback of its own
         raise ClusterUnavailable(f"{address!r} is no address of a Dask scheduler, such as tcp://127.0.0.1:8786")
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)

@@ -1,4 +1,4 @@
-"""Workspace with a fallback: another solver takes over where the plugin fails.
+"""Workspaces whose answers are certified, with or without a fallback that takes over where the plugin fails.
 
 Every answer is proven and canonical, so a search does not depend on which solver gave it.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from fairenum.document.training import SolverLapse
 from fairenum.errors import AnswerRefused, SolverBroken
-from fairenum.solvers.isolation import NATIVE, Guard, Watch
+from fairenum.solvers.isolation import NATIVE, PluginRunner, SolverRun
 from fairenum.solvers.protocol import (
     ADVICE,
     AdmitsExamples,
@@ -30,8 +30,13 @@ from fairenum.svm.path import PathStuck
 from fairenum.svm.polish import optimal_state
 from fairenum.svm.problem import Certificate, Claim, FloatArray, Solution, SvmProblem, read_only
 
+T = TypeVar("T")
+
 ROUNDING = 1e-9  # slack below this share of the margin is rounding
 MARGIN_OF_SAFETY = 1e-14
+LARGE = 20_000  # examples from which a plugin's path runs in a thread that can be abandoned; starting one is then cheap
+SMALL = 1000  # up to this size the native solver, which checks the time budget itself, runs without a thread
+FAILURES = (SolverBroken, AnswerRefused)
 
 
 def sharpened(
@@ -65,27 +70,19 @@ def _refined(
     return product + moved + y * (bias + correction[0]), quadratic
 
 
-T = TypeVar("T")
-
-
-# Number of examples from which a plugin's path runs in a thread that can be abandoned; starting one is then cheap.
-LARGE = 20_000
-SMALL = 1000  # up to this size the native solver, which watches the clock itself, runs without a thread
-
-
 class CertifiedWorkspace:
-    """Problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
+    """A problem opened in a plugin; every claim is checked, polished to the canonical optimum and certified."""
 
     def __init__(self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance | None = None) -> None:
         self.problem = problem
         self.tolerance = tolerance or Tolerance()
         self._gram = open_gram(problem)
-        self._seal = problem.checksum()
+        self._checksum = problem.checksum()
         self._open(plugin)
 
     def _open(self, plugin: SolverPlugin) -> None:
-        self.plugin, self._guard = plugin, Guard(plugin.name, self.tolerance.seconds)
-        self._workspace: SolverWorkspace = self._guard.call(lambda: plugin.open(self.problem, self.tolerance))
+        self.plugin, self._runner = plugin, PluginRunner(plugin.name, self.tolerance.seconds)
+        self._workspace: SolverWorkspace = self._runner.call(lambda: plugin.open(self.problem, self.tolerance))
         self._remover = self._workspace if isinstance(self._workspace, RemovesExamples) else None
         self._admitter = self._workspace if isinstance(self._workspace, AdmitsExamples) else None
         self._parker: ParksAnswers[object] | None = (
@@ -94,7 +91,7 @@ class CertifiedWorkspace:
 
     @property
     def lapse(self) -> SolverLapse | None:
-        """Failure that made another solver take over; always None here, as no other solver stands by."""
+        """The failure that made a fallback take over; always None here, as there is no fallback."""
         return None
 
     @property
@@ -110,14 +107,14 @@ class CertifiedWorkspace:
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
         """Return the certified canonical optimum within the box."""
         upper = self.problem.upper if upper is None else read_only(upper)
-        ask = self.named if self.plugin.name == NATIVE and len(upper) <= SMALL else self._guard.call
+        ask = self.run_plugin if self.plugin.name == NATIVE and len(upper) <= SMALL else self._runner.call
         claim = ask(lambda: self._workspace.solve(upper, start))
         self._check_form(claim, upper)
         if claim.finished:
             self._check_feasible(claim.alpha, upper)
         if self.removes:
             return self._certified(read_only(claim.alpha), upper, claim.handle)
-        self._guard.check_unchanged(self.problem, self._seal)
+        self._runner.check_unchanged(self.problem, self._checksum)
         solution = self._polished(claim, upper)
         if claim.finished:
             self._check_shortfall(claim, solution)
@@ -134,12 +131,13 @@ class CertifiedWorkspace:
         admitter = self._admitter
         if admitter is None:
             raise SolverBroken(f"solver {self.plugin.name!r} admits no examples; use solve()")
-        return self.proven(self.named(lambda: admitter.admit(parent, example, upper)), parent.box_with(example, upper))
+        claim = self.run_plugin(lambda: admitter.admit(parent, example, upper))
+        return self.proven(claim, parent.box_with(example, upper))
 
     def park(self, solution: Solution) -> object:
         """Return a compact form of an answer for `resume`; None if the plugin cannot park answers."""
         parker = self._parker
-        return None if parker is None else self.named(lambda: parker.park(solution))
+        return None if parker is None else self.run_plugin(lambda: parker.park(solution))
 
     def resume(self, parked: object, upper: FloatArray) -> Solution:
         """Return a parked answer, certified again; solve anew where none was parked or its proof fails."""
@@ -147,7 +145,7 @@ class CertifiedWorkspace:
         if parker is None or parked is None:
             return self.solve(upper)
         try:
-            return self.proven(self.named(lambda: parker.resume(parked, upper)), upper)
+            return self.proven(self.run_plugin(lambda: parker.resume(parked, upper)), upper)
         except AnswerRefused:
             return self.solve(upper)
 
@@ -156,13 +154,13 @@ class CertifiedWorkspace:
         self._check_form(claim, upper)
         return self._certified(read_only(claim.alpha), upper, claim.handle)
 
-    def followed(self, work: Callable[[], T]) -> T:
-        """Run a plugin's path; on a large problem in a thread, so that the wait can be given up."""
-        return self._guard.call(work) if self.problem.size >= LARGE else self.named(work)
+    def follow_path(self, work: Callable[[], T]) -> T:
+        """Run a step of the plugin's path; on a large problem in a thread, so that the wait can be abandoned."""
+        return self._runner.call(work) if self.problem.size >= LARGE else self.run_plugin(work)
 
-    def named(self, work: Callable[[], T]) -> T:
-        """Run a plugin's code; a foreign exception becomes a `SolverBroken` that names the plugin."""
-        return self._guard.named(work)
+    def run_plugin(self, work: Callable[[], T]) -> T:
+        """Run the plugin's code; its exceptions become a `SolverBroken` that names the plugin."""
+        return self._runner.call_here(work)
 
     def _certified(self, alpha: FloatArray, upper: FloatArray, handle: object) -> Solution:
         certificate, slack = self.problem.judge(alpha, upper, self._gram.product(alpha))
@@ -176,7 +174,7 @@ class CertifiedWorkspace:
         return Solution(alpha, upper, certificate.moved(self._gram.bias_offset(alpha)), slack, handle)
 
     def _is_proof(self, certificate: Certificate) -> bool:
-        """Tell whether the answer is within its box and its gap, on either side of 0, within the tolerance."""
+        """Tell whether the answer is within its box, and its gap, positive or negative, within the tolerance."""
         return abs(certificate.gap) <= self.tolerance.gap * abs(certificate.objective) < math.inf
 
     def _refuse(self, reason: str) -> NoReturn:
@@ -202,7 +200,7 @@ class CertifiedWorkspace:
             self._refuse(f"broke y'alpha = 0 by {imbalance:.2g}; allowed {limit:.2g}")
 
     def _check_shortfall(self, claim: Claim, solution: Solution) -> None:
-        """Refuse a claim far from the optimum, even though polish repaired it."""
+        """Refuse a claim far from the optimum, even though polishing repaired it."""
         best = self.problem.objective(solution.alpha)
         short = best - self.problem.objective(np.clip(claim.alpha, 0.0, solution.upper))
         if best and abs(short) > self.tolerance.claim * abs(best):
@@ -212,7 +210,7 @@ class CertifiedWorkspace:
             )
 
     def _polished(self, claim: Claim, upper: FloatArray) -> Solution:
-        """Polish the claim, or start from scratch if that fails: a bad guess must not spoil the answer."""
+        """Polish the claim, or start from scratch if that fails."""
         try:
             return self._polished_from(np.clip(claim.alpha, 0.0, upper), claim, upper)
         except (PathStuck, AnswerRefused):
@@ -236,7 +234,7 @@ class CertifiedRemoval:
         self, workspace: CertifiedWorkspace, remover: RemovesExamples, parent: Solution, example: int, upper: float
     ) -> None:
         self._workspace, self._box = workspace, (parent, example, upper)  # expanded to a vector only when needed
-        self._removal = workspace.named(lambda: remover.remove(parent, example, upper))
+        self._removal = workspace.run_plugin(lambda: remover.remove(parent, example, upper))
 
     @property
     def bound(self) -> float:
@@ -245,7 +243,7 @@ class CertifiedRemoval:
 
     def tighten(self, below: float) -> Solution | None:
         """Follow the path until the child is solved and proven, or until its bound is under `below` (None)."""
-        claim = self._workspace.followed(lambda: self._removal.tighten(below))
+        claim = self._workspace.follow_path(lambda: self._removal.tighten(below))
         if claim is None:
             return None
         parent, example, upper = self._box
@@ -271,42 +269,39 @@ class SolveOnDemand:
         return solution
 
 
-FAILURES = (SolverBroken, AnswerRefused)
-
-
 class ReplaceableWorkspace(CertifiedWorkspace):
-    """Problem opened in a plugin and, once that fails, in the fallback solver for this answer and all that follow."""
+    """A problem opened in a plugin and, once the plugin fails, in the fallback for this and all further answers."""
 
     def __init__(
-        self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance, other: SolverPlugin, watch: Watch
+        self, plugin: SolverPlugin, problem: SvmProblem, tolerance: Tolerance, fallback: SolverPlugin, run: SolverRun
     ) -> None:
-        self._other, self._watch = other, watch
+        self._fallback, self._run = fallback, run
         super().__init__(plugin, problem, tolerance)
 
     def _open(self, plugin: SolverPlugin) -> None:
-        if plugin.name in self._watch.lapses:  # failed before, on another problem
-            plugin, self.tolerance = self._other, self._watch.tolerance(self._other.name)
+        if plugin.name in self._run.lapses:  # failed before, on another problem
+            plugin, self.tolerance = self._fallback, self._run.tolerance(self._fallback.name)
         try:
             super()._open(plugin)
         except SolverBroken as error:
             self.replace(plugin, error)
 
     def replace(self, failed: SolverPlugin, error: SolverBroken | AnswerRefused) -> None:
-        """Record the failure and open the problem in the fallback; raise the error if that has failed, too."""
-        if failed is self._other:
+        """Record the failure and open the problem in the fallback; raise the error if the fallback failed, too."""
+        if failed is self._fallback:
             raise error
-        self._watch.lapses.setdefault(failed.name, str(error))
+        self._run.lapses.setdefault(failed.name, str(error))
         if self.plugin is failed:
-            self.tolerance = self._watch.tolerance(self._other.name)
-            super()._open(self._other)
+            self.tolerance = self._run.tolerance(self._fallback.name)
+            super()._open(self._fallback)
 
     @property
     def lapse(self) -> SolverLapse | None:
         """The failure that made the fallback take over, here or elsewhere in the run."""
-        return self._watch.lapse
+        return self._run.lapse
 
-    def _done(self, work: Callable[[], T]) -> T:
-        """Do a piece of work with the plugin and, if it fails, again with the fallback."""
+    def _with_fallback(self, work: Callable[[], T]) -> T:
+        """Do some work with the plugin and, if it fails, again with the fallback."""
         plugin = self.plugin
         try:
             return work()
@@ -317,12 +312,12 @@ class ReplaceableWorkspace(CertifiedWorkspace):
     def solve(self, upper: FloatArray | None = None, start: Solution | None = None) -> Solution:
         """Return the certified canonical optimum within the box."""
         solve = super().solve
-        return self._done(lambda: solve(upper, start))
+        return self._with_fallback(lambda: solve(upper, start))
 
     def remove(self, parent: Solution, example: int, upper: float = 0.0) -> Removal[Solution]:
         """Start shrinking the box of one example."""
         remove = super().remove
-        removal = self._done(lambda: remove(parent, example, upper))
+        removal = self._with_fallback(lambda: remove(parent, example, upper))
         return ReplaceableRemoval(self, removal, SolveOnDemand(self, parent, example, upper))
 
     def admit(self, parent: Solution, example: int, upper: float) -> Solution:

@@ -29,18 +29,11 @@ from fairenum.svm.sparse_or_dense import Matrix, as_csr
 
 __all__ = ["Case", "CaseResult", "Report", "check_case", "check_solver", "conformance_cases"]
 
-
 SIZES = (2, 7, 40, 150, 400)
-
-
 ORDINARY_COST, ORDINARY_LENGTH = 1.0, 1e6
-
-
 LINEAR = Kernel("linear")
 RBF = Kernel("rbf", gamma=0.5)
 POLY = Kernel("poly", gamma=0.3, degree=3, coef0=1.0)
-
-
 # Every kernel with an ordinary cost; a tiny cost puts all examples at their bounds, a huge one none if possible.
 SETTINGS: tuple[tuple[Kernel, float], ...] = (
     (LINEAR, 1.0),
@@ -51,8 +44,6 @@ SETTINGS: tuple[tuple[Kernel, float], ...] = (
     (LINEAR, 1e6),
     (RBF, 1e4),
 )
-
-
 # Discrete columns tie dozens of examples; in larger boxes the rounding of alpha hides which answer is canonical.
 HIGHEST_COST = {"duplicates": 1e5, "hypercube": 1e5, "copies": 2e4, "weights": 2e4, "categories": 2e4}
 
@@ -70,7 +61,7 @@ class Case:
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether a solver is expected to finish the problem by itself, without the core's polish."""
+        """Whether a solver must finish the problem by itself, without the core's polish."""
         problem = self.problem
         lengths = problem.kernel(problem.X, problem.X).diagonal()
         return bool(problem.cost.max() <= ORDINARY_COST and lengths.max() <= ORDINARY_LENGTH)
@@ -181,11 +172,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Drawn]] = {
     "weights": _row_weights,
     "categories": _categories,
 }
-
-
 TOLERANCE = Tolerance()
-
-
 # Two routes to an answer may differ by rounding times the condition of its margin set; supports may not differ.
 SAME_ALPHA = 1e-6
 
@@ -294,7 +281,7 @@ class Examination:
 
 
 def answers_are_proven(exam: Examination) -> None:
-    """The answers are inside their boxes, balanced, and within the tolerated gap of the optimum."""
+    """The answers are inside their boxes, balanced, and within the allowed gap of the optimum."""
     for solution in (exam.answer, exam.smaller_answer):
         alpha = solution.alpha
         assert (alpha >= 0).all(), f"an alpha is negative: {alpha.min():.2g}"

@@ -1,8 +1,8 @@
 """Solver plugins run in a separate process, where they may hang, crash or print without harm.
 
-Questions and answers are pickles on the standard input and output of the process; what the plugin prints goes to
-standard error. The process works on copies and can be killed at any time. It ends with its parent or, should the
-plugin never return, by its own timer.
+Requests and answers are pickles on the standard input and output of the process; the plugin's own output goes to
+standard error. The process works on copies and can be killed at any time. It ends with its parent or, if the plugin
+never returns, by its own timer.
 """
 
 from __future__ import annotations
@@ -28,36 +28,38 @@ import numpy as np
 from fairenum.document.training import SolverLapse, SvmSettings
 from fairenum.errors import FairenumError, SolverBroken
 from fairenum.runtime.budget import NotFinished, OutOfTime, waited
-from fairenum.runtime.plugins import entered, left
+from fairenum.runtime.plugins import enter_plugin, leave_plugin
 from fairenum.solvers.protocol import SolverPlugin, SolverWorkspace, Tolerance
 from fairenum.svm.problem import Claim, FloatArray, Solution, SvmProblem, read_only
 
 T = TypeVar("T")
 
-
 NATIVE = "path"
+GRACE = 5.0  # seconds beyond the plugin's time limit after which the process ends itself
+PROGRAM = "import sys; sys.path[:] = {path!r}; from fairenum.solvers.isolation import serve; serve()"
+ENDED = (EOFError, OSError, ValueError, pickle.UnpicklingError)  # errors of reading from a process that ends
 
 
 @dataclass(slots=True, eq=False)
-class Watch:
-    """What a run allows its solver, and which solvers have failed.
+class SolverRun:
+    """The limits of a run on its solver, and the solvers that failed in it.
 
     `seconds` limits one call of any solver but the native one (None: the default tolerance); `fallback` names the
-    solver that takes over on a failure. `lapses` maps failed solvers to their errors, `apart` holds the solvers in
+    solver that takes over on a failure. `lapses` maps failed solvers to their errors, `isolated` holds the solvers in
     separate processes by name.
     """
 
     seconds: float | None = None
     fallback: str | None = None
     lapses: dict[str, str] = field(default_factory=dict)
-    apart: dict[str, SolverPlugin] = field(default_factory=dict)
+    isolated: dict[str, SolverPlugin] = field(default_factory=dict)
 
     def tolerance(self, solver: str) -> Tolerance:
-        """Return the tolerances with the run's time limit; the native solver has none, as it compiles at first use."""
+        """Return the tolerances with the run's time limit; none for the native solver, which compiles at first use."""
         return Tolerance(seconds=self.seconds) if self.seconds is not None and solver != NATIVE else Tolerance()
 
-    def sets_apart(self, solver: str) -> bool:
-        """Tell whether a solver gets a separate process; the native one watches the clock itself."""
+    def isolates(self, solver: str) -> bool:
+        """Tell whether a solver gets a separate process; the native one checks the time budget itself."""
         return solver != NATIVE and not (self.seconds is None and self.fallback is None)
 
     @property
@@ -66,47 +68,47 @@ class Watch:
         return next((SolverLapse(name, str(self.fallback), why) for name, why in self.lapses.items()), None)
 
 
-_CURRENT: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_CURRENT: ContextVar[SolverRun | None] = ContextVar("solver_run", default=None)
 
 
-def current_watch() -> Watch:
-    """Return what the current run allows its solver."""
-    return _CURRENT.get() or Watch()
+def current_run() -> SolverRun:
+    """Return the solver run that is current here, or one without limits."""
+    return _CURRENT.get() or SolverRun()
 
 
 @contextmanager
-def watching(svm: SvmSettings) -> Iterator[Watch]:
-    """Watch the solver of a run; a nested run shares the watch of the outer one."""
-    if (around := _CURRENT.get()) is not None:
-        yield around
+def solver_run(svm: SvmSettings) -> Iterator[SolverRun]:
+    """Apply the limits of some settings to the enclosed work; a nested run shares those of the outer one."""
+    if (outer := _CURRENT.get()) is not None:
+        yield outer
         return
-    token = _CURRENT.set(Watch(svm.solver_timeout, svm.fallback))
+    token = _CURRENT.set(SolverRun(svm.solver_timeout, svm.fallback))
     try:
-        yield current_watch()
+        yield current_run()
     finally:
         _CURRENT.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """Runner of one plugin's code, named `name` in errors, with a limit of `seconds` for one call."""
+class PluginRunner:
+    """Calls the code of one plugin, which errors call `name`, with a limit of `seconds` for one call."""
 
     name: str
     seconds: float
 
     def call(self, work: Callable[[], T]) -> T:
-        """Run a plugin's code in a thread with a time limit; its exceptions become ours."""
+        """Run the plugin's code in a thread with a time limit; see `call_here` for exceptions."""
         try:
-            return waited(lambda: self.alone(work), self.seconds, f"fairenum-{self.name}")
+            return waited(lambda: self.call_uninterrupted(work), self.seconds, f"fairenum-{self.name}")
         except NotFinished:
             raise SolverBroken(
                 f"solver {self.name!r} gave no answer within {self.seconds:g} s; "
                 "use another solver, fewer rows, or a longer time limit (--solver-timeout)"
             ) from None
 
-    def named(self, work: Callable[[], T]) -> T:
-        """Run a plugin's code in this thread; a foreign exception becomes a `SolverBroken` that names the plugin."""
-        token = entered()
+    def call_here(self, work: Callable[[], T]) -> T:
+        """Run the plugin's code in this thread; its exceptions become a `SolverBroken` that names the plugin."""
+        token = enter_plugin()
         try:
             return work()
         except KeyboardInterrupt:  # pressed by the user
@@ -114,17 +116,17 @@ class Guard:
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises
             self._reraise(error)
         finally:
-            left(token)
+            leave_plugin(token)
 
-    def alone(self, work: Callable[[], T]) -> T:
-        """Run a plugin's code where Ctrl-C cannot reach it, so that a `KeyboardInterrupt` is the plugin's own error."""
+    def call_uninterrupted(self, work: Callable[[], T]) -> T:
+        """Run the plugin's code where Ctrl-C cannot reach it: a `KeyboardInterrupt` is then the plugin's own error."""
         try:
-            return self.named(work)
+            return self.call_here(work)
         except KeyboardInterrupt as error:
             self._reraise(error)
 
     def check_unchanged(self, problem: SvmProblem, checksum: int) -> None:
-        """Raise if the plugin has written to the problem, which is then useless for every other solver too."""
+        """Raise if the plugin has written to the problem, which is then useless for every other solver, too."""
         if problem.checksum() != checksum:
             raise SolverBroken(
                 f"solver {self.name!r} changed the problem that it was given; use another solver, or let one go on "
@@ -137,13 +139,8 @@ class Guard:
         raise SolverBroken(f"solver {self.name!r} failed: {type(error).__name__}: {error}") from error
 
 
-GRACE = 5.0  # seconds beyond the plugin's time limit after which the process ends itself
-PROGRAM = "import sys; sys.path[:] = {path!r}; from fairenum.solvers.isolation import serve; serve()"
-ENDED = (EOFError, OSError, ValueError, pickle.UnpicklingError)  # what reading from a dying process may raise
-
-
 @dataclass(frozen=True, slots=True)
-class Opening:
+class OpenRequest:
     """Request to open a problem in the process, under a unique number."""
 
     number: int
@@ -152,8 +149,8 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """Request to solve an opened problem within a box; carries the numbers of the problems that can be dropped."""
+class SolveRequest:
+    """Request to solve an opened problem within a box; ``closed`` are the numbers of problems that can be dropped."""
 
     number: int
     upper: FloatArray
@@ -161,8 +158,8 @@ class Question:
     closed: tuple[int, ...]
 
 
-class ApartSolver:
-    """Plugin that opens all its problems in one separate process."""
+class IsolatedSolver:
+    """A plugin that opens all its problems in one separate process."""
 
     def __init__(self, plugin: SolverPlugin) -> None:
         self.name, self.requires, self.install = plugin.name, plugin.requires, plugin.install
@@ -170,73 +167,73 @@ class ApartSolver:
         self._plugin = plugin
         self._process = self._started()
 
-    def open(self, problem: SvmProblem, tolerance: Tolerance) -> ApartWorkspace:
+    def open(self, problem: SvmProblem, tolerance: Tolerance) -> IsolatedWorkspace:
         """Open a problem in the separate process."""
-        return ApartWorkspace(self, problem, tolerance)
+        return IsolatedWorkspace(self, problem, tolerance)
 
     @property
-    def process(self) -> _Process:
-        """The running process; replaced if it has ended or still owes an abandoned answer."""
-        if self._process.is_owed:
+    def process(self) -> _PluginProcess:
+        """The running process; replaced if it has ended or has not answered an abandoned request."""
+        if self._process.owes_answer:
             self._process.end()
             self._process = self._started()
         return self._process
 
-    def _started(self) -> _Process:
-        process = _Process(self._plugin)
+    def _started(self) -> _PluginProcess:
+        process = _PluginProcess(self._plugin)
         weakref.finalize(self, process.end)
         return process
 
 
-class ApartWorkspace:
-    """Problem opened in the separate process; it offers `solve` only.
+class IsolatedWorkspace:
+    """A problem opened in the separate process; it offers `solve` only.
 
     Handles stay in the process that made them: a warm start passes on its numbers alone.
     """
 
     _numbers = itertools.count()
 
-    def __init__(self, solver: ApartSolver, problem: SvmProblem, tolerance: Tolerance) -> None:
-        self._solver, self._opening = solver, Opening(next(self._numbers), problem, tolerance)
+    def __init__(self, solver: IsolatedSolver, problem: SvmProblem, tolerance: Tolerance) -> None:
+        self._solver, self._opening = solver, OpenRequest(next(self._numbers), problem, tolerance)
         weakref.finalize(self, solver.closed.append, self._opening.number).atexit = False
-        self._home: _Process | None = None
-        self._reached()
+        self._opened_in: _PluginProcess | None = None
+        self._opened_process()
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
         """Have the plugin solve within a box."""
-        process, start = self._reached(), start and replace(start, handle=None)
+        process, start = self._opened_process(), start and replace(start, handle=None)
         closed = tuple(self._solver.closed)
         self._solver.closed.clear()
-        return process.asked(Question(self._opening.number, upper, start, closed))
+        return process.ask(SolveRequest(self._opening.number, upper, start, closed))
 
-    def _reached(self) -> _Process:
+    def _opened_process(self) -> _PluginProcess:
         """Return the running process, opening the problem there if it is new."""
         process = self._solver.process
-        if process is not self._home:
-            process.asked(self._opening)
-            self._home = process
+        if process is not self._opened_in:
+            process.ask(self._opening)
+            self._opened_in = process
         return process
 
 
-class _Process:
+class _PluginProcess:
     """The separate process as its parent sees it."""
 
     def __init__(self, plugin: SolverPlugin) -> None:
-        self._name, self.is_owed = plugin.name, False
+        self._name, self.owes_answer = plugin.name, False
         command, pipe = [sys.executable, "-c", PROGRAM.format(path=sys.path)], subprocess.PIPE
         # in its own session: Ctrl-C must reach the parent only
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)
-        self.asked(plugin)
+        self.ask(plugin)
 
-    def asked(self, question: object) -> Claim:
-        """Send a question and wait for the answer, which stays owed if the wait is interrupted."""
-        self.is_owed = True
-        questions, answers = self._process.stdin, self._process.stdout
+    def ask(self, request: object) -> Claim:
+        """Send a request and wait for the answer; an interrupted wait leaves `owes_answer` set."""
+        self.owes_answer = True
+        requests, answers = self._process.stdin, self._process.stdout
         try:
-            if questions is None or answers is None:
+            if requests is None or answers is None:
                 raise EOFError
-            questions.write(pickle.dumps(question))
-            questions.flush()
+            requests.write(pickle.dumps(request))
+            requests.flush()
             answer = pickle.load(answers)
         except ENDED:
             with suppress(subprocess.TimeoutExpired):
@@ -245,7 +242,7 @@ class _Process:
             raise SolverBroken(
                 f"solver {self._name!r} failed: its process ended with code {self._process.returncode}"
             ) from None
-        self.is_owed = False
+        self.owes_answer = False
         if isinstance(answer, FairenumError):
             raise answer
         return answer  # type: ignore[no-any-return]  # its type is checked when it is certified
@@ -264,33 +261,33 @@ class _Process:
                     stream.close()
 
 
-class _Desk:
+class _PluginServer:
     """Inside the separate process: runs the plugin and sends its answers."""
 
     def __init__(self, plugin: SolverPlugin, answers: BinaryIO) -> None:
         self._plugin, self._answers = plugin, answers
-        self._workspaces: dict[int, tuple[SolverWorkspace, Opening, int]] = {}
+        self._workspaces: dict[int, tuple[SolverWorkspace, OpenRequest, int]] = {}
         self._nowhere = os.open(os.devnull, os.O_WRONLY)
 
-    def answer(self, question: Opening | Question) -> None:
-        """Serve one request and send its result, or the error."""
+    def answer(self, request: OpenRequest | SolveRequest) -> None:
+        """Carry out one request and send its result, or the error."""
         found: object = None
         try:
-            if isinstance(question, Opening):
-                self._open(question)
+            if isinstance(request, OpenRequest):
+                self._open(request)
             else:
-                found = self._solved(question)
+                found = self._solve(request)
         except FairenumError as error:
-            error.__cause__ = None  # which need not be picklable
+            error.__cause__ = None  # the cause need not be picklable
             found = error
         self.send(found)
 
     def send(self, answer: object) -> None:
-        """Send an answer."""
+        """Send an answer to the parent."""
         self._answers.write(pickle.dumps(answer))
         self._answers.flush()
 
-    def _open(self, opening: Opening) -> None:
+    def _open(self, opening: OpenRequest) -> None:
         """Open a problem, made read-only again after unpickling."""
         problem, tolerance = opening.problem, opening.tolerance
         for part in fields(problem):
@@ -300,53 +297,53 @@ class _Desk:
         workspace = self._run(lambda: self._plugin.open(problem, tolerance), opening)
         self._workspaces[opening.number] = workspace, opening, checksum
 
-    def _solved(self, question: Question) -> object:
+    def _solve(self, request: SolveRequest) -> object:
         """Solve and return the claim without its handle; anything that is not a claim is returned as its repr."""
-        for number in question.closed:
+        for number in request.closed:
             self._workspaces.pop(number, None)
-        workspace, opening, checksum = self._workspaces[question.number]
-        found = self._run(lambda: workspace.solve(read_only(question.upper), question.start), opening)
-        self._guard(opening).check_unchanged(opening.problem, checksum)
+        workspace, opening, checksum = self._workspaces[request.number]
+        found = self._run(lambda: workspace.solve(read_only(request.upper), request.start), opening)
+        self._runner(opening).check_unchanged(opening.problem, checksum)
         return replace(found, handle=None) if isinstance(found, Claim) else f"{found!r:.80}"
 
-    def _guard(self, opening: Opening) -> Guard:
-        return Guard(self._plugin.name, opening.tolerance.seconds)
+    def _runner(self, opening: OpenRequest) -> PluginRunner:
+        return PluginRunner(self._plugin.name, opening.tolerance.seconds)
 
-    def _run(self, work: Callable[[], T], opening: Opening) -> T:
+    def _run(self, work: Callable[[], T], opening: OpenRequest) -> T:
         """Run the plugin's code; the process exits if that takes far longer than the time limit."""
-        guard = self._guard(opening)
+        runner = self._runner(opening)
         # a timer in C, which fires even while the plugin holds the GIL
-        faulthandler.dump_traceback_later(guard.seconds + GRACE, exit=True, file=self._nowhere)
+        faulthandler.dump_traceback_later(runner.seconds + GRACE, exit=True, file=self._nowhere)
         try:
-            return guard.alone(work)
+            return runner.call_uninterrupted(work)
         finally:
             faulthandler.cancel_dump_traceback_later()
 
 
 def serve() -> None:
-    """Serve requests from standard input, one after the other: the entry point of the separate process."""
-    questions, answers = _streams()
-    desk = _Desk(pickle.load(questions), answers)
-    desk.send(None)
-    waiting: SimpleQueue[Opening | Question] = SimpleQueue()
-    threading.Thread(target=_receive, args=(questions, waiting), daemon=True).start()
+    """Carry out requests from standard input, one after the other: the entry point of the separate process."""
+    requests, answers = _streams()
+    server = _PluginServer(pickle.load(requests), answers)
+    server.send(None)
+    waiting: SimpleQueue[OpenRequest | SolveRequest] = SimpleQueue()
+    threading.Thread(target=_receive, args=(requests, waiting), daemon=True).start()
     while True:
-        desk.answer(waiting.get())
+        server.answer(waiting.get())
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
     """Set the pipes aside and redirect the plugin's standard input to nothing and its output to standard error."""
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    return questions, answers
+    return requests, answers
 
 
-def _receive(questions: BinaryIO, waiting: SimpleQueue[Opening | Question]) -> None:
+def _receive(requests: BinaryIO, waiting: SimpleQueue[OpenRequest | SolveRequest]) -> None:
     """Queue requests as they arrive; when the pipe closes, exit at once whatever the plugin is doing."""
     try:
         while True:
-            waiting.put(pickle.load(questions))
+            waiting.put(pickle.load(requests))
     except ENDED:
         os._exit(0)

@@ -21,11 +21,8 @@ __all__ = [
     "Tolerance",
 ]
 
-
 # Advice for problems that are numerically too hard for a solver.
 ADVICE = "use another solver, standardised features, or a smaller cost, gamma or degree"
-
-
 # The result of a removal: a plugin's claim, or a solution once it is certified.
 Answer_co = TypeVar("Answer_co", covariant=True)
 Parked = TypeVar("Parked")  # the compact form of an answer

@@ -1,4 +1,4 @@
-"""Registry of solvers: the entry-point group ``fairenum.solvers``, for bundled and foreign plugins alike.
+"""Registry of solvers: the entry-point group ``fairenum.solvers``, for bundled and third-party plugins alike.
 
 Listing imports the modules of plugins, never what they require. A plugin that cannot be loaded is listed with
 its error.
@@ -11,15 +11,16 @@ import importlib.util
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, cast
 
 from fairenum.document.header import SolverVersion
 from fairenum.errors import SolverBroken, SolverConflict, SolverError, SolverNotFound, SolverUnavailable
-from fairenum.runtime.plugins import Entry, Registry, provider
+from fairenum.runtime.plugins import Registry, provider
 
 if TYPE_CHECKING:
     from fairenum.solvers.certified import CertifiedWorkspace
-    from fairenum.solvers.isolation import Watch
+    from fairenum.solvers.isolation import SolverRun
     from fairenum.solvers.protocol import SolverPlugin, Tolerance
     from fairenum.svm.problem import SvmProblem
 
@@ -28,20 +29,9 @@ if TYPE_CHECKING:
 class SolverInfo:
     """An installed solver: where it comes from and whether it can be used.
 
-    Attributes
-    ----------
-    name
-        The name to ask for.
-    provider, version
-        The distribution that brings the plugin.
-    backends
-        The distributions that the plugin requires, and their versions.
-    missing
-        Required modules that are not installed.
-    install
-        The command that installs them.
-    error
-        Why the plugin cannot be used at all.
+    ``provider`` and ``version`` are those of the distribution that contains the plugin, ``backends`` the distributions
+    it requires, with their versions. ``missing`` are required modules that are not installed, ``install`` is the
+    command that installs them, and ``error`` says why the plugin cannot be used at all.
     """
 
     name: str
@@ -65,7 +55,7 @@ class SolverInfo:
         return self.error
 
 
-def list_solvers(entry_points: Iterable[Entry] | None = None) -> tuple[SolverInfo, ...]:
+def list_solvers(entry_points: Iterable[EntryPoint] | None = None) -> tuple[SolverInfo, ...]:
     """Return every installed solver, usable or not, by name."""
     entries = SOLVERS.entries(entry_points)
     return tuple(_info(entry, entries) for entry in entries)
@@ -79,7 +69,7 @@ def solver_version(name: str) -> SolverVersion:
     return SolverVersion(name, info.provider, info.version, dict(info.backends))
 
 
-def load_solver(name: str, entry_points: Iterable[Entry] | None = None) -> SolverPlugin:
+def load_solver(name: str, entry_points: Iterable[EntryPoint] | None = None) -> SolverPlugin:
     """Return the plugin of that name with its default options, ready to be opened."""
     plugin = SOLVERS.load(name, entry_points)
     _check_requirements(plugin)
@@ -91,43 +81,43 @@ def open_workspace(
 ) -> CertifiedWorkspace:
     """Open a problem in a solver, given by name or as a plugin with options; its answers will be certified.
 
-    Within a watched run (`fairenum.solvers.isolation`) the limits of the run hold, and its fallback may take over.
+    Within a `fairenum.solvers.isolation.solver_run` the limits of the run hold, and its fallback may take over.
     """
     from fairenum.solvers.certified import CertifiedWorkspace, ReplaceableWorkspace
-    from fairenum.solvers.isolation import current_watch
+    from fairenum.solvers.isolation import current_run
 
-    watch = current_watch()
-    other = None if watch.fallback is None else _watched(watch.fallback, watch)
+    run = current_run()
+    fallback = None if run.fallback is None else _ready(run.fallback, run)
     try:
-        plugin = _watched(solver, watch)
+        plugin = _ready(solver, run)
     except SolverBroken as error:  # the plugin cannot even be loaded
-        if other is None:
+        if fallback is None:
             raise
-        watch.lapses.setdefault(str(solver), str(error))
-        plugin = other
-    tolerance = tolerance or watch.tolerance(plugin.name)
-    if other is None:
+        run.lapses.setdefault(str(solver), str(error))
+        plugin = fallback
+    tolerance = tolerance or run.tolerance(plugin.name)
+    if fallback is None:
         return CertifiedWorkspace(plugin, problem, tolerance)
-    return ReplaceableWorkspace(plugin, problem, tolerance, other, watch)
+    return ReplaceableWorkspace(plugin, problem, tolerance, fallback, run)
 
 
-def _watched(solver: str | SolverPlugin, watch: Watch) -> SolverPlugin:
-    """Return a plugin that is ready to be opened, in a separate process if the watch asks for one."""
-    from fairenum.solvers.isolation import ApartSolver
+def _ready(solver: str | SolverPlugin, run: SolverRun) -> SolverPlugin:
+    """Return a plugin that is ready to be opened, in a separate process if the run isolates it."""
+    from fairenum.solvers.isolation import IsolatedSolver
 
     plugin = load_solver(solver) if isinstance(solver, str) else solver
     _check_requirements(plugin)
-    if not watch.sets_apart(plugin.name):
+    if not run.isolates(plugin.name):
         return plugin
-    if plugin.name not in watch.apart:
-        watch.apart[plugin.name] = cast("SolverPlugin", ApartSolver(plugin))
-    return watch.apart[plugin.name]
+    if plugin.name not in run.isolated:
+        run.isolated[plugin.name] = cast("SolverPlugin", IsolatedSolver(plugin))
+    return run.isolated[plugin.name]
 
 
-def _info(entry: Entry, entries: list[Entry]) -> SolverInfo:
+def _info(entry: EntryPoint, entries: list[EntryPoint]) -> SolverInfo:
     name, version = provider(entry)
     try:
-        plugin = SOLVERS.built(entry, entries)
+        plugin = SOLVERS.build_checked(entry, entries)
     except SolverError as error:
         return SolverInfo(entry.name, name, version, error=str(error))
     packages = [_package(module) for module in plugin.requires]
@@ -136,7 +126,7 @@ def _info(entry: Entry, entries: list[Entry]) -> SolverInfo:
 
 
 def _package(module: str) -> str:
-    """Return the distribution that brings a module, or "".
+    """Return the distribution that contains a module, or "".
 
     Most distributions are named like their module; looking there first avoids reading all of them.
     """

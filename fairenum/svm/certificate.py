@@ -13,8 +13,6 @@ from fairenum.runtime.compiling import entry, in_any_order, inner
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 Copies = npt.NDArray[np.unsignedinteger[Any]]  # per example, in the smallest type that holds them: queues are long
-
-
 LEVEL = 1e-12  # the share of all weights below which a slope is flat
 TINY = float(np.finfo(np.float64).tiny)
 NEAR = 1e-3  # how far from the guessed bias kinks are searched first, as a share of their usual size
@@ -30,7 +28,6 @@ def middle(low: float, high: float) -> float:
 centre = inner(middle)
 
 
-# interior.py has its own copy: compiled files share no code, as path_loop.py explains.
 @in_any_order
 def dot(left: FloatArray, right: FloatArray) -> float:
     """Return the inner product of two vectors."""

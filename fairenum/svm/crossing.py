@@ -25,29 +25,17 @@ from fairenum.svm.problem import FloatArray, IntArray, SvmProblem
 from fairenum.svm.smoothing import signed_rows, squared
 from fairenum.svm.sparse_or_dense import Matrix, stacked, sums, times
 
-# Widths of the hinge in units of the margin; from NARROW on, it tells which examples are in doubt.
+# Widths of the hinge in units of the margin; from NARROW on, they decide which examples are in doubt.
 WIDTHS, NARROW = (0.2, 0.1, 0.05, 0.025, 0.01, 0.005), 0.05
-
-
 STEPS = 30  # at most, for each width
 CLOSE = 5e-8  # of the loss: proven and attained losses this near count as equal
-SETTLED = 0.1  # of that gap: what may be left to gain at one width
-
-
-DECREASE, SHORTEST = 1e-4, 1e-4  # of what a step promises; and the shortest step that is tried
-
-
+SETTLED = 0.1  # of that gap: a smaller gain left at one width ends its steps
+DECREASE, SHORTEST = 1e-4, 1e-4  # of the decrease that a step promises; and the shortest step that is tried
 NEAR, FEWEST = 0.16, 1000  # the share of all examples that is near the margin; and how many at least
-
-
 IN_DOUBT, FEWEST_IN_DOUBT = 5, 600  # examples in doubt: per column, and in addition
-
-
-MOST_WRONG, TRIES = 100, 4  # examples on a wrong bound that are solved for, too, at most; and how often
-
-
-WIDER = 2  # times as many examples, where those were not enough
-NO_LIMIT = 2.0  # times the largest imbalance that the row can have to make up for
+MOST_WRONG, TRIES = 100, 4  # examples on a wrong bound that may be added at most, and how often
+WIDER = 2  # times as many examples, if the last ones were not enough
+NO_LIMIT = 2.0  # times the largest imbalance that the weight of the row may have to balance
 ACCURACY = 1e-11  # of the objective, to which an interior point is computed
 MOST_KEPT = 256  # planes of earlier rows, as possible starts
 NOBODY = np.empty(0, np.intp)
@@ -66,8 +54,8 @@ class Point:
 class Examples:
     """A subset of the examples, with the contribution of all other examples, which stay on their bounds.
 
-    ``places`` are the indices of the subset; ``rows`` are signed features. ``push``, ``balance`` and ``gain`` sum the
-    other examples' alpha times their signed features, labels and linear terms.
+    ``places`` are the indices of the subset; ``rows`` are signed features. ``push``, ``balance`` and ``gain`` are the
+    sums of the other examples' alpha times their signed features, labels and linear terms.
     """
 
     places: IntArray
@@ -91,7 +79,7 @@ class Examples:
     def near(self, point: Point, size: int, also: IntArray = NOBODY) -> tuple[Examples, Point]:
         """Return the `size` examples nearest to the margin of a plane, and the plane with all other examples on bounds.
 
-        To be called on the whole set. Examples off their bounds always count as near, and so do those in `also`.
+        Only for the whole set. Examples off their bounds always count as near, and so do those in `also`.
         """
         short = self.short(point.weights, point.bias)
         far, size = np.abs(short), min(size, len(short))
@@ -118,9 +106,9 @@ class Crossing:
         matrix[np.diag_indices_from(matrix)] += 1.0
         self._stiffness = cho_factor(matrix)
 
-    def held(self, row: FloatArray, side: float, threshold: float, most: float) -> tuple[FloatArray, float]:
-        """Return a dual answer for the row and its bias, the optimum's if none is found; proving `most` suffices."""
-        search = _Search(self._all, row, side, threshold, self._least, most)
+    def held(self, row: FloatArray, side: float, threshold: float, enough: float) -> tuple[FloatArray, float]:
+        """Return a dual answer for the row and its bias, or the optimum's; stop once a loss of `enough` is proven."""
+        search = _Search(self._all, row, side, threshold, self._least, enough)
         point = search.found(self._start(row, threshold), self._unit)
         if not np.isfinite(search.proven):
             point = self._best
@@ -130,7 +118,7 @@ class Crossing:
         return self._all.upper * point.shares, point.bias
 
     def _start(self, row: FloatArray, threshold: float) -> Point:
-        """Return the known plane expected to cost least once moved to the threshold, after that move."""
+        """Return the known plane whose loss is expected to be least once moved to the threshold, after that move."""
         bordered = np.append(row, 1.0)
         way = cho_solve(self._stiffness, bordered)
         give = float(bordered @ way)
@@ -144,10 +132,10 @@ class _Search:
     """The search for one row's plane, with the best loss attained and the best bound proven so far."""
 
     def __init__(
-        self, examples: Examples, row: FloatArray, side: float, threshold: float, least: float, most: float
+        self, examples: Examples, row: FloatArray, side: float, threshold: float, least: float, enough: float
     ) -> None:
         self._all, self._row, self._side, self._threshold = examples, row, side, threshold
-        self._least, self._most = least, most
+        self._least, self._enough = least, enough
         self.proven, self.attained = -np.inf, np.inf
 
     def found(self, point: Point, unit: float) -> Point:
@@ -157,11 +145,11 @@ class _Search:
         for width in WIDTHS:
             checkpoint()
             point = self._settled(some, point, width * unit)
-            if self.proven >= self._most:
+            if self.proven >= self._enough:
                 return point
             if width <= NARROW:
                 solved = self._solved_for_those_in_doubt(point, size)
-                if self.proven >= self._most or self._is_close():
+                if self.proven >= self._enough or self._is_close():
                     return solved
                 near, size = WIDER * near, WIDER * size
             some, point = self._all.near(point, near)
@@ -176,7 +164,7 @@ class _Search:
             point = self._solved(some, point)
             self.attained, short = self._loss(point)
             wrong = np.flatnonzero((short > 0.0) != (point.shares > 0.5))
-            is_done = self.proven >= self._most or self._is_close()
+            is_done = self.proven >= self._enough or self._is_close()
             if is_done or len(wrong) > MOST_WRONG or self.attained >= least:
                 break
             also, least = np.union1d(some.places, wrong), self.attained
@@ -209,7 +197,7 @@ class _Search:
         for _ in range(STEPS):
             slope = weights - self._spanned(some, shares)
             self.attained = some.loss(weights, bias, np.maximum(short, 0.0))
-            if self.proven >= self._most or self._is_close():
+            if self.proven >= self._enough or self._is_close():
                 break
             apart = self.attained - self.proven
             if np.isfinite(apart) and 0.5 * float(slope @ slope) <= SETTLED * apart:

@@ -1,10 +1,10 @@
 """Compiled fast walk across a row, for linear kernels: a third of the cost of the exact walk in `fairenum.svm.walks`.
 
-Many rows need a walk, and none of the answers has to be canonical or exact, since weak duality judges them. So ties are
+Many rows need a walk, and no answer has to be canonical or exact, since all are certified by weak duality. So ties are
 broken by a tiny perturbation of the linear term, systems are not refined at every breakpoint, and only examples near
 the margin are checked at each step. All examples are checked whenever those near the margin have moved by a part of
-their distance. If one has passed the margin unseen, the walk returns to its last full check and widens its view. A walk
-that loses its way reports so, and the exact walk replaces it.
+their distance. If one has passed the margin unnoticed, the walk returns to its last full check and then checks more
+examples at each step. A walk that rounding has led astray ends with LOST, and the exact walk replaces it.
 
 Compiled files share no code: numba looks for changes in one file alone.
 """
@@ -23,26 +23,20 @@ from fairenum.svm.problem import FloatArray, IntArray
 inner = partial(compiling.inner, allocates=False)
 in_any_order = partial(compiling.in_any_order, allocates=False)
 
-
-ARRIVED, PAUSED, LOST = 0, 1, 2
-
-
+ARRIVED, PAUSED, LOST = 0, 1, 2  # statuses
+BIAS, MISSING, VALUE, WEIGHT = 0, 1, 2, 3  # positions in `State.numbers`
+# Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
 LEAST_RATE, DEPENDENCE, PIVOT = 1e-12, 1e-9, 1e-7
-
-
 MOST_DEGENERATE = 30  # steps of length 0 after which a walk is taken to cycle
-PART = 1.0  # of the distance of examples that are not looked at: check all after such a move
-WIDER = 3.0  # times the distance, once an example has passed the margin unseen
+PART = 1.0  # of the distance of examples that are not near: check all after such a move
+WIDER = 3.0  # times the distance, once an example has passed the margin unnoticed
 PASSED = 1e-7  # of the margin: an example this far past it counts as having passed
-
-
-BIAS, MISSING, VALUE, WEIGHT = 0, 1, 2, 3  # numbers of a walk
 
 
 class Rows(NamedTuple):
     """Constant data of a walk: signed features, labels, box, linear term (plain and with ties broken), squared lengths.
 
-    `pace` makes distances from the margin comparable: the longer an example, the more it moves with the plane.
+    `scale` makes distances from the margin comparable: the longer an example, the more it moves with the plane.
     """
 
     table: FloatArray
@@ -50,18 +44,18 @@ class Rows(NamedTuple):
     y: FloatArray
     upper: FloatArray
     linear: FloatArray
-    apart: FloatArray
+    shifted: FloatArray
     squares: FloatArray
-    pace: FloatArray
+    scale: FloatArray
 
 
 class State(NamedTuple):
     """Everything that a walk changes in place.
 
     ``numbers`` holds the bias, what the row misses of its margin, the dual value and the weight of the row; ``size``
-    the size of the margin set. ``examples``, ``inverse``, ``edge`` and ``rates`` are the margin set, the inverse of its
-    bordered matrix, the border of the row, and the speed of the bias and the margin set as the weight of the row rises,
-    ``-inverse @ edge``; all four have spare room.
+    the size of the margin set. ``examples``, ``inverse``, ``row_border`` and ``rates`` are the margin set, the inverse
+    of its bordered matrix, the border of the row, and the speed of the bias and the margin set as the weight of the row
+    rises, ``-inverse @ row_border``; all four have spare room.
     """
 
     alpha: FloatArray
@@ -72,51 +66,50 @@ class State(NamedTuple):
     size: IntArray
     examples: IntArray
     inverse: FloatArray
-    edge: FloatArray
+    row_border: FloatArray
     rates: FloatArray
 
 
-class Close(NamedTuple):
+class NearExamples(NamedTuple):
     """The examples near the margin, stored contiguously because every breakpoint goes through them.
 
-    ``every`` lists all examples, ``places`` the indices of the near ones, ``spots`` each example's position among the
-    near ones. The rest has one number per near example; ``slowness`` is 1 / pace.
+    ``every`` lists all examples, ``places`` the indices of the near ones, ``positions`` each example's position among
+    the near ones. The rest has one number per near example; ``inverse_scale`` is 1 / scale.
     """
 
     every: IntArray
     places: IntArray
-    spots: IntArray
+    positions: IntArray
     y: FloatArray
-    slowness: FloatArray
+    inverse_scale: FloatArray
     side: FloatArray
     gradient: FloatArray
     speeds: FloatArray
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch vectors, so that the loop allocates nothing.
 
-    ``push`` is the change of the plane, ``own`` the features of one example. ``border``, ``hull`` and ``gone`` are one
-    example's border, its coefficients in the affine hull of the margin set, and its line of the inverse.
+    ``plane_rates`` is the change of the plane, ``features`` those of one example. ``border``, ``hull`` and ``line`` are
+    one example's border, its coefficients in the affine hull of the margin set, and its line of the inverse.
     """
 
-    push: FloatArray
-    own: FloatArray
+    plane_rates: FloatArray
+    features: FloatArray
     border: FloatArray
     hull: FloatArray
-    gone: FloatArray
+    line: FloatArray
 
 
-class Pulled(NamedTuple):
-    """The task of a walk: a signed row, its side, the value that suffices, and the distance that counts as near."""
+class Task(NamedTuple):
+    """The task of a walk: a signed row, its side, the loss to prove, and the distance that counts as near."""
 
     row: FloatArray
     side: float
-    above: float
+    enough: float
     near: float
 
 
-# interior.py has its own copy: compiled files share no code.
 @in_any_order
 def dot(left: FloatArray, right: FloatArray, size: int) -> float:
     """Return the inner product of the first `size` numbers of two vectors."""
@@ -127,7 +120,7 @@ def dot(left: FloatArray, right: FloatArray, size: int) -> float:
 
 
 @in_any_order
-def reached_on(table: FloatArray, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
+def dense_products(table: FloatArray, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
     """Write the inner products of some rows of a dense table with a plane."""
     for p in range(size):
         i, total = some[p], 0.0
@@ -137,11 +130,11 @@ def reached_on(table: FloatArray, some: IntArray, size: int, plane: FloatArray, 
 
 
 @inner
-def reached(rows: Rows, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
+def products(rows: Rows, some: IntArray, size: int, plane: FloatArray, result: FloatArray) -> None:
     """Write the inner products of some examples with a plane; sparse rows are too short to gain from reordered sums."""
     values, columns, starts = rows.nonzeros
     if len(starts) == 0:
-        reached_on(rows.table, some, size, plane, result)
+        dense_products(rows.table, some, size, plane, result)
         return
     for p in range(size):
         i, total = some[p], 0.0
@@ -165,7 +158,7 @@ def add_rows(rows: Rows, some: IntArray, weights: FloatArray, size: int, plane: 
 
 
 @in_any_order
-def applied(inverse: FloatArray, size: int, right: FloatArray, sign: float, result: FloatArray) -> None:
+def multiply(inverse: FloatArray, size: int, right: FloatArray, sign: float, result: FloatArray) -> None:
     """Write a signed product of a matrix's leading block and a vector."""
     for p in range(size):
         total = 0.0
@@ -175,11 +168,11 @@ def applied(inverse: FloatArray, size: int, right: FloatArray, sign: float, resu
 
 
 @inner
-def put_on_bound(rows: Rows, state: State, close: Close, i: int, falls: bool) -> None:
+def put_on_bound(rows: Rows, state: State, nearby: NearExamples, i: int, falls: bool) -> None:
     """Put an example on the bound it has reached."""
-    state.side[i] = close.side[close.spots[i]] = 1.0 if falls else -1.0
+    state.side[i] = nearby.side[nearby.positions[i]] = 1.0 if falls else -1.0
     state.alpha[i] = 0.0 if falls else rows.upper[i]
-    close.gradient[close.spots[i]] = 0.0
+    nearby.gradient[nearby.positions[i]] = 0.0
 
 
 @in_any_order
@@ -203,15 +196,15 @@ def write_row(rows: Rows, i: int, result: FloatArray) -> None:
 
 
 @inner
-def entered(rows: Rows, state: State, close: Close, room: Room, i: int, row: FloatArray) -> bool:
-    """Put an example on the margin; False if it lies in the margin set's affine hull (see ``room.hull``)."""
-    size, inverse, rates, edge, border, hull = (
-        state.size[0], state.inverse, state.rates, state.edge, room.border, room.hull
+def enter(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
+    """Put an example on the margin; False if it lies in the margin set's affine hull (see ``scratch.hull``)."""
+    size, inverse, rates, row_border, border, hull = (
+        state.size[0], state.inverse, state.rates, state.row_border, scratch.border, scratch.hull
     )  # fmt: skip
-    write_row(rows, i, room.own)
+    write_row(rows, i, scratch.features)
     border[0] = rows.y[i]
-    reached(rows, state.examples, size, room.own, border[1:])
-    applied(inverse, size + 1, border, 1.0, hull)
+    products(rows, state.examples, size, scratch.features, border[1:])
+    multiply(inverse, size + 1, border, 1.0, hull)
     pivot = rows.squares[i] - dot(border, hull, size + 1)
     if pivot <= DEPENDENCE * rows.squares[i] or size + 2 > len(inverse):
         return False
@@ -219,36 +212,37 @@ def entered(rows: Rows, state: State, close: Close, room: Room, i: int, row: Flo
     for p in range(size + 1):
         inverse[p, size + 1] = inverse[size + 1, p] = -hull[p] / pivot
     inverse[size + 1, size + 1] = 1.0 / pivot
-    state.examples[size], edge[size + 1] = i, dot(room.own, row, len(row))
-    rates[size + 1] = (dot(hull, edge, size + 1) - edge[size + 1]) / pivot
+    state.examples[size], row_border[size + 1] = i, dot(scratch.features, row, len(row))
+    rates[size + 1] = (dot(hull, row_border, size + 1) - row_border[size + 1]) / pivot
     for p in range(size + 1):
         rates[p] -= rates[size + 1] * hull[p]
-    state.side[i] = close.side[close.spots[i]] = 0.0
+    state.side[i] = nearby.side[nearby.positions[i]] = 0.0
     state.size[0] = size + 1
     return True
 
 
 @inner
-def left(state: State, room: Room, position: int) -> None:
+def leave(state: State, scratch: Scratch, position: int) -> None:
     """Take the example at a position off the margin; the last one takes its place."""
-    k, inverse, rates, size, gone = position + 1, state.inverse, state.rates, state.size[0], room.gone
+    k, inverse, rates, size, line = position + 1, state.inverse, state.rates, state.size[0], scratch.line
     if size > 1:  # an empty margin set has no inverse, and the walk ends
         for p in range(size + 1):
-            gone[p] = inverse[k, p]
-        add_square(inverse, gone, -1.0 / gone[k], size + 1)
-        share = rates[k] / gone[k]
+            line[p] = inverse[k, p]
+        add_square(inverse, line, -1.0 / line[k], size + 1)
+        share = rates[k] / line[k]
         for p in range(size + 1):
-            rates[p] -= share * gone[p]
+            rates[p] -= share * line[p]
     for p in range(size + 1):
         inverse[k, p] = inverse[size, p]
     for p in range(size + 1):
         inverse[p, k] = inverse[p, size]
-    state.examples[position], state.edge[k], rates[k] = state.examples[size - 1], state.edge[size], rates[size]
+    state.examples[position], state.row_border[k] = state.examples[size - 1], state.row_border[size]
+    rates[k] = rates[size]
     state.size[0] = size - 1
 
 
 @inner
-def exchanged(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
+def exchange(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
     """Trade weight along the affine hull until a bound is reached; return the position, or size if it is example i."""
     alpha, examples, upper, toward, size = state.alpha, state.examples, rows.upper, state.side[i], state.size[0]
     length, position = upper[i], size
@@ -264,31 +258,31 @@ def exchanged(rows: Rows, state: State, i: int, hull: FloatArray) -> int:
 
 
 @inner
-def admitted(rows: Rows, state: State, close: Close, room: Room, i: int, row: FloatArray) -> bool:
+def put_on_margin(rows: Rows, state: State, nearby: NearExamples, scratch: Scratch, i: int, row: FloatArray) -> bool:
     """Put an example on the margin, in exchange for another if necessary; False if rounding prevents it."""
-    close.gradient[close.spots[i]] = 0.0
-    if entered(rows, state, close, room, i, row):
+    nearby.gradient[nearby.positions[i]] = 0.0
+    if enter(rows, state, nearby, scratch, i, row):
         return True
-    toward, position = state.side[i], exchanged(rows, state, i, room.hull)
+    toward, position = state.side[i], exchange(rows, state, i, scratch.hull)
     if position == state.size[0]:
-        put_on_bound(rows, state, close, i, toward < 0.0)
+        put_on_bound(rows, state, nearby, i, toward < 0.0)
         return True
-    put_on_bound(rows, state, close, state.examples[position], toward * room.hull[position + 1] > 0.0)
-    left(state, room, position)
-    return state.size[0] > 0 and entered(rows, state, close, room, i, row)
+    put_on_bound(rows, state, nearby, state.examples[position], toward * scratch.hull[position + 1] > 0.0)
+    leave(state, scratch, position)
+    return state.size[0] > 0 and enter(rows, state, nearby, scratch, i, row)
 
 
 @inner
-def settled(rows: Rows, state: State, room: Room, linear: FloatArray) -> None:
+def refine(rows: Rows, state: State, scratch: Scratch, linear: FloatArray) -> None:
     """Correct alpha of the margin set, plane and bias for a linear term."""
     examples, size, numbers, alpha, y = state.examples, state.size[0], state.numbers, state.alpha, rows.y
-    short, answer = room.border, room.hull
-    reached(rows, examples, size, state.plane, short[1:])
+    short, answer = scratch.border, scratch.hull
+    products(rows, examples, size, state.plane, short[1:])
     short[0] = 0.0
     for p in range(size):
         i = examples[p]
         short[p + 1] = linear[i] - short[p + 1] - y[i] * numbers[BIAS]
-    applied(state.inverse, size + 1, short, 1.0, answer)
+    multiply(state.inverse, size + 1, short, 1.0, answer)
     for p in range(size):
         alpha[examples[p]] += answer[p + 1]
     add_rows(rows, examples, answer[1:], size, state.plane)
@@ -296,19 +290,19 @@ def settled(rows: Rows, state: State, room: Room, linear: FloatArray) -> None:
 
 
 @inner
-def looked(rows: Rows, state: State, near: float, close: Close) -> int:
+def check_all(rows: Rows, state: State, near: float, nearby: NearExamples) -> int:
     """Check all examples and collect those near the margin; return their number, or -1 if one has passed the margin."""
     count, gradient, side, bias, n = 0, state.gradient, state.side, state.numbers[BIAS], len(state.side)
-    y, apart, pace = rows.y, rows.apart, rows.pace
-    reached(rows, close.every, n, state.plane, gradient)
+    y, shifted, scale = rows.y, rows.shifted, rows.scale
+    products(rows, nearby.every, n, state.plane, gradient)
     for i in range(n):
-        gradient[i] += y[i] * bias - apart[i]
+        gradient[i] += y[i] * bias - shifted[i]
         if side[i] * gradient[i] < -PASSED:
             return -1
-        if side[i] == 0.0 or abs(gradient[i]) <= near * pace[i]:
-            close.places[count], close.spots[i] = i, count
-            close.y[count], close.slowness[count] = y[i], 1.0 / pace[i]
-            close.side[count], close.gradient[count] = side[i], gradient[i]
+        if side[i] == 0.0 or abs(gradient[i]) <= near * scale[i]:
+            nearby.places[count], nearby.positions[i] = i, count
+            nearby.y[count], nearby.inverse_scale[count] = y[i], 1.0 / scale[i]
+            nearby.side[count], nearby.gradient[count] = side[i], gradient[i]
             count += 1
     return count
 
@@ -321,7 +315,7 @@ def copy(source: FloatArray | IntArray, target: FloatArray | IntArray, size: int
 
 
 @inner
-def kept(source: State, target: State) -> None:
+def copy_state(source: State, target: State) -> None:
     """Copy a state without its gradient and rates, which follow from the rest."""
     size, n, width = source.size[0], len(source.alpha), len(source.plane)
     copy(source.alpha, target.alpha, n)
@@ -329,20 +323,20 @@ def kept(source: State, target: State) -> None:
     copy(source.plane, target.plane, width)
     copy(source.numbers, target.numbers, len(source.numbers))
     copy(source.examples, target.examples, size)
-    copy(source.edge, target.edge, size + 1)
+    copy(source.row_border, target.row_border, size + 1)
     for p in range(size + 1):
         copy(source.inverse[p], target.inverse[p], size + 1)
     target.size[0] = size
 
 
 @inner
-def first_breakpoint(rows: Rows, state: State, close: Close, count: int, rate: float) -> tuple[float, int]:
+def first_breakpoint(rows: Rows, state: State, nearby: NearExamples, count: int, rate: float) -> tuple[float, int]:
     """Return the step length and its cause: a near example enters, n + position leaves, or -1 at the end.
 
     The single test per example is almost always false, which suits the processor's branch prediction.
     """
     n, alpha, upper, examples, rates = len(state.side), state.alpha, rows.upper, state.examples, state.rates
-    side, gradient, speeds, length, kind = close.side, close.gradient, close.speeds, np.inf, -1
+    side, gradient, speeds, length, kind = nearby.side, nearby.gradient, nearby.speeds, np.inf, -1
     if rate > 0.0:
         length = state.numbers[MISSING] / rate
     for p in range(state.size[0]):
@@ -358,93 +352,95 @@ def first_breakpoint(rows: Rows, state: State, close: Close, count: int, rate: f
 
 
 @inner
-def moved(state: State, close: Close, count: int, push: FloatArray, length: float) -> float:
+def move(state: State, nearby: NearExamples, count: int, plane_rates: FloatArray, length: float) -> float:
     """Take a step in place; return how far the fastest example near the margin has moved."""
     alpha, plane, examples, rates, fastest = state.alpha, state.plane, state.examples, state.rates, 0.0
-    gradient, speeds, slowness = close.gradient, close.speeds, close.slowness
+    gradient, speeds, inverse_scale = nearby.gradient, nearby.speeds, nearby.inverse_scale
     for p in range(state.size[0]):
         alpha[examples[p]] += length * rates[p + 1]
     for k in range(len(plane)):
-        plane[k] += length * push[k]
+        plane[k] += length * plane_rates[k]
     for c in range(count):
         gradient[c] += length * speeds[c]
-        fastest = max(fastest, abs(speeds[c]) * slowness[c])
+        fastest = max(fastest, abs(speeds[c]) * inverse_scale[c])
     state.numbers[BIAS] += length * rates[0]
     return length * fastest
 
 
 @inner
-def stepped(rows: Rows, state: State, pulled: Pulled, close: Close, room: Room, count: int) -> tuple[float, bool]:
+def step(
+    rows: Rows, state: State, task: Task, nearby: NearExamples, scratch: Scratch, count: int
+) -> tuple[float, bool]:
     """Go to the next breakpoint; return how far the fastest example has moved, and whether the step succeeded."""
-    row, numbers, rates, speeds, width, push = (
-        pulled.row, state.numbers, state.rates, close.speeds, len(pulled.row), room.push
+    row, numbers, rates, speeds, width, plane_rates = (
+        task.row, state.numbers, state.rates, nearby.speeds, len(task.row), scratch.plane_rates
     )  # fmt: skip
-    copy(row, push, width)
-    add_rows(rows, state.examples, rates[1:], state.size[0], push)
-    reached(rows, close.places, count, push, speeds)
+    copy(row, plane_rates, width)
+    add_rows(rows, state.examples, rates[1:], state.size[0], plane_rates)
+    products(rows, nearby.places, count, plane_rates, speeds)
     for c in range(count):
-        speeds[c] += close.y[c] * rates[0]
-    rate = dot(row, push, width) + pulled.side * rates[0]
+        speeds[c] += nearby.y[c] * rates[0]
+    rate = dot(row, plane_rates, width) + task.side * rates[0]
     rate = rate if rate > LEAST_RATE * dot(row, row, width) else 0.0
-    length, kind = first_breakpoint(rows, state, close, count, rate)
+    length, kind = first_breakpoint(rows, state, nearby, count, rate)
     if length == np.inf:
         return 0.0, False
     numbers[VALUE] += length * (numbers[MISSING] - 0.5 * length * rate)
     numbers[WEIGHT] += length
     numbers[MISSING] = 0.0 if kind < 0 else numbers[MISSING] - length * rate
-    distance, n = moved(state, close, count, push, length), len(state.side)
+    distance, n = move(state, nearby, count, plane_rates, length), len(state.side)
     if kind >= n:
-        put_on_bound(rows, state, close, state.examples[kind - n], rates[kind - n + 1] < 0.0)
-        left(state, room, kind - n)
+        put_on_bound(rows, state, nearby, state.examples[kind - n], rates[kind - n + 1] < 0.0)
+        leave(state, scratch, kind - n)
     elif kind >= 0:
-        return distance, admitted(rows, state, close, room, close.places[kind], row)
+        return distance, put_on_margin(rows, state, nearby, scratch, nearby.places[kind], row)
     return distance, True
 
 
 @inner
-def looked_around(
-    rows: Rows, state: State, spare: State, pulled: Pulled, close: Close, room: Room, reach: float
+def full_check(
+    rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, reach: float
 ) -> tuple[int, float]:
-    """Check all examples; go back to the last full check if one has passed the margin unseen.
+    """Check all examples; return to the last full check if one has passed the margin unnoticed.
 
-    Returns how many are near the margin (-1 if rounding led the walk astray), and the distance to use next time.
+    Returns the number of examples near the margin (-1 if rounding led the walk astray), and the distance to use next.
     """
-    settled(rows, state, room, rows.apart)
-    count = looked(rows, state, reach, close)
+    refine(rows, state, scratch, rows.shifted)
+    count = check_all(rows, state, reach, nearby)
     if count >= 0:
-        kept(state, spare)
-        farther = max(pulled.near, reach / WIDER)
+        copy_state(state, checked)
+        farther = max(task.near, reach / WIDER)
     else:
-        kept(spare, state)
+        copy_state(checked, state)
         farther = WIDER * reach
-        count = looked(rows, state, farther, close)
-    applied(state.inverse, state.size[0] + 1, state.edge, -1.0, state.rates)
+        count = check_all(rows, state, farther, nearby)
+    multiply(state.inverse, state.size[0] + 1, state.row_border, -1.0, state.rates)
     return count, farther
 
 
 @compiling.entry(allocates=False)
 def walk(
-    rows: Rows, state: State, spare: State, pulled: Pulled, close: Close, room: Room, limit: int
-) -> tuple[int, int]:
-    """Raise the weight of a row until it reaches its margin, in place; return the status and the breakpoints left."""
-    numbers, reach, distance, degenerate, count = state.numbers, pulled.near, np.inf, 0, 0
-    reached(rows, state.examples, state.size[0], pulled.row, state.edge[1:])
-    state.edge[0] = pulled.side
-    kept(state, spare)
+    rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, limit: int
+) -> int:
+    """Raise the weight of a row until it reaches its margin, in place; return the status."""
+    numbers, reach, distance, degenerate, count = state.numbers, task.near, np.inf, 0, 0
+    products(rows, state.examples, state.size[0], task.row, state.row_border[1:])
+    state.row_border[0] = task.side
+    copy_state(state, checked)
     while state.size[0] > 0 and limit > 0 and degenerate <= MOST_DEGENERATE:
-        if distance > PART * pulled.near:
-            count, reach = looked_around(rows, state, spare, pulled, close, room, reach)
+        if distance > PART * task.near:
+            count, reach = full_check(rows, state, checked, task, nearby, scratch, reach)
             distance = 0.0
             if count < 0:
                 break
-        if numbers[MISSING] <= 0.0 or numbers[VALUE] > pulled.above:
-            settled(rows, state, room, rows.linear)
-            return ARRIVED if numbers[MISSING] <= 0.0 else PAUSED, limit
+        if numbers[MISSING] <= 0.0 or numbers[VALUE] > task.enough:
+            refine(rows, state, scratch, rows.linear)
+            return ARRIVED if numbers[MISSING] <= 0.0 else PAUSED
         before = numbers[WEIGHT]
-        further, is_well = stepped(rows, state, pulled, close, room, count)
+        further, is_well = step(rows, state, task, nearby, scratch, count)
         if not is_well:
             break
         degenerate = degenerate + 1 if numbers[WEIGHT] == before else 0
         distance = np.inf if numbers[MISSING] <= 0.0 else distance + further
         limit -= 1
-    return LOST, limit
+    return LOST

@@ -37,9 +37,7 @@ from fairenum.svm.sparse_or_dense import (
 BLOCK = 4_000_000  # kernel values that are computed at once: 32 MB
 PANEL = 16  # rows whose inner products are computed at once, always: a library may round other shapes differently
 ANCHORS = 8
-
-
-# Shares of the rows kept and of the support vectors: if more examples differ from the nearest anchor, make a new one.
+# Shares of the rows kept and of the support vectors: a new anchor is made if more examples differ from the nearest one.
 ROWS_SHARE, SUPPORT_SHARE = 0.25, 0.5
 
 
@@ -116,7 +114,7 @@ class RowStore:
         for rows, own in zip(self._rows.pieces(missing), self._rows.pieces(free), strict=True):
             before = self._holder[own]
             self.places[before[before >= 0]] = -1
-            self._holder[own] = -1  # no example's, in case time runs out in the middle
+            self._holder[own] = -1  # of no example, in case time runs out before the rows are complete
             self.table[own] = self._rows.of(rows)
             self._holder[own], self._asked[own], self.places[rows] = rows, self._clock, own
 
@@ -155,13 +153,13 @@ class Anchors:
 
     def _reached(self, alpha: FloatArray, anchor: Anchor, differs: IntArray) -> Anchor:
         """Return the product of an answer, given an anchor and the examples in which the two differ."""
-        from fairenum.svm.path_loop import added
+        from fairenum.svm.path_loop import add_precisely
 
         known, high, low = (part if len(part) else np.zeros(len(alpha)) for part in anchor)
         for example, row in zip(differs.tolist(), self._store.rows(differs), strict=True):
-            high, low = added(high, low, float(alpha[example]), row)
+            high, low = add_precisely(high, low, float(alpha[example]), row)
             if known[example]:
-                high, low = added(high, low, -float(known[example]), row)
+                high, low = add_precisely(high, low, -float(known[example]), row)
         return Anchor(alpha.copy(), high, low)
 
     def product(self, alpha: FloatArray) -> FloatArray:
@@ -187,31 +185,28 @@ class Anchors:
 
 MATRIX_LIMIT = 20_000  # examples with a kernel that has no short feature map
 MATRIX_BYTES = 1e9  # of a kernel matrix; the rows of a larger one are computed when needed
-ROW_BYTES = 1e9  # of rows that are kept then
-FARTHEST = 1e45  # the longest plane that all examples at their bounds could span; its square is summed
-LARGEST_BOX = 1e8  # in units of what a single example asks for; where an answer needs less, more drowns all else
+ROW_BYTES = 1e9  # of the rows kept of such a matrix
+FARTHEST = 1e45  # length of the plane that all examples at their bounds could span; its square must not overflow
+LARGEST_BOX = 1e8  # times `needed_alpha`: where an answer needs less, a larger box loses digits
 WIDE = 100  # columns; with fewer, the order of elimination does not matter
 
 
 class Gram(Protocol):
     """The matrix Q of a problem, as the products that solvers need."""
 
-    table: FloatArray  # the signed features, or Q itself if `is_matrix`; without rows where these are in `nonzeros`
-    places: IntArray  # of the rows in the table, -1 for those that are not there; empty if each is at its own
+    table: FloatArray  # the signed features, or Q itself if `is_matrix`; without rows if these are in `nonzeros`
+    places: IntArray  # of each example's row in the table, -1 if it is not there; empty if all are in order
     nonzeros: Nonzeros
-    exclusive: tuple[int, int]  # columns, from one to before another, of which no example has two
+    exclusive: tuple[int, int]  # a half-open range of columns of which no example fills two
     is_matrix: bool
-    ridge: float  # what is to be added to the diagonal of what `table` says
+    ridge: float  # to be added to the diagonal that follows from `table`
     diagonal: FloatArray
     longest: float  # the largest norm of an example, sqrt(max diagonal)
-
-    @property
-    def offsets(self) -> FloatArray:
-        """The inner product of each signed, centred example with the centre."""
+    offsets: FloatArray  # the inner product of each signed, centred example with the centre
 
     @property
     def anchors(self) -> Anchors | None:
-        """The keeper of the rows in the table; None if the table has them all."""
+        """The anchors by which products are computed from cached rows; None if the table has all rows."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:
@@ -238,6 +233,20 @@ class _Held:
     lock = nullcontext()
 
 
+class _KernelGram:
+    """The attributes of a Gram by kernel values, centred in feature space."""
+
+    is_matrix = True
+    nonzeros = DENSE
+    exclusive = (0, 0)
+    ridge = 0.0
+    offsets: FloatArray
+
+    def bias_offset(self, alpha: FloatArray) -> float:
+        """Return the part of the bias that centring removed."""
+        return -float(alpha @ self.offsets)
+
+
 class LinearGram(_Held):
     """``Q = Z Z' + ridge I`` from the signed features Z.
 
@@ -256,10 +265,10 @@ class LinearGram(_Held):
         self.exclusive = _exclusive(self._signed)
         self.ridge = ridge
         self._centre = np.zeros(signed.shape[1]) if centre is None else centre
-        self._offsets = times(self._signed, self._centre)
+        self.offsets = times(self._signed, self._centre)
         self._y = np.zeros(signed.shape[0]) if y is None else y
         distance = float(self._centre @ self._centre)
-        self._moves = self._offsets.astype(np.longdouble) + self._y.astype(np.longdouble) * distance
+        self._moves = self.offsets.astype(np.longdouble) + self._y.astype(np.longdouble) * distance
         self.diagonal = squares(self._signed) + ridge
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
@@ -269,11 +278,6 @@ class LinearGram(_Held):
         It is a small difference of large sums, in which even the rounding error of ``y'alpha`` counts.
         """
         return -float(alpha.astype(np.longdouble) @ self._moves)
-
-    @property
-    def offsets(self) -> FloatArray:
-        """The inner product of each signed, centred example with the centre."""
-        return self._offsets
 
     def centred(self, rows: Matrix) -> FloatArray:
         """Return other rows, centred like the examples."""
@@ -287,12 +291,9 @@ class LinearGram(_Held):
         """Return the inner products of all examples with some planes, one row per plane."""
         return np.asarray((self._signed @ planes.T).T)
 
-    def _plane(self, alpha: FloatArray) -> FloatArray:
-        return sums(alpha, self._signed)
-
     def product(self, alpha: FloatArray) -> FloatArray:
         """Return ``Q @ alpha``."""
-        plain = times(self._signed, self._plane(alpha))
+        plain = times(self._signed, sums(alpha, self._signed))
         return plain + self.ridge * alpha if self.ridge else plain
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -309,16 +310,11 @@ class LinearGram(_Held):
         return LinearGram(self._signed[rows], self.ridge, self._centre, self._y[rows])
 
 
-class MatrixGram(_Held):
-    """Q as a full matrix, for kernels without a short feature map; centred in feature space."""
-
-    is_matrix = True
-    nonzeros = DENSE
-    exclusive = (0, 0)
-    ridge = 0.0
+class MatrixGram(_Held, _KernelGram):
+    """Q as a full matrix, for kernels without a short feature map."""
 
     def __init__(self, matrix: FloatArray, offsets: FloatArray | None = None) -> None:
-        self._offsets = np.zeros(len(matrix)) if offsets is None else offsets
+        self.offsets = np.zeros(len(matrix)) if offsets is None else offsets
         self.table = matrix
         self.diagonal = matrix.diagonal().copy()
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
@@ -331,36 +327,22 @@ class MatrixGram(_Held):
         """Return ``Q[rows][:, columns]``."""
         return np.asarray(self.table[rows[:, None], columns])
 
-    def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the part of the bias that centring removed."""
-        return -float(alpha @ self._offsets)
-
-    @property
-    def offsets(self) -> FloatArray:
-        """The inner product of each signed, centred example with the centre."""
-        return self._offsets
-
     def restrict(self, rows: IntArray) -> MatrixGram:
         """Return the Gram of some of the examples."""
         if len(rows) == len(self.diagonal):
             return self
-        return MatrixGram(self.block(rows, rows), self._offsets[rows])
+        return MatrixGram(self.block(rows, rows), self.offsets[rows])
 
 
-class RowGram:
-    """Q by its recently used rows, for matrices too large to hold; centred in feature space."""
-
-    is_matrix = True
-    nonzeros = DENSE
-    exclusive = (0, 0)
-    ridge = 0.0
+class RowGram(_KernelGram):
+    """Q by its recently used rows, for matrices too large to hold."""
 
     def __init__(self, problem: SvmProblem) -> None:
-        self.lock = RLock()  # work that was left behind may still read what is there
+        self.lock = RLock()  # abandoned work may still read the rows
         self._rows = KernelRows(problem)
         store = RowStore(self._rows, ROW_BYTES)
         self.anchors = Anchors(store)
-        self._offsets = problem.y * self._rows.means
+        self.offsets = problem.y * self._rows.means
         self.table, self.places, self.diagonal = store.table, store.places, self._rows.diagonal
         self.longest = float(np.sqrt(self.diagonal.max(initial=0.0)))
 
@@ -373,18 +355,9 @@ class RowGram:
         """Return ``Q[rows][:, columns]``."""
         return self._rows.block(rows, columns)
 
-    def bias_offset(self, alpha: FloatArray) -> float:
-        """Return the part of the bias that centring removed."""
-        return -float(alpha @ self._offsets)
-
-    @property
-    def offsets(self) -> FloatArray:
-        """The inner product of each signed, centred example with the centre."""
-        return self._offsets
-
     def restrict(self, rows: IntArray) -> MatrixGram:
         """Return the Gram of some of the examples, as a matrix."""
-        return MatrixGram(self.block(rows, rows), self._offsets[rows])
+        return MatrixGram(self.block(rows, rows), self.offsets[rows])
 
 
 # One Gram per problem for as long as the problem lives: the core and a plugin share one kernel matrix.
@@ -392,7 +365,7 @@ _OPENED: WeakKeyDictionary[SvmProblem, Gram] = WeakKeyDictionary()
 
 
 def open_gram(problem: SvmProblem) -> Gram:
-    """Return the Gram of a problem in its cheapest form; refuse kernel values or a matrix that are too large."""
+    """Return the Gram of a problem in its cheapest form; refuse too large kernel values or matrices."""
     if problem not in _OPENED:
         _OPENED[problem] = _choose(problem)
     return _OPENED[problem]
@@ -404,7 +377,7 @@ def share_gram(problem: SvmProblem, other: SvmProblem) -> None:
 
 
 def _choose(problem: SvmProblem) -> Gram:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused below
         gram = _made(problem)
     farthest = gram.longest * float(problem.upper.sum())
     if not farthest <= FARTHEST:
@@ -430,7 +403,7 @@ def _made(problem: SvmProblem) -> Gram:
     return _matrix(problem) if 8 * n * n <= MATRIX_BYTES else RowGram(problem)
 
 
-def asked(gram: Gram, linear: FloatArray) -> float:
+def needed_alpha(gram: Gram, linear: FloatArray) -> float:
     """Return the alpha with which a single average example would reach its margin."""
     return float(np.abs(linear).max()) / max(float(gram.diagonal.mean()), 1e-300)
 
@@ -448,7 +421,7 @@ def _matrix(problem: SvmProblem) -> MatrixGram:
     for rows in blocks:
         matrix[rows] = problem.kernel(problem.X[rows], problem.X)
     means = matrix.mean(axis=0)
-    for rows in blocks:  # in place: nothing of the size of the matrix is held beside it
+    for rows in blocks:  # in place, to hold no second matrix
         block = matrix[rows]
         block -= means
         block -= (means - means.mean())[rows, None]

@@ -14,26 +14,18 @@ import numpy as np
 
 from fairenum.runtime.budget import checkpoint
 from fairenum.runtime.compiling import entry, in_any_order, inner
-from fairenum.svm.gram import LARGEST_BOX, Gram, asked
+from fairenum.svm.gram import LARGEST_BOX, Gram, needed_alpha
 from fairenum.svm.loop_rows import Nonzeros, Places
 from fairenum.svm.problem import FloatArray
 
 MAX_ITERATIONS = 150
 START = 100.0
-SHORTEST = 1e-10  # a step below this gets nowhere
-
-
-# Below this complementarity, relative to the objective, further steps only move rounding errors about.
+SHORTEST = 1e-10  # a shorter step makes no progress
+# Below this complementarity, relative to the objective, further steps only move rounding errors.
 TARGET = 1e-11
-
-
-# A step that leaves more of the complementarity than this gets nowhere; a centred one aims at that share of it.
+# Shares of the complementarity: a step that leaves more than the first is stalled; a centred step aims at the second.
 STALLED, CENTRED = 0.95, 0.3
-
-
 SOLVED = -1.0
-
-
 PREDICTS, CORRECTS, CENTRES = 0, 1, 2
 
 
@@ -101,8 +93,8 @@ class Newton(NamedTuple):
     pivot: float
 
 
-# path_loop.py has its own copy: numba looks for changes only in the file of an entry point, so files share no code.
-# Sums of arrays are written as loops, which are compiled in a fraction of the time that expressions of arrays take.
+# Sums of arrays are written as loops, which compile in a fraction of the time that array expressions take. Compiled
+# files share no code: numba looks for changes only in the file of an entry point.
 @in_any_order
 def dot(left: FloatArray, right: FloatArray, size: int) -> float:
     """Return the inner product of the first `size` numbers of two vectors."""
@@ -202,10 +194,10 @@ def factorised_core(pivots: FloatArray, edge: FloatArray, rest: FloatArray) -> C
         inverse = np.empty(len(pivots))
         for k in range(len(pivots)):
             inverse[k] = 1.0 / pivots[k]
-        told = np.dot(edge.T, weighted(edge, inverse))
+        explained = np.dot(edge.T, weighted(edge, inverse))
         for k in range(len(rest)):
             for m in range(len(rest)):
-                rest[k, m] -= told[k, m]
+                rest[k, m] -= explained[k, m]
     return Core(pivots, edge, np.ascontiguousarray(np.linalg.cholesky(rest)))
 
 
@@ -363,7 +355,7 @@ def step(programme: Programme, point: Point) -> float:
         if attempt == CENTRES or (attempt == CORRECTS and left <= STALLED * double * mu):
             break
         attempt += 1
-        # where boxes differ by magnitudes the correction can go round in circles; a centred step always comes nearer
+        # where boxes differ by magnitudes the correction can cycle; a centred step always makes progress
         share = left / double / mu
         centring = mu * share * share * share if attempt == CORRECTS else CENTRED * mu
         for i in range(n):
@@ -376,14 +368,14 @@ def step(programme: Programme, point: Point) -> float:
 def interior_point(
     gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, total: float = 0.0, accuracy: float = TARGET
 ) -> InteriorPoint:
-    """Solve to a relative accuracy, or as far as rounding allows; promises only a point inside the box."""
-    # Copies are writable whatever came in: the compiled step knows one kind of array.
+    """Solve to a relative accuracy, or as far as rounding allows; only a point inside the box is guaranteed."""
+    # Copies are writable: the compiled step takes one type of array.
     programme = Programme(
         gram.table, gram.nonzeros, gram.exclusive, gram.is_matrix, gram.ridge, y.copy(), linear.copy(), total, accuracy
     )
-    box = np.minimum(upper, LARGEST_BOX * asked(gram, linear))  # a larger one is tried where this one is too small
+    box = np.minimum(upper, LARGEST_BOX * needed_alpha(gram, linear))
     point = _found(programme, gram, box)
-    if (point.alpha > 0.5 * box)[box < upper].any():
+    if (point.alpha > 0.5 * box)[box < upper].any():  # too small a box
         return _found(programme, gram, upper)
     return point
 
@@ -404,7 +396,7 @@ def _found(programme: Programme, gram: Gram, upper: FloatArray) -> InteriorPoint
 
 def _start(gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray) -> Point:
     """Return a point well inside: half the box, or less where that is far more than any margin needs."""
-    a = np.minimum(0.5 * upper, START * asked(gram, linear))
+    a = np.minimum(0.5 * upper, START * needed_alpha(gram, linear))
     reduced = gram.product(a) - linear
     bias = -float(np.median(y * reduced))
     reduced += y * bias

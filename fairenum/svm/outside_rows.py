@@ -1,4 +1,4 @@
-"""Rows from outside the training set, by their inner products, and the planes that examples span with one such row.
+"""Rows outside the training set: their inner products with the examples, and the planes the two span together.
 
 Everything is centred like the examples, which moves only the bias of a plane.
 """
@@ -6,7 +6,6 @@ Everything is centred like the examples, which moves only the bias of a plane.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -33,19 +32,7 @@ class Planes:
     unsure: FloatArray
 
 
-class ForeignRows(Protocol):
-    """Outside rows by their inner products with themselves and with the signed examples of a problem."""
-
-    squares: FloatArray
-
-    def crossed(self, places: IntArray) -> FloatArray:
-        """Return the inner products of some rows with all signed examples, one line per row."""
-
-    def spanned(self, places: IntArray, alphas: FloatArray, weights: FloatArray) -> Planes:
-        """Return the plane of each of some rows."""
-
-
-class LinearRows:
+class LinearOutsideRows:
     """Outside rows by their features, for a linear kernel."""
 
     def __init__(self, gram: LinearGram, rows: Matrix) -> None:
@@ -77,7 +64,7 @@ class LinearRows:
         return Planes(reached, values, squares, roundings, np.sqrt(squares))
 
 
-class KernelRows:
+class KernelOutsideRows:
     """Outside rows by kernel values; also for a linear kernel with more columns than examples."""
 
     def __init__(self, problem: SvmProblem, gram: Gram, rows: Matrix) -> None:
@@ -119,9 +106,12 @@ def _spread(gram: Gram, alphas: FloatArray, weights: FloatArray, squares: FloatA
     return np.sqrt((alphas * alphas) @ gram.diagonal + weights * weights * squares)
 
 
-def foreign_rows(problem: SvmProblem, rows: Matrix) -> LinearRows | KernelRows:
+OutsideRows = LinearOutsideRows | KernelOutsideRows
+
+
+def outside_rows(problem: SvmProblem, rows: Matrix) -> OutsideRows:
     """Return outside rows in the form that suits the problem's Gram."""
     gram = open_gram(problem)
     if isinstance(gram, LinearGram):
-        return LinearRows(gram, rows)
-    return KernelRows(problem, gram, dense(rows))
+        return LinearOutsideRows(gram, rows)
+    return KernelOutsideRows(problem, gram, dense(rows))

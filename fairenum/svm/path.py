@@ -30,9 +30,9 @@ from fairenum.svm.loop_rows import NOTHING
 from fairenum.svm.problem import FloatArray, IntArray, SvmProblem, read_only
 
 AT_LOWER, ON_MARGIN, AT_UPPER = 1.0, 0.0, -1.0
-
-
 EPSILON = float(np.finfo(float).eps)
+STRETCH = 500_000_000  # numbers of the table gone through between checks of the time budget
+ALL_THERE = path_loop.MISSING + 1
 
 
 def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
@@ -40,15 +40,6 @@ def constant_data(gram: Gram, problem: SvmProblem) -> path_loop.Data:
     return path_loop.Data(
         gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, gram.longest, gram.diagonal,
         problem.y, problem.tie_weights(),
-    )  # fmt: skip
-
-
-def part_of(data: path_loop.Data, gram: Gram, examples: IntArray) -> path_loop.Data:
-    """Return the data of some examples, given their Gram; the scale of lengths stays that of all examples."""
-    y = read_only(data.y[examples])  # as labels are: the compiled loop knows one kind of array
-    return path_loop.Data(
-        gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, data.longest,
-        gram.diagonal, y, data.weights[examples],
     )  # fmt: skip
 
 
@@ -83,7 +74,7 @@ class ActiveSet:
         side: FloatArray, margin: IntArray,
     ) -> None:  # fmt: skip
         self.gram, self.data = gram, data
-        self.linear, self.upper = linear.copy(), upper.copy()  # writable: the compiled loop knows one kind of array
+        self.linear, self.upper = linear.copy(), upper.copy()  # writable: the compiled loop takes one type of array
         self.alpha, self.bias, self.side, self.margin = alpha, bias, side, margin
         self.gradient: FloatArray = np.empty_like(alpha)
         self.inverse: FloatArray = np.empty((0, 0))
@@ -111,8 +102,11 @@ class ActiveSet:
     def restricted(self, examples: IntArray) -> ActiveSet:
         """Return the state of some examples, with the whole margin; valid until another example reaches the margin."""
         part = object.__new__(ActiveSet)
-        part.gram = self.gram.restrict(examples)
-        part.data = part_of(self.data, part.gram, examples)
+        part.gram = gram = self.gram.restrict(examples)
+        part.data = path_loop.Data(  # the scale of lengths stays that of all examples
+            gram.table, gram.places, NOTHING, gram.nonzeros, gram.is_matrix, gram.ridge, self.data.longest,
+            gram.diagonal, read_only(self.data.y[examples]), self.data.weights[examples],
+        )  # fmt: skip
         part.gradient_tolerance, part.alpha_tolerance = self.gradient_tolerance, self.alpha_tolerance
         part.linear, part.upper, part.alpha = self.linear[examples], self.upper[examples], self.alpha[examples]
         part.gradient, part.side = self.gradient[examples], self.side[examples]
@@ -150,11 +144,14 @@ class ActiveSet:
         matrix[1:, 1:] = self.gram.block(self.margin, self.margin)
         return matrix
 
-    def vectors(self) -> path_loop.Vectors:
-        """Return the vectors that the compiled loop changes in place."""
-        return path_loop.Vectors(
+    def perform(
+        self, task: int, data: path_loop.Data, value: float, goal: path_loop.Goal, below: float, limit: int
+    ) -> path_loop.TaskResult:
+        """Run the compiled loop on this state."""
+        vectors = path_loop.Vectors(
             self.upper, self.linear, self.alpha, self.gradient, self.side, self.gradient_tolerance, self.alpha_tolerance
         )
+        return path_loop.perform(task, data, vectors, self.margin_set(), self.bias, value, goal, below, limit)
 
     def margin_set(self) -> path_loop.Margin:
         """Return the margin set for the compiled loop."""
@@ -171,7 +168,7 @@ class ActiveSet:
     def recompute(self) -> None:
         """Recompute the margin's alpha, bias and gradient from the sides alone, to rounding."""
         with self.gram.lock:
-            self.bias, _ = path_loop.recompute(self.ready(), self.vectors(), self.margin_set(), self.bias)
+            self.bias = self.perform(path_loop.RECOMPUTE, self.ready(), 0.0, path_loop.NOWHERE, 0.0, 0).bias
 
     def set_tolerances(self) -> None:
         """Set the rounding tolerances of gradients around 0 and of alpha around its bounds."""
@@ -210,11 +207,6 @@ def resumed(parked: Parked, gram: Gram, problem: SvmProblem, upper: FloatArray) 
     return state
 
 
-NO_SHIFT = np.empty(0)
-STRETCH = 500_000_000  # numbers of the table gone through without a look at the clock
-ALL_THERE = path_loop.MISSING + 1
-
-
 class PathStuck(Exception):
     """Raised when rounding led a path astray; solve from scratch instead."""
 
@@ -225,7 +217,7 @@ def breakpoint_limit(state: ActiveSet) -> int:
 
 
 def _stretch(state: ActiveSet, limit: int) -> int:
-    """Return how many breakpoints to take between looks at the clock: a second's worth, and enough to see a cycle."""
+    """Return the breakpoints between checks of the time budget: a second's worth, and enough to notice a cycle."""
     fewest = 2 * (path_loop.MOST_DEGENERATE + 2 * len(state.margin))
     numbers = len(state.data.nonzeros[0]) or state.data.table.size
     return min(limit, max(fewest, STRETCH // max(numbers, len(state.alpha))))
@@ -234,17 +226,15 @@ def _stretch(state: ActiveSet, limit: int) -> int:
 def _follow(
     state: ActiveSet, value: float, goal: path_loop.Goal, below: float, limit: int, missing: int = ALL_THERE
 ) -> tuple[int, float, int]:
-    """Run the compiled loop on a state, in place; return its status, the value and the breakpoints left.
+    """Move a state along a path, in place; return the status, the value and the breakpoints left.
 
     A status of MISSING or below names a row that must be loaded; pass it back as `missing`.
     """
     with state.gram.lock:
         data = state.ready(goal.example, path_loop.MISSING - missing)
-        status, examples, size, state.inverse, state.bias, value, limit = path_loop.follow(
-            data, state.vectors(), state.margin_set(), state.bias, value, goal, below, limit
-        )
-    state.margin = examples[:size]
-    return status, value, limit
+        found = state.perform(path_loop.FOLLOW, data, value, goal, below, limit)
+    state.margin, state.inverse, state.bias = found.examples[: found.size], found.inverse, found.bias
+    return found.status, found.value, found.limit
 
 
 class RemovalPath:
@@ -261,7 +251,7 @@ class RemovalPath:
         self.value, self.example, self.target = objective, example, target
         self.state: ActiveSet | None = None
         self._parent, self._limit = parent, breakpoint_limit(parent)
-        self._goal = path_loop.Goal(example, target, NO_SHIFT)
+        self._goal = path_loop.Goal(example, target, path_loop.NOWHERE.shift)
         self.bound = objective
 
     def advance(self, below: float) -> bool:
@@ -282,18 +272,17 @@ class RemovalPath:
         parent = self._parent
         stretch = _stretch(parent, self._limit)
         with parent.gram.lock:
-            data, vectors, margin = parent.ready(self.example), parent.vectors(), parent.margin_set()
-            status, bound, moved, examples, size, inverse, bias, value, left = path_loop.start_removal(
-                data, vectors, margin, parent.bias, self.value, self._goal, below, stretch
-            )
-        self.bound = min(self.bound, bound)
-        if status != path_loop.NOT_STARTED:
-            self.value, self.state = value, parent.moved(*moved, examples[:size], inverse, bias)
-        self._limit -= stretch - left
-        return status if self.state is None else self._resume(self.state, below, status, left)
+            data = parent.ready(self.example)
+            found = parent.perform(path_loop.START, data, self.value, self._goal, below, stretch)
+        self.bound = min(self.bound, found.bound)
+        if found.status != path_loop.NOT_STARTED:
+            vectors, margin = (found.upper, found.alpha, found.gradient, found.side), found.examples[: found.size]
+            self.value, self.state = found.value, parent.moved(*vectors, margin, found.inverse, found.bias)
+        self._limit -= stretch - found.limit
+        return found.status if self.state is None else self._resume(self.state, below, found.status, found.limit)
 
     def _resume(self, state: ActiveSet, below: float, status: int = path_loop.STUCK, left: int = 0) -> int:
-        """Continue after a stretch or a missing row, checking the time budget now and then."""
+        """Continue after a stretch or a missing row, checking the time budget after each stretch."""
         while self._limit > 0 and (status <= path_loop.MISSING or (status == path_loop.STUCK and left == 0)):
             stretch = _stretch(state, self._limit)
             status, self.value, left = _follow(state, self.value, self._goal, below, stretch, min(status, ALL_THERE))
@@ -303,7 +292,7 @@ class RemovalPath:
 
 
 def shift_linear(state: ActiveSet, target: FloatArray, keeps_rounding: bool = False, tied: float = 0.0) -> None:
-    """Move the linear term of an optimal state to a target, in place, and clear the rounding gathered on the way.
+    """Move the linear term of an optimal state to a target, in place, and remove the rounding errors of the way.
 
     Ties at the end are left alone: the state remains the optimum just before it, which makes the answer canonical.
     `tied` is the last share of the path into which rounding may bring such ties forward.

@@ -3,7 +3,7 @@
 A breakpoint takes a few dozen operations on short vectors; interpreted, the calls would cost ten times the arithmetic.
 
 It is one file on purpose: numba looks for changes only in the file of the entry point, and would keep running a cached
-loop whose parts had changed elsewhere.
+loop whose parts had changed in other files.
 """
 
 from __future__ import annotations
@@ -19,33 +19,20 @@ from fairenum.svm.loop_rows import Anchor, Nonzeros, Places
 from fairenum.svm.problem import FloatArray, IntArray
 
 Numbers = TypeVar("Numbers", float, FloatArray)
-
-
-# Status, bound, the vectors that moved, the parts of the margin set, bias, value, and what is left of the limit.
-Done = tuple[
-    int, float, tuple[FloatArray, FloatArray, FloatArray, FloatArray], IntArray, int, FloatArray, float, float, int
-]
-
+# See `TaskResult`: compiled code returns plain tuples.
+Result = tuple[
+    int, float, FloatArray, FloatArray, FloatArray, FloatArray, IntArray, int, FloatArray, float, float, int
+]  # fmt: skip
 
 leaf, leaf_in_any_order = partial(inner, allocates=False), partial(in_any_order, allocates=False)
 
-
-ARRIVED, PAUSED, STUCK, NOT_STARTED, DISORDERED = 0, 1, 2, 3, 4
-
-
-MISSING = -1  # minus the index of the example whose row the path needs in the table
-
-
-END, ENTERS, FALLS, RISES, UNKNOWN = 0, 1, 2, 3, 4
-
-
-START, FOLLOW, RECOMPUTE, RAISE = 0, 1, 2, 3
-
-
+# Statuses; NOT_STARTED: the first bound is under `below`; DISORDERED: the answer is not canonical. MISSING minus the
+# index of an example: its row is needed in the table.
+ARRIVED, PAUSED, STUCK, NOT_STARTED, DISORDERED, MISSING = 0, 1, 2, 3, 4, -1
+END, ENTERS, FALLS, RISES, UNKNOWN = 0, 1, 2, 3, 4  # kinds of breakpoints
+START, FOLLOW, RECOMPUTE, RAISE = 0, 1, 2, 3  # tasks
 # Shares below which a rate, a distance from the margin's affine hull, or a weight in it counts as 0.
-LEAST_RATE = 1e-12
-DEPENDENCE = 1e-11
-PIVOT = 1e-7
+LEAST_RATE, DEPENDENCE, PIVOT = 1e-12, 1e-11, 1e-7
 ON_BOUND = 1e-10  # the share of its box within which an alpha is on a bound
 TIED = 1e3  # times the rounding of a gradient: no example is so near the margin by chance
 TIED_RATE = 1e-6  # of tie weights, which are 1 to 2: rates below this may be rounding
@@ -53,6 +40,23 @@ PRECISE = 1e-10  # the share of the objective that rounding may cost before sums
 REFINEMENTS = 3
 SPLITTER = 134217729.0  # 2^27 + 1: halves the digits of a number (Dekker)
 MOST_DEGENERATE = 100  # steps of length 0, plus two per margin example, after which a path is taken to cycle
+
+
+class TaskResult(NamedTuple):
+    """The result of a task; ``limit`` is the number of breakpoints left."""
+
+    status: int
+    bound: float
+    upper: FloatArray
+    alpha: FloatArray
+    gradient: FloatArray
+    side: FloatArray
+    examples: IntArray
+    size: int
+    inverse: FloatArray
+    bias: float
+    value: float
+    limit: int
 
 
 class Data(NamedTuple):
@@ -94,7 +98,7 @@ class Margin(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Where a path leads: one example's alpha to a target, or (example < 0) the linear term along ``-shift``.
+    """The goal of a path: one example's alpha at a target, or (example < 0) the linear term moved along ``-shift``.
 
     For a shift, `target` is the share of the path at its end into which rounding may have brought ties forward. An
     infinite target raises the example's alpha until its gradient is 0.
@@ -155,7 +159,7 @@ def row_of(data: Data, i: int) -> FloatArray:
 
 
 @leaf_in_any_order
-def along(data: Data, i: int, plane: FloatArray) -> float:
+def row_product(data: Data, i: int, plane: FloatArray) -> float:
     """Return the inner product of a row of the table and a vector."""
     total, table = 0.0, data.table
     values, columns, starts = data.nonzeros
@@ -221,7 +225,7 @@ def border(data: Data, margin: Margin, i: int) -> FloatArray:
 
 
 @inner
-def combined(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
+def weighted_rows(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
     """Return the weighted sum of the margin examples' rows."""
     result = np.zeros(data.table.shape[1])
     add_rows(data, margin.examples, weights, result)
@@ -229,10 +233,10 @@ def combined(data: Data, margin: Margin, weights: FloatArray) -> FloatArray:
 
 
 @in_any_order
-def spread(data: Data, plane: FloatArray) -> FloatArray:
+def table_product(data: Data, plane: FloatArray) -> FloatArray:
     """Return the table times a vector."""
     if len(data.nonzeros.starts) == 0:
-        dense: FloatArray = np.dot(data.table, plane)  # of rows this short a library goes through several at a time
+        dense: FloatArray = np.dot(data.table, plane)  # a library handles several such short rows at a time
         return dense
     result = np.empty(len(data.y))
     values, columns, starts = data.nonzeros
@@ -245,7 +249,7 @@ def spread(data: Data, plane: FloatArray) -> FloatArray:
 
 
 @inner
-def applied(margin: Margin, right: FloatArray) -> FloatArray:
+def times_inverse(margin: Margin, right: FloatArray) -> FloatArray:
     """Return the stored inverse of the bordered matrix times a vector."""
     result = np.empty(len(right))
     for p in range(len(right)):
@@ -259,7 +263,7 @@ def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArra
     result, m, examples, y, table = right.copy(), margin.size, margin.examples, data.y, data.table
     reaches = np.empty(0)
     if not data.is_matrix:
-        reaches = products(data, examples, m, combined(data, margin, answer[1:]))
+        reaches = products(data, examples, m, weighted_rows(data, margin, answer[1:]))
     for p in range(m):
         i = examples[p]
         result[0] -= y[i] * answer[p + 1]
@@ -274,21 +278,21 @@ def residual_of(data: Data, margin: Margin, right: FloatArray, answer: FloatArra
 
 
 @inner
-def solved(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
+def solve_margin(data: Data, margin: Margin, right: FloatArray) -> FloatArray:
     """Return the solution of the margin set's bordered system.
 
     On discrete data the matrix is ill-conditioned, and after a dozen updates its inverse has seven digits: too few to
     recognise tied breakpoints. One step of iterative refinement restores them.
     """
-    answer = applied(margin, right)
-    missing = applied(margin, residual_of(data, margin, right, answer))
+    answer = times_inverse(margin, right)
+    missing = times_inverse(margin, residual_of(data, margin, right, answer))
     for p in range(len(answer)):
         answer[p] += missing[p]
     return answer
 
 
 @inner
-def copied(margin: Margin) -> Margin:
+def copy_margin(margin: Margin) -> Margin:
     """Return an independent copy of the margin set."""
     m = margin.size
     return Margin(margin.examples[:m].copy(), m, margin.inverse[: m + 1, : m + 1].copy())
@@ -320,7 +324,7 @@ def enter(data: Data, vectors: Vectors, margin: Margin, i: int) -> tuple[bool, M
         inverse[0, 0], inverse[0, 1], inverse[1, 0], inverse[1, 1] = -diagonal, data.y[i], data.y[i], 0.0
     else:
         edge = border(data, margin, i)
-        beta = solved(data, margin, edge)
+        beta = solve_margin(data, margin, edge)
         pivot = diagonal - dot(edge, beta)
         if pivot <= DEPENDENCE * diagonal:
             return False, margin
@@ -356,8 +360,8 @@ def leave(margin: Margin, position: int) -> Margin:
 
 
 @inner
-def released(vectors: Vectors, margin: Margin, example: int) -> Margin:
-    """Take an example out of the optimality conditions, because the path moves it from now on."""
+def release(vectors: Vectors, margin: Margin, example: int) -> Margin:
+    """Take an example out of the optimality conditions, because the path moves it."""
     vectors.side[example] = 0.0
     for p in range(margin.size):
         if margin.examples[p] == example:
@@ -470,15 +474,15 @@ def first_breakpoint(
 @inner
 def tie_answer(data: Data, margin: Margin) -> tuple[FloatArray, FloatArray]:
     """Return the response of bias and margin to ``p - eps * weights``, per eps, and its plane."""
-    right = shift_of(margin, data.weights)
-    tie = solved(data, margin, right) if margin.size > 0 else right
-    return tie, combined(data, margin, tie[1:])
+    right = margin_shift(margin, data.weights)
+    tie = solve_margin(data, margin, right) if margin.size > 0 else right
+    return tie, weighted_rows(data, margin, tie[1:])
 
 
 @leaf
 def tie_gradient(data: Data, tie: FloatArray, plane: FloatArray, i: int) -> float:
     """Return the response of a non-margin example's gradient to the tie weights, per eps."""
-    reached = plane[i] if data.is_matrix else along(data, i, plane)
+    reached = plane[i] if data.is_matrix else row_product(data, i, plane)
     return float(tie[0] * data.y[i] + data.weights[i] + reached)
 
 
@@ -503,9 +507,9 @@ def exchange(
     at the end.
     """
     upper, alpha, toward = vectors.upper, vectors.alpha, vectors.side[i]
-    change = solved(data, margin, border(data, margin, i))[1:]
+    change = solve_margin(data, margin, border(data, margin, i))[1:]
     past = left * abs(direction.gradient[i])
-    if past <= vectors.gradient_tolerance * (1.0 + absolute(change)):
+    if past <= vectors.gradient_tolerance * (1.0 + absolute_sum(change)):
         vectors.gradient[i] = toward * past
         return True, margin
     for p in range(margin.size):
@@ -533,7 +537,7 @@ def exchange(
 
 
 @inner
-def pivoted(
+def apply_breakpoint(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int, left: float
 ) -> tuple[bool, Margin]:
     """Let the example of a breakpoint enter or leave the margin set; False if rounding prevents it."""
@@ -550,23 +554,23 @@ def pivoted(
 def gradient_rates(data: Data, margin: Margin, goal: Goal, bias: float, rates: FloatArray) -> FloatArray:
     """Return the rates of the gradient, given those of the bias, the margin and the goal."""
     example = goal.example
-    plane = combined(data, margin, rates)
+    plane = weighted_rows(data, margin, rates)
     if example >= 0:
         row = row_of(data, example)
         for k in range(len(plane)):
             plane[k] -= row[k]
-    result = plane if data.is_matrix else spread(data, plane)
+    result = plane if data.is_matrix else table_product(data, plane)
     for i in range(len(result)):
         result[i] += bias * data.y[i]
         if example < 0:
             result[i] += goal.shift[i]
-    if example >= 0 and not data.is_matrix and goal.target != np.inf:  # what rises is no example, and has no ridge
+    if example >= 0 and not data.is_matrix and goal.target != np.inf:  # a row that rises is no example and has no ridge
         result[example] -= data.ridge
     return result
 
 
 @leaf
-def absolute(numbers: FloatArray) -> float:
+def absolute_sum(numbers: FloatArray) -> float:
     """Return the sum of absolute values."""
     total = 0.0
     for number in numbers:
@@ -575,7 +579,7 @@ def absolute(numbers: FloatArray) -> float:
 
 
 @inner
-def shift_of(margin: Margin, shift: FloatArray) -> FloatArray:
+def margin_shift(margin: Margin, shift: FloatArray) -> FloatArray:
     """Return ``[0, -shift_S]``."""
     result = np.zeros(margin.size + 1)
     for p in range(margin.size):
@@ -587,14 +591,14 @@ def shift_of(margin: Margin, shift: FloatArray) -> FloatArray:
 def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
     """Return the direction that keeps the margin set on the margin; only the bias moves while that set is empty."""
     m, example = margin.size, goal.example
-    toward = -1.0 if goal.target == np.inf else 1.0  # an example that rises moves all as if it fell, and backwards
+    toward = -1.0 if goal.target == np.inf else 1.0  # a rising example reverses the direction of a falling one
     if m == 0 and example >= 0:
         slide = -toward * data.y[example]
         return Direction(slide, np.empty(0), slide * data.y, 0.5, LEAST_RATE)
-    right = border(data, margin, example) if example >= 0 else shift_of(margin, goal.shift)
-    solution = solved(data, margin, right) if m > 0 else right
+    right = border(data, margin, example) if example >= 0 else margin_shift(margin, goal.shift)
+    solution = solve_margin(data, margin, right) if m > 0 else right
     rates = solution[1:]
-    scale = abs(solution[0]) + data.longest * data.longest * (1.0 + absolute(rates))
+    scale = abs(solution[0]) + data.longest * data.longest * (1.0 + absolute_sum(rates))
     gradient = gradient_rates(data, margin, goal, solution[0], rates)
     if toward < 0.0:
         for i in range(len(gradient)):
@@ -605,7 +609,7 @@ def search_direction(data: Data, margin: Margin, goal: Goal) -> Direction:
 
 
 @inner
-def step_from(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: float) -> Step:
+def next_step(data: Data, vectors: Vectors, margin: Margin, goal: Goal, left: float) -> Step:
     """Return the next step of a path with a length of `left` to go."""
     slides = margin.size == 0 and goal.example >= 0
     direction = search_direction(data, margin, goal)
@@ -629,7 +633,7 @@ def bound_after(vectors: Vectors, margin: Margin, value: float, goal: Goal, step
 
 
 @inner
-def followed(
+def follow_path(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int,
     step: Step,
 ) -> tuple[int, Margin, float, float, int]:  # fmt: skip
@@ -649,7 +653,7 @@ def followed(
                 return PAUSED, margin, bias, value, limit
         slides = margin.size == 0 and example >= 0
         if step.kind == UNKNOWN:
-            step = step_from(data, vectors, margin, goal, left)
+            step = next_step(data, vectors, margin, goal, left)
         direction, length, kind, index = step
         # Exact ties cannot cycle; ties that rounding has disordered can, and then no step has any length.
         degenerate = degenerate + 1 if example >= 0 and left - length == left else 0
@@ -670,14 +674,14 @@ def followed(
         if kind == END and example < 0:
             return ARRIVED, margin, bias, value, limit
         remaining = left if example < 0 and left <= goal.target else np.inf
-        done, margin = pivoted(data, vectors, margin, direction, kind, index, remaining)
+        done, margin = apply_breakpoint(data, vectors, margin, direction, kind, index, remaining)
         if not done:
             return STUCK, margin, bias, value, limit
         step = Step(direction, 0.0, UNKNOWN, -1)
 
 
 @inner
-def raised(
+def raise_alpha(
     data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, above: float, limit: int
 ) -> tuple[int, Margin, float, float, int]:
     """Raise an example's alpha until its gradient is 0, the value exceeds `above`, or the limit is used up.
@@ -707,13 +711,13 @@ def raised(
             gradient[i] += length * direction.gradient[i]
         if kind == END:
             gradient[example] = 0.0
-        done, margin = pivoted(data, vectors, margin, direction, kind, index, np.inf)
+        done, margin = apply_breakpoint(data, vectors, margin, direction, kind, index, np.inf)
         if not done:
             return STUCK, margin, bias, value, limit
     return ARRIVED, margin, bias, value, limit
 
 
-def added(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[Numbers, Numbers]:
+def add_precisely(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[Numbers, Numbers]:
     """Add ``weight * value`` to a sum in doubled precision, without losing the rounding of product and sum."""
     weight_head = SPLITTER * weight
     weight_head -= weight_head - weight
@@ -728,7 +732,7 @@ def added(high: Numbers, low: Numbers, weight: float, value: Numbers) -> tuple[N
     return total, low + (cut + ((high - (total - kept)) + (product - kept)))
 
 
-add_product = leaf(added)
+add_product = leaf(add_precisely)
 
 
 @leaf
@@ -749,7 +753,7 @@ def add_rows_precisely(data: Data, rows: IntArray, weights: FloatArray, high: Fl
 
 
 @inner
-def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
+def plane_of(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
     """Return the alpha-weighted sum of all rows of the table: the plane, or ``Q alpha`` for a matrix."""
     count, rows, weights, known = 0, np.empty(2 * len(alpha), np.int64), np.empty(2 * len(alpha)), data.anchor.alpha
     for i in range(len(alpha)):
@@ -763,7 +767,7 @@ def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
     high, low = np.zeros(data.table.shape[1]), np.zeros(data.table.shape[1])
     for k in range(len(data.anchor.high)):
         high[k], low[k] = data.anchor.high[k], data.anchor.low[k]
-    if precisely or len(data.places):  # from whichever anchor, all digits are the same
+    if precisely or len(data.places):  # so that all digits are the same, whichever the anchor
         add_rows_precisely(data, rows, weights[:count], high, low)
     else:
         add_rows(data, rows, weights[:count], high)
@@ -773,10 +777,10 @@ def spanned(data: Data, alpha: FloatArray, precisely: bool) -> FloatArray:
 
 
 @inner
-def refined(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
+def refine(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely: bool) -> float:
     """Solve the margin system by iterative refinement; alpha moves in place, the bias is returned."""
     alpha, linear, y, m, examples = vectors.alpha, vectors.linear, data.y, margin.size, margin.examples
-    plane = spanned(data, alpha, precisely)
+    plane = plane_of(data, alpha, precisely)
     for _ in range(REFINEMENTS):
         residual = np.empty(m + 1)
         residual[0] = -dot(y, alpha)
@@ -785,12 +789,12 @@ def refined(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely
             i = examples[p]
             reached = reaches[i] if data.is_matrix else reaches[p] + data.ridge * alpha[i]
             residual[p + 1] = linear[i] - reached - bias * y[i]
-        correction = applied(margin, residual)
+        correction = times_inverse(margin, residual)
         bias += correction[0]
         for p in range(m):
             alpha[examples[p]] += correction[p + 1]
         if precisely:
-            plane = spanned(data, alpha, precisely)
+            plane = plane_of(data, alpha, precisely)
         else:
             add_rows(data, examples, correction[1:], plane)
     for p in range(m):
@@ -799,16 +803,16 @@ def refined(data: Data, vectors: Vectors, margin: Margin, bias: float, precisely
 
 
 @inner
-def recomputed(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
+def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
     """Recompute margin, bias and gradient from the sides alone, to rounding; return bias and objective."""
     alpha, linear = vectors.alpha, vectors.linear
-    precisely = vectors.gradient_tolerance * absolute(vectors.upper) > PRECISE * abs(dot(linear, alpha))
+    precisely = vectors.gradient_tolerance * absolute_sum(vectors.upper) > PRECISE * abs(dot(linear, alpha))
     if margin.size > 0:
-        bias = refined(data, vectors, margin, bias, precisely)
-    plane, value = spanned(data, alpha, precisely), 0.0
-    reaches = plane if data.is_matrix else spread(data, plane)
+        bias = refine(data, vectors, margin, bias, precisely)
+    plane, value = plane_of(data, alpha, precisely), 0.0
+    reaches = plane if data.is_matrix else table_product(data, plane)
     for i in range(len(alpha)):
-        product = reaches[i] + data.ridge * alpha[i]  # a matrix has its ridge, and none beside it
+        product = reaches[i] + data.ridge * alpha[i]  # a matrix contains its ridge: data.ridge is 0
         vectors.gradient[i] = product + data.y[i] * bias - linear[i]
         value += alpha[i] * (linear[i] - 0.5 * product)
     for i in margin.examples[: margin.size]:
@@ -844,48 +848,49 @@ def is_canonical(data: Data, vectors: Vectors, margin: Margin) -> bool:
             tie, plane = tie_answer(data, margin)
         if side[i] * tie_gradient(data, tie, plane, i) < -TIED_RATE:
             edge = border(data, margin, i)
-            if data.diagonal[i] - dot(edge, applied(margin, edge)) <= DEPENDENCE * data.diagonal[i]:
+            if data.diagonal[i] - dot(edge, times_inverse(margin, edge)) <= DEPENDENCE * data.diagonal[i]:
                 return False
     return True
 
 
 @inner
-def done(
+def perform_task(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
-) -> Done:  # fmt: skip
-    """Carry out a task: START, FOLLOW, RECOMPUTE or RAISE."""
+) -> Result:  # fmt: skip
+    """Carry out a task: START, FOLLOW, RECOMPUTE or RAISE; see `TaskResult`."""
     status, bound, example = ARRIVED, value, goal.example
     upper, alpha, gradient, side = vectors.upper, vectors.alpha, vectors.gradient, vectors.side
     step = Step(Direction(0.0, NOWHERE.shift, NOWHERE.shift, 0.0, 0.0), 0.0, UNKNOWN, -1)
     if task == START:
         was = side[example]
-        margin = released(vectors, copied(margin), example)
-        step = step_from(data, vectors, margin, goal, alpha[example] - goal.target)
-        side[example] = was  # the state stays as it was: what goes on is a copy
+        margin = release(vectors, copy_margin(margin), example)
+        step = next_step(data, vectors, margin, goal, alpha[example] - goal.target)
+        side[example] = was  # the state stays as it was: the path moves a copy
         bound = bound_after(vectors, margin, value, goal, step)
         status = ARRIVED if bound >= below else NOT_STARTED
     if task == RAISE:
-        margin = copied(margin)
+        margin = copy_margin(margin)
     if task in (START, RAISE) and status != NOT_STARTED:
         upper, alpha, gradient, side = upper.copy(), alpha.copy(), gradient.copy(), side.copy()
     own = Vectors(upper, vectors.linear, alpha, gradient, side, vectors.gradient_tolerance, vectors.alpha_tolerance)
     if task == RAISE:
-        status, margin, bias, value, limit = raised(data, own, margin, bias, value, goal, below, limit)
+        status, margin, bias, value, limit = raise_alpha(data, own, margin, bias, value, goal, below, limit)
     elif task != RECOMPUTE and status != NOT_STARTED:
         if example >= 0:
-            margin = released(own, margin, example)
-        status, margin, bias, value, limit = followed(data, own, margin, bias, value, goal, below, limit, step)
+            margin = release(own, margin, example)
+        status, margin, bias, value, limit = follow_path(data, own, margin, bias, value, goal, below, limit, step)
         if example >= 0 and status == ARRIVED:
             alpha[example] = upper[example] = goal.target
             side[example] = -1.0 if goal.target > 0.0 else 0.0
             task = RECOMPUTE
     if task == RECOMPUTE:
-        bias, value = recomputed(data, own, margin, bias)
+        bias, value = recompute(data, own, margin, bias)
         if example >= 0 and not is_canonical(data, own, margin):
             status = DISORDERED
-    moved = (upper, alpha, gradient, side)
-    return status, bound, moved, margin.examples, margin.size, margin.inverse, bias, value, limit
+    return (
+        status, bound, upper, alpha, gradient, side, margin.examples, margin.size, margin.inverse, bias, value, limit
+    )  # fmt: skip
 
 
 @entry()
@@ -896,7 +901,7 @@ def run(
     gradient: FloatArray, side: FloatArray, gradient_tolerance: float, alpha_tolerance: float, examples: IntArray,
     size: int, inverse: FloatArray, bias: float, value: float, example: int, target: float, shift: FloatArray,
     below: float, limit: int,
-) -> Done:  # fmt: skip
+) -> Result:  # fmt: skip
     """Carry out a task: the single compiled entry point.
 
     Arguments are passed flat, since dispatching on nested tuples would take longer than many tasks.
@@ -905,54 +910,19 @@ def run(
     data = Data(table, places, anchor, nonzeros, is_matrix, ridge, longest, diagonal, y, weights)
     vectors = Vectors(upper, linear, alpha, gradient, side, gradient_tolerance, alpha_tolerance)
     goal = Goal(example, target, shift)
-    return done(task, data, vectors, Margin(examples, size, inverse), bias, value, goal, below, limit)
+    return perform_task(task, data, vectors, Margin(examples, size, inverse), bias, value, goal, below, limit)
 
 
 def perform(
     task: int, data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float,
     limit: int,
-) -> Done:  # fmt: skip
-    """Call `run` from Python with structured arguments."""
-    return run(
+) -> TaskResult:  # fmt: skip
+    """Call `run` from Python with structured arguments.
+
+    START and RAISE work on a copy of the state, FOLLOW and RECOMPUTE in place.
+    """
+    return TaskResult(*run(
         task, data.table, data.places, *data.anchor, *data.nonzeros, data.is_matrix, data.ridge, data.longest,
         data.diagonal, data.y, data.weights, *vectors[:5], vectors.gradient_tolerance, vectors.alpha_tolerance,
         *margin, bias, value, *goal, below, limit,
-    )  # fmt: skip
-
-
-def start_removal(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
-) -> Done:
-    """Start a removal on a copy of the state, unless its first bound is under `below` (NOT_STARTED).
-
-    Returns the status, the first bound, the moved vectors, then the margin set, bias, value and breakpoints left.
-    """
-    return perform(START, data, vectors, margin, bias, value, goal, below, limit)
-
-
-def rise(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, example: int, above: float, limit: int
-) -> tuple[int, FloatArray, float, float, int]:
-    """Raise an example on a copy of the state; return status, alpha, bias, value and breakpoints left."""
-    goal = Goal(example, np.inf, NOWHERE.shift)
-    status, _, moved, *_, bias, value, limit = perform(RAISE, data, vectors, margin, bias, value, goal, above, limit)
-    return status, moved[1], bias, value, limit
-
-
-def follow(
-    data: Data, vectors: Vectors, margin: Margin, bias: float, value: float, goal: Goal, below: float, limit: int
-) -> tuple[int, IntArray, int, FloatArray, float, float, int]:
-    """Move a state in place; return the status, the parts of its margin set, bias, value and breakpoints left.
-
-    The answer of a removal that arrives is recomputed; the status is DISORDERED if it is not canonical.
-    """
-    status, _, _, examples, size, inverse, bias, value, limit = perform(
-        FOLLOW, data, vectors, margin, bias, value, goal, below, limit
-    )
-    return status, examples, size, inverse, bias, value, limit
-
-
-def recompute(data: Data, vectors: Vectors, margin: Margin, bias: float) -> tuple[float, float]:
-    """Call `recomputed` from Python."""
-    _, _, _, _, _, _, bias, value, _ = perform(RECOMPUTE, data, vectors, margin, bias, 0.0, NOWHERE, 0.0, 0)
-    return bias, value
+    ))  # fmt: skip

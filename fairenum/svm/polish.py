@@ -36,24 +36,32 @@ from fairenum.svm.path import (
 )
 from fairenum.svm.path_loop import Data
 from fairenum.svm.problem import FloatArray, IntArray, SvmProblem
-from fairenum.svm.working_set import MATRIX_AT_ONCE, Nearly, Programme, Start
+from fairenum.svm.working_set import MATRIX_AT_ONCE, ApproximateSolution, Start, WorkingSetSolver
 
-MANY = 1024  # examples from which on libsvm is quicker than an interior point
+MANY = 1024  # examples from which libsvm is faster than an interior point
 CACHE = 500.0  # megabytes for libsvm's columns of the kernel matrix
-MOST_STEPS = 1000  # per example: it may creep
+MOST_STEPS = 1000  # of libsvm per example: it may hardly progress
+SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
+LAST_LEG = 1e-3  # of the shift
+TIED = 1e-6  # of the last leg: 1e-12 of the linear term, which rounding cannot distinguish from its end
+CLEAR = 1e-2  # of the linear term: an example is on a clear bound if its gradient at a guess is farther from 0
+NEAR = 20.0  # times the shift: examples within it may come to the margin on the way
+WORTHWHILE = 1e-2  # a guess with a larger relative gap belongs to another problem
+INDEPENDENT = 1e-9
+INSIDE = 1e-3  # the share of its box by which an example is clearly off both bounds
 
 
 def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
-    """Return libsvm's answer, good to about three digits; None where it does not apply or does not pay.
+    """Return libsvm's answer, good to about three digits; None where it does not apply or saves no time.
 
-    libsvm knows only a linear term of ones. Another constant p is a matter of scale: with ``alpha = p beta`` the
+    libsvm takes only a linear term of ones. Another constant p is a matter of scale: with ``alpha = p beta`` the
     objective is ``p^2 (1'beta - 1/2 beta'Q beta)`` within the box ``upper / p``.
     """
     allowed, scale = np.flatnonzero(upper > 0.0), float(problem.linear[0])
     if len(allowed) <= MANY or scale <= 0.0 or (problem.linear != scale).any():
         return None
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import SVC  # only here: most machines are linear or small
+    from sklearn.svm import SVC  # only here: most problems are linear or small
 
     kernel = problem.kernel
     svm = SVC(
@@ -71,63 +79,50 @@ def rough_answer(problem: SvmProblem, upper: FloatArray) -> FloatArray | None:
     return np.minimum(alpha, upper)
 
 
-SHIFT = 1e-3  # of the mean linear term; far above rounding, far below what moves many examples
-LAST_LEG = 1e-3  # of the shift
-TIED = 1e-6  # of the last leg: 1e-12 of the linear term, which rounding cannot tell from its end
-
-
-# An example is on a clear bound where the gradient of a guess is this share of the linear term away from 0.
-CLEAR = 1e-2
-NEAR = 20.0  # times the shift: examples within it may come to the margin on the way
-WORTHWHILE = 1e-2  # a guess with a larger relative gap is the answer to something else
-INDEPENDENT = 1e-9
-INSIDE = 1e-3  # the share of its box by which an example is clearly off both bounds
-
-
 def optimal_state(
     gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | ActiveSet | None = None
 ) -> ActiveSet:
     """Return the canonical optimum within a box; a good guess makes it cheap, a bad one does not make it wrong.
 
-    A guess may be an answer within another box, since its plane tells which examples are on a bound, or a state of any
+    A guess may be an answer within another box, since its plane shows which examples are on a bound, or a state of any
     linear term.
     """
     allowed = upper > 0
     if len(np.unique(problem.y[allowed])) < 2:
         return _nothing(gram, problem, upper)
-    crossing = _Crossing(gram, problem, upper)
+    crossover = _Crossover(gram, problem, upper)
     if gram.is_matrix and (guess is None or isinstance(guess, ActiveSet)):
-        # of many examples a neighbour's plane leaves more in doubt than is solved for in the time that libsvm takes
+        # with many examples, those that a neighbour's plane leaves in doubt take longer to solve for than libsvm takes
         rough = rough_answer(problem, upper)
         guess = guess if rough is None else rough
     start = None if guess is None else _start(gram, problem, upper, guess)
     with suppress(PathStuck):
-        return crossing.crossed(crossing.programme.nearly_solved(start))
-    return crossing.crossed(crossing.programme.solved_for_all())
+        return crossover.optimum(crossover.solver.solve(start))
+    return crossover.optimum(crossover.solver.solve_all())
 
 
-class _Crossing:
-    """The way from an interior point of the shifted problem to the answer of the problem itself."""
+class _Crossover:
+    """The crossover from an interior point of the shifted problem to the canonical optimum of the problem itself."""
 
     def __init__(self, gram: Gram, problem: SvmProblem, upper: FloatArray) -> None:
         self._gram, self._linear, self._upper = gram, problem.linear, upper
         self._data = constant_data(gram, problem)
         self._unit, self._shift = problem.unit, SHIFT * problem.unit * self._data.weights
-        self.programme = Programme(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
+        self.solver = WorkingSetSolver(gram, problem.y, upper, problem.linear - self._shift, problem.unit)
 
-    def crossed(self, found: Nearly) -> ActiveSet:
-        """Round an interior point to a vertex, then move it to the problem itself."""
-        state = _vertex(self._gram, self._data, self.programme, found, self._unit)
+    def optimum(self, found: ApproximateSolution) -> ActiveSet:
+        """Round an interior point to a vertex, then move its linear term to that of the problem."""
+        state = _vertex(self._gram, self._data, self.solver, found, self._unit)
         walks = np.abs(found.gradient) <= NEAR * SHIFT * self._unit
-        walks |= self.programme.wrong(found)
+        walks |= self.solver.wrong(found)
         walks[found.working] = True
-        # Rounding gathers along a leg and is put right at its end; the last one is short, so that its ties stay ties.
+        # Rounding grows along a leg and is corrected at its end; the last one is short, so that its ties stay ties.
         for stops, tied in (((1.0, LAST_LEG), 0.0), ((0.0,), TIED)):
-            state = _moved(state, [self._linear - left * self._shift for left in stops], walks, tied)
+            state = _shifted(state, [self._linear - left * self._shift for left in stops], walks, tied)
         return state
 
 
-def _moved(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
+def _shifted(state: ActiveSet, stops: list[FloatArray], walks: np.ndarray, tied: float) -> ActiveSet:
     """Move the linear term through some stops with few examples; with all, if others end on a wrong bound."""
     few = np.flatnonzero(walks)
     if len(few) < len(walks) and not (state.gram.is_matrix and len(few) > MATRIX_AT_ONCE):
@@ -155,7 +150,7 @@ def _nothing(gram: Gram, problem: SvmProblem, upper: FloatArray) -> ActiveSet:
 
 
 def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray | ActiveSet) -> Start:
-    """Return what a guess tells: the gradient at its plane and the examples in doubt."""
+    """Return the start that a guess gives: the gradient at its plane and the examples in doubt."""
     if isinstance(guess, ActiveSet):
         in_doubt = guess.upper != upper
         in_doubt[guess.margin] = True
@@ -170,9 +165,9 @@ def _start(gram: Gram, problem: SvmProblem, upper: FloatArray, guess: FloatArray
     return Start(gradient, in_doubt | (np.abs(gradient) <= CLEAR * problem.unit), guess, is_close=True)
 
 
-def _vertex(gram: Gram, data: Data, programme: Programme, found: Nearly, unit: float) -> ActiveSet:
+def _vertex(gram: Gram, data: Data, solver: WorkingSetSolver, found: ApproximateSolution, unit: float) -> ActiveSet:
     """Round to a state that is optimal for a linear term near that of the programme."""
-    y, upper, working, point = data.y, programme.upper, found.working, found.point
+    y, upper, working, point = data.y, solver.upper, found.working, found.point
     box = upper[working]
     # A box can be far larger than any answer needs: an alpha that is a tiny share of it need not be on its bound.
     scale = np.minimum(box, float(found.alpha.max()) or 1.0)
@@ -180,18 +175,18 @@ def _vertex(gram: Gram, data: Data, programme: Programme, found: Nearly, unit: f
     low, high = point.lower_multiplier / unit > below, point.upper_multiplier / unit > above
     free = ~(low | high)
     inside = free & (np.minimum(below, above) > INSIDE)
-    # Where many lie near a bound, those clearly inside their box must not give way to them.
+    # Where many lie near a bound, they must not displace those clearly inside their box.
     for candidates in (working[free], working[inside]):
         margin = _independent(gram, y, candidates)
         alpha = _rounded(found.alpha, y, upper, np.setdiff1d(working, margin, assume_unique=True), margin)
         if abs(float(y @ alpha)) <= 1e-9 * float(alpha.sum()):
             break
     else:
-        raise PathStuck  # rounding moved more weight than the margin can make up for
+        raise PathStuck  # rounding moved more weight than the margin can balance
     side = np.where(alpha > 0, AT_UPPER, AT_LOWER)
     side[margin] = ON_MARGIN
-    side[~programme.allowed] = 0.0
-    return _made_optimal(gram, data, programme.linear, upper, alpha, point.bias, side, margin)
+    side[~solver.allowed] = 0.0
+    return _made_optimal(gram, data, solver.linear, upper, alpha, point.bias, side, margin)
 
 
 def _rounded(alpha: FloatArray, y: FloatArray, upper: FloatArray, bound: IntArray, margin: IntArray) -> FloatArray:
@@ -221,14 +216,14 @@ def _balanced(alpha: FloatArray, y: FloatArray, upper: FloatArray, total: float)
     def excess(step: float) -> float:
         return float(y @ moved(step)) - total
 
-    # straight between the steps at which an example meets a bound; from 0 none is far that need not be
+    # linear between the steps at which an example meets a bound
     steps = np.sort(np.concatenate([[0.0], -alpha * y, (upper - alpha) * y]))
     after = bisect_left(steps, 0.0, key=excess)
     if after in (0, len(steps)):
         return moved(steps[max(after - 1, 0)])
     low, high = steps[after - 1 : after + 1]
     below, above = excess(low), excess(high)
-    # from the nearer end: the other may be so far away, in a large box, that all digits are lost on the way
+    # from the nearer end: in a large box the other may be so far away that all digits are lost
     near, missing = (low, below) if -below <= above else (high, above)
     return moved(near - missing * ((high - low) / (above - below)))
 
@@ -254,7 +249,7 @@ def _made_optimal(
 def warm_up() -> None:
     """Load the compiled loops, or compile them on the very first run, so that nothing waits for them later."""
     problem = SvmProblem([[0.0], [1.0], [2.0], [3.0]], [-1.0, -1.0, 1.0, 1.0], 10.0)
-    problem.certify(np.zeros(problem.size))  # while the paths' loop is being compiled elsewhere
+    problem.certify(np.zeros(problem.size))  # while another process compiles the paths' loop
     state = optimal_state(open_gram(problem), problem, problem.upper)
     example = int(state.margin[0])
     RemovalPath(state, problem.objective(state.alpha), example, 0.0).advance(-np.inf)

@@ -5,7 +5,7 @@ upper_i`` and a linear term ``p`` (ones by default)::
 
     maximise  f(alpha) = p'alpha - 1/2 alpha'Q alpha   subject to  y'alpha = 0
 
-Leaving example i out is ``upper[i] = 0``; no solver needs another vocabulary.
+Leaving example i out is ``upper[i] = 0``.
 """
 
 from __future__ import annotations
@@ -36,17 +36,9 @@ from fairenum.svm.sparse_or_dense import (
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 Number = TypeVar("Number", np.float64, np.intp)
-
-
-# Rows of a kernel block that are built at once: bounds memory, never the result.
-BLOCK_ROWS = 1024
-
-
-# Squares of rows, times gamma, beyond which the rounding of their difference shows in an rbf kernel: 1e-14 of it.
-CANCELLING = 100.0
-
-
-# What is beyond these may overflow, or vanish, when it is squared and summed.
+BLOCK_ROWS = 1024  # of a kernel matrix that are built at once: bounds memory, never the result
+CANCELLING = 100.0  # squared length times gamma beyond which an rbf kernel from inner products loses digits (1e-14)
+# Numbers outside these limits may overflow or vanish when squared and summed.
 LARGEST_NUMBER, COSTS = 1e100, (1e-100, 1e100)
 
 
@@ -64,7 +56,7 @@ def _protected(array: npt.NDArray[Number], source: npt.ArrayLike) -> npt.NDArray
 
 
 def affordable(numbers: int, work: float, least: int, most: int | None = None) -> int:
-    """Return how many solves fit into an amount of work, within limits, if each goes through so many numbers."""
+    """Return how many solves fit into an amount of work, within limits; each goes through `numbers` numbers."""
     solves = max(least, int(work // numbers))
     return solves if most is None else min(solves, most)
 
@@ -167,9 +159,9 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claim:
-    """An answer as a solver returns it, not yet proven; ``finished=False`` marks a guess at a limit of its own.
+    """An answer as a solver returns it, not yet proven; ``finished=False`` if the solver stopped at a limit of its own.
 
-    ``handle`` may hold anything the solver needs to continue from here.
+    ``handle`` may hold anything the solver needs to continue from this answer.
     """
 
     alpha: FloatArray

@@ -1,9 +1,9 @@
 """A linear SVM with a smoothed hinge, whose plane is near that of the SVM itself.
 
-Within a width around the margin the hinge is a parabola. The loss is then smooth, and quadratic but for examples that
-enter and leave the width, so Newton's method needs a handful of steps in d dimensions, each about as long as an
-interior point's. The plane is wrong by a small share of the width. It only tells which examples are clearly on a bound,
-so its error costs time and nothing else.
+Within a width around the margin the hinge is a parabola. The loss is then smooth, and quadratic except for examples
+that enter and leave the width, so Newton's method needs a handful of steps in d dimensions, each about as long as an
+interior point's. The plane is wrong by a small share of the width. It only decides which examples are clearly on a
+bound, so its error costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ from fairenum.svm.gram import Gram
 from fairenum.svm.loop_rows import Nonzeros
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import Matrix, is_sparse, scaled_square, sums, times
+
+WIDEST, WIDTH = 2.0, 0.1  # of the hinge's parabola, in units of the margin: without a plane to begin with, and with one
+STEPS = 20  # at most, for each width
+SETTLED = 0.1  # of the width: a step that moves examples by less on average is the last
+DECREASE, SHORTEST = 1e-4, 1e-3  # of the decrease that a step promises; and the shortest step that is tried
+STIFFNESS = 1e-9  # of the mean curvature, so that the system has a unique solution
 
 
 def squared(rows: Matrix, y: FloatArray, places: IntArray, weights: FloatArray) -> FloatArray:
@@ -52,19 +58,6 @@ def add_squares(
     for m in range(last + 1):
         for other in range(m):
             matrix[other, m] = matrix[m, other]
-
-
-WIDEST, WIDTH = 2.0, 0.1  # of the hinge's parabola, in units of the margin: without a plane to begin with, and with one
-
-
-STEPS = 20  # at most, for each width
-SETTLED = 0.1  # of the width: the mean move of an example by a step that changes nothing much any more
-
-
-DECREASE, SHORTEST = 1e-4, 1e-3  # of what a step promises; and the shortest step that is tried
-
-
-STIFFNESS = 1e-9  # of the mean curvature, so that nothing is undetermined
 
 
 @dataclass(frozen=True, slots=True, eq=False)

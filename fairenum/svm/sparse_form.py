@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from fairenum.svm.gram import LARGEST_BOX, Gram, asked, centre_of, open_gram, signed
+from fairenum.svm.gram import LARGEST_BOX, Gram, centre_of, needed_alpha, open_gram, signed
 from fairenum.svm.problem import Certificate, FloatArray, SvmProblem, read_only
 from fairenum.svm.sparse_or_dense import is_sparse
 
@@ -74,7 +74,7 @@ def sparse_form(problem: SvmProblem) -> SparseForm:
     """Return the problem with the plane as variables if that is shorter, else with the kernel matrix."""
     n, d = problem.X.shape
     gram = open_gram(problem)
-    scale = min(float(problem.upper.max()), LARGEST_BOX * asked(gram, problem.linear))
+    scale = min(float(problem.upper.max()), LARGEST_BOX * needed_alpha(gram, problem.linear))
     if problem.kernel.name == "linear" and d < n:
         quadratic, equations = _with_plane(problem, scale)
     else:

@@ -1,7 +1,7 @@
 """Operations on tables of numbers that may be dense arrays or sparse (CSR), one row per example.
 
-A large table is kept sparse if most of it is 0, as encoded categories are. The encoder chooses once (`compact`);
-callers of these functions need not know which form they hold.
+A large table is kept sparse if most of it is 0, as in encoded categories. The encoder chooses once (`compact`); callers
+of these functions need not know the form.
 """
 
 from __future__ import annotations
@@ -22,12 +22,10 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 Sparse: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Matrix: TypeAlias = "FloatArray | Sparse"
-
-
 SPARSE = 0.25  # the share of numbers other than 0 up to which skipping the zeros is faster
-BLOCK = 2**16  # rows that are looked at together: bounds memory, never the result
-SUMMED = 2**12  # rows that are summed in extended precision together
-LARGE = 2**20  # numbers; of smaller tables a call costs more than what it skips
+BLOCK = 2**16  # rows processed together: bounds memory, never the result
+SUMMED = 2**12  # rows summed together in extended precision
+LARGE = 2**20  # numbers; for smaller tables the calls cost more than the zeros they skip
 
 
 def is_sparse(table: object) -> TypeIs[Sparse]:
@@ -58,7 +56,7 @@ def times(table: Matrix, vector: FloatArray) -> FloatArray:
 
 
 def sums(weights: FloatArray, table: Matrix) -> FloatArray:
-    """Return a weighted sum of the rows, or several."""
+    """Return a weighted sum of the rows, or one per row of weights."""
     return np.asarray(weights @ table)
 
 
@@ -149,7 +147,7 @@ def scaled_square(table: Matrix, weights: FloatArray) -> FloatArray:
 def precise_sum(weights: FloatArray, table: Matrix) -> FloatArray:
     """Return ``weights @ table`` in extended precision: with a box of 1000, ten digits of a plane cancel."""
     used, total = np.flatnonzero(weights), np.zeros(table.shape[1], np.longdouble)
-    for start in range(0, len(used), SUMMED):  # what is held in extended precision stays in the processor's cache
+    for start in range(0, len(used), SUMMED):  # few enough for the processor's cache
         some = used[start : start + SUMMED]
         total += _precise_product(weights[some], table[some])
     return np.asarray(total, dtype=np.float64)
@@ -159,7 +157,7 @@ def _precise_product(weights: FloatArray, table: Matrix) -> FloatArray:
     precise = weights.astype(np.longdouble)
     if is_sparse(table):
         return np.asarray(precise @ table.astype(np.longdouble))
-    # the same sums as those of `@`, which goes through an array column by column
+    # the same sums as those of `@`, which adds column by column
     product: FloatArray = np.einsum("i,ij->j", precise, table.astype(np.longdouble))
     return product
 

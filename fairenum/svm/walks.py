@@ -1,8 +1,8 @@
-"""Walks that pull a model across one row: from an optimal state, the row enters as an example and its weight rises.
+"""Walks that move a model to the other side of one row: the row enters as an example, and its weight rises.
 
-The row has the label of the side it is pulled to and starts with weight 0, where the state is still optimal. The weight
-rises until the row reaches its margin, all other optimality conditions being kept (`fairenum.svm.path`). `Hurry` is the
-fast walk for linear kernels, `Ascent` the exact walk for all.
+The row has the label of that other side and starts with weight 0, where the state is still optimal. The weight rises
+until the row reaches its margin, all other optimality conditions being kept (`fairenum.svm.path`). `FastWalk` is for
+linear kernels, `ExactWalk` for all.
 """
 
 from __future__ import annotations
@@ -15,39 +15,42 @@ from fairenum.svm.loop_rows import Nonzeros
 from fairenum.svm.path import ActiveSet, breakpoint_limit
 from fairenum.svm.problem import FloatArray, SvmProblem, read_only
 
-APART = (1e-9, 1e-8)  # of the mean linear term: the shift that breaks ties, and a second one to try
+TIE_SHIFTS = (1e-9, 1e-8)  # of the mean linear term: the shift that breaks ties, and a second one to try
 NEAR = 3.0  # times the root of the number of examples: how many count as near, to balance steps and full checks
+NO_LIMIT = 2.0  # times the total box of all examples
+TIE_WEIGHT = 1.5  # of the row, like those of examples
 
 
-class Hurry:
+class FastWalk:
     """Fast walks from one state of a linear model; ties are broken by a tiny share of the mean linear term."""
 
     def __init__(
-        self, problem: SvmProblem, gram: LinearGram, state: ActiveSet, value: float, trifle: float = APART[0]
+        self, problem: SvmProblem, gram: LinearGram, state: ActiveSet, value: float, tie_shift: float = TIE_SHIFTS[0]
     ) -> None:
-        linear, apart = problem.linear, problem.linear - trifle * problem.unit * problem.tie_weights()
-        pace = np.sqrt(gram.diagonal + max(float(gram.diagonal.mean()), 1e-300))
-        vectors = (np.array(vector) for vector in (problem.y, problem.upper, linear, apart, gram.diagonal, pace))
+        linear, shifted = problem.linear, problem.linear - tie_shift * problem.unit * problem.tie_weights()
+        scale = np.sqrt(gram.diagonal + max(float(gram.diagonal.mean()), 1e-300))
+        vectors = (np.array(vector) for vector in (problem.y, problem.upper, linear, shifted, gram.diagonal, scale))
         values, *places = gram.nonzeros
         nonzeros = Nonzeros(values, *(np.asarray(one).view(np.uint32) for one in places))
         self._rows = fast_walk_loop.Rows(gram.table, nonzeros, *vectors)
-        distance = np.abs(state.gradient) / pace
+        distance = np.abs(state.gradient) / scale
         place = min(len(distance) - 1, int(NEAR * np.sqrt(len(distance))))
         self._near, self._limit = float(np.partition(distance, place)[place]), breakpoint_limit(state)
-        self._start, self._state, self._spare = (_opened(state, gram, value) for _ in range(3))
-        self._close = fast_walk_loop.Close(*np.tile(np.arange(problem.size), (3, 1)), *np.empty((5, problem.size)))
-        columns, border = np.empty((2, len(self._state.plane))), np.empty((3, len(self._state.edge)))
-        self._room = fast_walk_loop.Room(*columns, *border)
+        self._start, self._state, self._checked = (_opened(state, gram, value) for _ in range(3))
+        indices, numbers = np.tile(np.arange(problem.size), (3, 1)), np.empty((5, problem.size))
+        self._nearby = fast_walk_loop.NearExamples(*indices, *numbers)
+        columns, border = np.empty((2, len(self._state.plane))), np.empty((3, len(self._state.row_border)))
+        self._scratch = fast_walk_loop.Scratch(*columns, *border)
 
-    def pulled(self, row: FloatArray, side: float, missing: float, above: float) -> tuple[int, FloatArray, float, int]:
-        """Walk until the row reaches its margin or the value exceeds `above`; see `Ascent.pulled`."""
+    def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
+        """Walk until the row reaches its margin or a loss of `enough` is proven; see `ExactWalk.across`."""
         state = self._state
         for target, source in zip(state, self._start, strict=True):
             target[...] = source
         state.numbers[fast_walk_loop.MISSING] = missing
-        pulled = fast_walk_loop.Pulled(side * row, side, above, self._near)
-        status, left = fast_walk_loop.walk(self._rows, state, self._spare, pulled, self._close, self._room, self._limit)
-        return status, state.alpha, float(state.numbers[fast_walk_loop.BIAS]), self._limit - left
+        task = fast_walk_loop.Task(side * row, side, enough, self._near)
+        status = fast_walk_loop.walk(self._rows, state, self._checked, task, self._nearby, self._scratch, self._limit)
+        return status, state.alpha, float(state.numbers[fast_walk_loop.BIAS])
 
 
 def _opened(state: ActiveSet, gram: LinearGram, value: float) -> fast_walk_loop.State:
@@ -56,16 +59,12 @@ def _opened(state: ActiveSet, gram: LinearGram, value: float) -> fast_walk_loop.
     room = max(size, len(plane) + 2) + 2
     examples, inverse = np.zeros(room, np.int64), np.zeros((room, room))
     examples[:size], inverse[: size + 1, : size + 1] = state.margin, state.inverse[: size + 1, : size + 1]
-    numbers, edge, rates = np.array([state.bias, 0.0, value, 0.0]), np.zeros(room), np.zeros(room)
+    numbers, border, rates = np.array([state.bias, 0.0, value, 0.0]), np.zeros(room), np.zeros(room)
     vectors = (state.alpha.copy(), state.gradient.copy(), state.side.copy(), plane.copy())
-    return fast_walk_loop.State(*vectors, numbers, np.array([size]), examples, inverse, edge, rates)
+    return fast_walk_loop.State(*vectors, numbers, np.array([size]), examples, inverse, border, rates)
 
 
-TOP = 2.0  # times the total box of all examples: no limit
-TIE_WEIGHT = 1.5  # like those of examples
-
-
-class Ascent:
+class ExactWalk:
     """Exact walks from one optimal state, which has room for the row as one more example."""
 
     def __init__(self, state: ActiveSet, value: float) -> None:
@@ -74,7 +73,7 @@ class Ascent:
         labels = {side: read_only(np.append(data.y, side)) for side in (-1.0, 1.0)}
         self._data = {side: data._replace(y=y) for side, y in labels.items()}
         self._vectors = path_loop.Vectors(
-            np.append(state.upper, TOP * float(state.upper.sum())),
+            np.append(state.upper, NO_LIMIT * float(state.upper.sum())),
             np.append(state.linear, 0.0),
             np.append(state.alpha, 0.0),
             np.append(state.gradient, 0.0),
@@ -84,20 +83,20 @@ class Ascent:
         )
         self._margin, self._bias, self._limit = state.margin_set(), state.bias, breakpoint_limit(state)
 
-    def pulled(self, row: FloatArray, side: float, missing: float, above: float) -> tuple[int, FloatArray, float, int]:
-        """Walk until the row reaches its margin or the value exceeds `above`.
+    def across(self, row: FloatArray, side: float, missing: float, enough: float) -> tuple[int, FloatArray, float]:
+        """Walk until the row reaches its margin or a loss of `enough` is proven; return the status, alpha and bias.
 
-        Returns the status, alpha, bias and number of breakpoints. `row` holds features, or inner products with all
-        examples and itself for a kernel matrix; `side` is its label, `missing` what it misses of its margin at the
-        start.
+        `row` holds features, or inner products with all examples and itself for a kernel matrix; `side` is its label,
+        `missing` what it misses of its margin at the start.
         """
         data = self._data[side]
         _put(data, side * row, self._count)
         self._vectors.gradient[-1] = -missing
-        status, alpha, bias, _, left = path_loop.rise(
-            data, self._vectors, self._margin, self._bias, self._value, self._count, above, self._limit
+        goal = path_loop.Goal(self._count, np.inf, path_loop.NOWHERE.shift)
+        done = path_loop.perform(
+            path_loop.RAISE, data, self._vectors, self._margin, self._bias, self._value, goal, enough, self._limit
         )
-        return status, alpha[:-1], bias, self._limit - left
+        return done.status, done.alpha[:-1], done.bias
 
 
 def _grown(data: path_loop.Data) -> path_loop.Data:

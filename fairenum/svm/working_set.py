@@ -1,8 +1,8 @@
 """Interior points of a working set: the examples whose bound is in doubt, with all others fixed on a bound.
 
-Of many examples few are near the margin, and a plane near the answer tells the bound of all others. An interior point
-of those few costs a small share of one for all. The plane that it spans then checks the rest: if more than a few are on
-a wrong bound, the working set grows.
+Of many examples few are near the margin, and a plane near the answer shows the bound of all others. An interior point
+of those few costs a small share of one for all. The plane it spans then checks the rest: if more than a few are on a
+wrong bound, the working set grows.
 
 The first plane is that of a smoothed SVM (`fairenum.svm.smoothing`), started from a neighbour if there is one. Where
 that would cost too much, it is the neighbour's own, or that of a sample of the examples.
@@ -23,32 +23,23 @@ from fairenum.svm.smoothing import SmoothedSvm
 
 BoolArray = npt.NDArray[np.bool_]
 
-
-FEW = 512  # examples that are solved for sooner than sorted out
-
-
-# Of all examples, for a working set to begin with: by the plane of a smoothed SVM, or by another one.
+FEW = 512  # examples for which a working set saves no time
+# The share of all examples in the first working set: by the plane of a smoothed SVM, or by another one.
 SMOOTHED_SHARE, FIRST_SHARE = 1 / 32, 1 / 16
-
-
 GROWTH = 3.0
-LARGEST_SHARE = 0.5  # of all examples, beyond which a working set is no longer worth its while
-MATRIX_AT_ONCE = 8192  # examples of a kernel matrix: factorised again and again, more would take hours
-
-
+LARGEST_SHARE = 0.5  # of all examples, beyond which a working set saves no time
+MATRIX_AT_ONCE = 8192  # examples of a kernel matrix: factorised repeatedly, more would take hours
 SAMPLE, ROUGHLY = 4096, 1e-3  # examples of the sample that gives a first plane, and its accuracy
-
-
-FEW_WRONG = 100  # examples on a wrong bound that are just added, without growing the working set otherwise
+FEW_WRONG = 100  # examples on a wrong bound that are added without growing the working set further
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Start:
-    """What is known about an answer before it is solved for.
+    """A start for the solver: a plane thought to be near the answer's.
 
-    ``gradient`` is taken at a plane thought to be near the answer's; ``in_doubt`` marks examples that must join the
-    working set; ``alpha`` spans that plane, if it belongs to the same linear term. With ``is_close`` the gradient tells
-    the bounds of all examples that are not in doubt.
+    ``gradient`` is taken at that plane; ``in_doubt`` marks examples that must join the working set; ``alpha`` spans the
+    plane, if it belongs to the same linear term. With ``is_close`` the gradient shows the bounds of all examples that
+    are not in doubt.
     """
 
     gradient: FloatArray
@@ -58,8 +49,8 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nearly:
-    """An interior point of the examples in ``working``, with alpha and gradient of all, the rest on a bound."""
+class ApproximateSolution:
+    """An interior point of the examples in ``working``, and alpha and gradient of all; others are on a bound."""
 
     alpha: FloatArray
     working: IntArray
@@ -67,15 +58,15 @@ class Nearly:
     gradient: FloatArray
 
 
-class Programme:
-    """The quadratic programme to solve: Gram, labels, box and linear term, with the scale of its margins as `unit`."""
+class WorkingSetSolver:
+    """Solves a quadratic programme by working sets: Gram, labels, box, linear term, and the scale `unit` of margins."""
 
     def __init__(self, gram: Gram, y: FloatArray, upper: FloatArray, linear: FloatArray, unit: float) -> None:
         self.gram, self.y, self.upper, self.linear, self.unit = gram, y, upper, linear, unit
         self.allowed = upper > 0.0
         self._count = int(np.count_nonzero(self.allowed))
 
-    def nearly_solved(self, start: Start | None = None, accuracy: float = TARGET) -> Nearly:
+    def solve(self, start: Start | None = None, accuracy: float = TARGET) -> ApproximateSolution:
         """Solve to an accuracy relative to the objective over growing working sets, in the end over all examples."""
         plan = self._plan(start)
         if plan is not None:
@@ -89,11 +80,11 @@ class Programme:
                 count = int(np.count_nonzero(wrong))
                 if count == 0:
                     return found
-                if count <= len(found.working):  # more of them say that the plane is worse than the one before
+                if count <= len(found.working):  # with more the plane is worse than the one before
                     gradient, works = found.gradient, works | wrong
                 if count > min(FEW_WRONG, len(found.working)):
                     size = _grown(size)
-        return self.solved_for_all(accuracy)
+        return self.solve_all(accuracy)
 
     def _plan(self, start: Start | None) -> tuple[FloatArray, BoolArray, int] | None:
         """Return a gradient, the examples in doubt and the size of the first working set; None to solve for all."""
@@ -122,10 +113,10 @@ class Programme:
         return None if plane is None else plane.margins - self.linear
 
     def _largest(self) -> float:
-        """Return the size beyond which a working set does not pay."""
+        """Return the size beyond which a working set saves no time."""
         return min(LARGEST_SHARE * self._count, MATRIX_AT_ONCE if self.gram.is_matrix else np.inf)
 
-    def solved_for_all(self, accuracy: float = TARGET) -> Nearly:
+    def solve_all(self, accuracy: float = TARGET) -> ApproximateSolution:
         """Solve for all examples at once; refuse too many examples of a kernel matrix."""
         if self.gram.is_matrix and self._count > MATRIX_AT_ONCE:
             raise SolverOverwhelmed(
@@ -135,14 +126,14 @@ class Programme:
             )
         return self._solved(np.zeros_like(self.upper), np.flatnonzero(self.allowed), accuracy)
 
-    def wrong(self, found: Nearly) -> BoolArray:
+    def wrong(self, found: ApproximateSolution) -> BoolArray:
         """Tell which examples are on the wrong bound."""
         outside = self.allowed.copy()
         outside[found.working] = False
         return outside & np.where(found.alpha > 0.0, found.gradient > 0.0, found.gradient < 0.0)
 
     def _nearest(self, gradient: FloatArray, size: int) -> BoolArray:
-        """Return the `size` examples whose bound is least certain; long examples move more when the plane does."""
+        """Mark the `size` examples whose bound is least certain; long examples move more when the plane does."""
         if size == 0:
             return np.zeros_like(self.allowed)
         diagonal = self.gram.diagonal
@@ -152,7 +143,7 @@ class Programme:
         place = min(size, len(distance) - 1)
         return np.asarray(distance <= np.partition(distance, place)[place])
 
-    def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> Nearly | None:
+    def _on(self, gradient: FloatArray, works: BoolArray, accuracy: float) -> ApproximateSolution | None:
         """Solve for a working set; None if it cannot balance the labels of the other examples."""
         alpha = np.where(gradient < 0.0, self.upper, 0.0)
         total = -float(self.y[~works] @ alpha[~works])
@@ -161,7 +152,7 @@ class Programme:
             return None
         return self._solved(alpha, np.flatnonzero(works), accuracy)
 
-    def _solved(self, alpha: FloatArray, working: IntArray, accuracy: float) -> Nearly:
+    def _solved(self, alpha: FloatArray, working: IntArray, accuracy: float) -> ApproximateSolution:
         y, linear, box = self.y, self.linear, self.upper[working]
         alpha[working] = 0.0
         is_whole = len(working) == len(y)
@@ -170,7 +161,7 @@ class Programme:
         point = interior_point(inner, y[working], box, (linear - fixed)[working], -float(y @ alpha), accuracy)
         alpha[working] = np.clip(point.alpha, 0.0, box)
         gradient = self.gram.product(alpha) + y * point.bias - linear
-        return Nearly(alpha, working, point, gradient)
+        return ApproximateSolution(alpha, working, point, gradient)
 
     def _by_a_sample(self) -> FloatArray:
         """Return the gradient at the plane of a sample of each label, with boxes scaled up to stand for all."""
@@ -179,7 +170,7 @@ class Programme:
             own = np.flatnonzero(self.allowed & (self.y == label))
             drawn = _evenly(own, SAMPLE // 2)
             upper[drawn] = self.upper[drawn] * (self.upper[own].sum() / self.upper[drawn].sum())
-        return Programme(self.gram, self.y, upper, self.linear, self.unit).solved_for_all(ROUGHLY).gradient
+        return WorkingSetSolver(self.gram, self.y, upper, self.linear, self.unit).solve_all(ROUGHLY).gradient
 
 
 def _grown(size: int) -> int:

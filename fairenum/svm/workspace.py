@@ -53,7 +53,7 @@ class PathWorkspace:
 
 
 class PathRemoval:
-    """The removal of one example, as the search uses it."""
+    """The removal of one example along a path; solved from scratch if rounding leads the path astray."""
 
     __slots__ = ("_parent", "_path", "_workspace", "bound")
 
@@ -79,7 +79,7 @@ class PathRemoval:
 
 
 def _guess(start: Solution | None) -> FloatArray | ActiveSet | None:
-    """Return what is known of the answer: a state that knows its plane, or alpha alone."""
+    """Return the start's state, or its alpha if another solver made it."""
     if start is None:
         return None
     return start.handle if isinstance(start.handle, ActiveSet) else start.alpha

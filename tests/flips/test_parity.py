@@ -1,4 +1,4 @@
-"""What no nearly optimal machine goes beyond, against planes that were all tried."""
+"""Parity ranges over all near-optimal models, against a grid of planes and random models."""
 
 import math
 import tracemalloc
@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairenum.flips.flip_prices import flip_prices, value_ranges
-from fairenum.flips.near_optimal import Crowd, Neighbourhood, Tally
-from fairenum.flips.parity_bounds import Parity, parity_range
+from fairenum.flips.near_optimal import CountObjective, GroupedRows, NearOptimalModels
+from fairenum.flips.parity_bounds import ParityBounds, parity_range
 from fairenum.runtime.budget import Deadline, until
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import Kernel, SvmProblem
@@ -34,11 +34,11 @@ class Case:
         self.best = open_workspace("path", self.problem).solve()
         self.prices = flip_prices(self.problem, self.best, self.rows, threshold=threshold).low
 
-    def ranged(self, eps, work=math.inf, prices=None, **options) -> Parity:
-        crowd = Crowd.of(self.rows, self.codes, self.weights)
+    def ranged(self, eps, work=math.inf, prices=None, **options) -> ParityBounds:
+        rows = GroupedRows.of(self.rows, self.codes, self.weights)
         prices = self.prices if prices is None else prices
         options = {"threshold": self.threshold, "work": work, **options}
-        return parity_range(self.problem, self.best, crowd, prices, eps, **options)
+        return parity_range(self.problem, self.best, rows, prices, eps, **options)
 
     def rates(self, decisions) -> np.ndarray:
         members = [self.codes == code for code in range(self.codes.max() + 1)]
@@ -48,7 +48,7 @@ class Case:
         )
 
     def allowed(self, values, norms, eps) -> np.ndarray:
-        """Tell which machines are within the loss, given their decision values on the examples."""
+        """Tell which models are within the loss, given their decision values on the examples."""
         slack = (1.0 - self.problem.y * values).clip(min=0.0)
         return 0.5 * norms + slack @ self.problem.upper <= (1.0 + eps) * self.best.certificate.bound
 
@@ -65,8 +65,8 @@ class Case:
         return np.unique(np.concatenate(found), axis=0)
 
 
-def is_inside(case: Case, found: Parity, decisions) -> bool:
-    """Tell whether what machines decide is within what is proven, and what is attained, too."""
+def is_inside(case: Case, found: ParityBounds, decisions) -> bool:
+    """Tell whether the rates of decisions, and the attained ranges, are within the proven ranges."""
     rates = case.rates(decisions)
     pairs = [(found.gap, np.ptp(rates, axis=1)), *zip(found.rates, rates.T, strict=True)]
     is_nested = all(one.low <= one.least <= one.most <= one.high for one, _ in pairs)
@@ -81,7 +81,7 @@ def is_within(inner, outer) -> bool:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("eps", [0.01, 0.1, 0.25])
-def test_no_plane_lies_beyond_and_complete_branching_leaves_nothing_open(seed, eps):
+def test_every_plane_is_within_the_range_and_complete_branching_closes_it(seed, eps):
     case = Case(seed)
     decisions = case.decided(eps)
     gaps = np.ptp(case.rates(decisions), axis=1)
@@ -123,7 +123,7 @@ def test_the_range_holds_every_plane_whatever_the_rows_and_the_work(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kernel_machine_is_bounded_likewise(seed):
+def test_kernel_models_are_within_the_range(seed):
     case = Case(seed, kernel=Kernel("rbf", 0.7))
     rng = np.random.default_rng(seed)
     K = case.problem.kernel(case.problem.X, case.problem.X)
@@ -140,12 +140,12 @@ def test_a_kernel_machine_is_bounded_likewise(seed):
 
 
 @pytest.mark.parametrize("eps", [0.01, 0.2])
-def test_how_far_decision_values_go_is_never_understated_and_hardly_overstated(eps):
+def test_bounds_on_decision_values_are_valid_and_nearly_tight(eps):
     case = Case(3)
-    area = Neighbourhood(case.problem, case.best, case.rows, eps)
+    area = NearOptimalModels(case.problem, case.best, case.rows, eps)
     exact = value_ranges(case.problem, case.best, case.rows, eps)
     for worth in (np.ones(8), -np.ones(8)):
-        assert area.measure(Tally(worth, 0.0, np.zeros(8, np.int8)), 100) <= 40
+        assert area.bound_values(CountObjective(worth, 0.0, np.zeros(8, np.int8)), 100) <= 40
     assert (area.low <= exact.low_attained + ROUNDING).all()
     assert (area.high >= exact.high_attained - ROUNDING).all()
     stretch = np.array(
@@ -159,7 +159,7 @@ def test_how_far_decision_values_go_is_never_understated_and_hardly_overstated(e
     assert stretch.max() <= 1.5
 
 
-def test_of_many_groups_each_is_bounded_by_itself():
+def test_each_of_many_groups_is_bounded():
     case = Case(5, rows=21, groups=7)
     decisions = case.decided(0.1)
     by_rows, found = case.ranged(0.1, 0.0), case.ranged(0.1)
@@ -169,7 +169,7 @@ def test_of_many_groups_each_is_bounded_by_itself():
     assert found.solves > 0
 
 
-def test_rows_that_nobody_can_flip_leave_no_range():
+def test_rows_that_no_model_flips_leave_no_range():
     case = Case(0)
     found = case.ranged(0.01, prices=np.full(8, 0.02))
     assert (found.gap.low, found.doubtful, found.solves) == (found.gap.high, 0, 0)
@@ -177,7 +177,7 @@ def test_rows_that_nobody_can_flip_leave_no_range():
     assert all(rate.low == rate.high for rate in found.rates)
 
 
-def test_rows_that_nobody_examined_are_in_doubt():
+def test_rows_that_were_not_examined_are_doubtful():
     case = Case(0)
     found = case.ranged(0.01, 0.0, prices=np.zeros(8))
     assert (found.gap.low, found.gap.high, found.doubtful) == (0.0, 1.0, 8)
@@ -203,7 +203,7 @@ def test_the_same_rows_in_both_groups_are_decided_alike():
     assert [rate.high for rate in found.rates] == [found.rates[0].high] * 2
 
 
-def test_rows_of_no_group_have_no_say():
+def test_rows_of_no_group_do_not_count():
     case = Case(2)
     alone = case.ranged(0.1)
     case.rows = np.concatenate([case.rows, 10.0 * np.ones((3, 2))])
@@ -211,7 +211,7 @@ def test_rows_of_no_group_have_no_say():
     assert case.ranged(0.1) == alone
 
 
-def test_what_is_proven_when_the_time_is_over_stays_proven():
+def test_bounds_stay_valid_when_time_runs_out():
     case = Case(1)
     with until(Deadline(-math.inf)):
         found = case.ranged(0.1)

@@ -1,4 +1,4 @@
-"""Flip prices and value ranges against a convex solver, and against planes that are looked at one by one."""
+"""Flip prices and value ranges against a convex solver, and against many planes one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.oracles.convex import ConvexOracle
 
 from fairenum.enumeration.model import model_of
 from fairenum.errors import ProblemError
-from fairenum.flips.flip_prices import FlipPrices, Listed, flip_prices, flipping_plane, value_ranges
+from fairenum.flips.flip_prices import FlipPrices, KnownPlanes, flip_prices, flipping_plane, value_ranges
 from fairenum.runtime.budget import Deadline, until
 from fairenum.solvers.conformance import KINDS
 from fairenum.solvers.registry import open_workspace
@@ -94,7 +94,7 @@ grids = st.integers(0, 2**32 - 1).map(np.random.default_rng)
     cost=st.sampled_from([1e-3, 1.0, 1e4, 1e6]),
     threshold=st.sampled_from([0.0, 0.3]),
 )
-def test_no_plane_is_below_what_is_proven(
+def test_no_plane_has_a_loss_below_the_proven_price(
     rng: np.random.Generator, discrete: bool, cost: float, threshold: float
 ) -> None:
     n, d = int(rng.integers(4, 25)), int(rng.integers(1, 4))
@@ -179,10 +179,10 @@ def test_prices_beyond_the_ceiling_are_proven_to_be() -> None:
 
 def test_planes_that_are_known_attain_prices() -> None:
     plain, values = prices_of(ceiling=1e-6)
-    known = Listed(np.vstack([-values, values]), np.array([0.5, 1e-9]))
-    told, _ = prices_of(ceiling=1e-6, listed=known)
+    known = KnownPlanes(np.vstack([-values, values]), np.array([0.5, 1e-9]))
+    known_prices, _ = prices_of(ceiling=1e-6, listed=known)
     assert np.isinf(plain.high).all()
-    np.testing.assert_array_equal(told.high, 0.5)
+    np.testing.assert_array_equal(known_prices.high, 0.5)
 
 
 def test_rows_for_which_there_is_no_time_are_not_examined() -> None:

@@ -1,4 +1,4 @@
-"""Flip prices by planes that are held to rows, as for tables with many examples, against others that know better."""
+"""Flip prices by plane searches, as for tables with many examples, against a convex solver and the exact one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from support.oracles.convex import ConvexOracle
 
 from fairenum.flips import engines
-from fairenum.flips.engines import SolverPuller
+from fairenum.flips.engines import SolverEngine
 from fairenum.flips.flip_prices import flip_prices, flipping_plane, value_ranges
 from fairenum.solvers.conformance import KINDS
 from fairenum.solvers.registry import open_workspace
@@ -18,7 +18,6 @@ from fairenum.svm.sparse_or_dense import dense
 @pytest.fixture
 def is_large(monkeypatch):
     """Small problems are treated like large ones."""
-    monkeypatch.setattr(engines, "LARGEST", 0)
     monkeypatch.setattr(engines, "LARGEST", 0)
 
 
@@ -55,7 +54,7 @@ def test_many_examples_need_no_other_solver(is_sparse: bool, monkeypatch: pytest
     def refuse(*_: object) -> None:
         raise AssertionError("solved anew")
 
-    monkeypatch.setattr(SolverPuller, "pulled", refuse)
+    monkeypatch.setattr(SolverEngine, "answers", refuse)
     prices = flip_prices(problem, best, rows)
     assert prices.is_examined.all()
     within = np.isfinite(prices.high)

@@ -1,4 +1,4 @@
-"""Deadlines that work asks about, work that is left behind, and the shares of a time limit."""
+"""Deadlines, abandoned work, and the shares of a time limit."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""How inner loops are compiled, and interrupts from the keyboard that arrive while they run."""
+"""Compilation of inner loops, and keyboard interrupts while they run."""
 
 import os
 import re
@@ -70,7 +70,7 @@ def test_parts_within_parts_are_linked_and_errors_leave_compiled_code():
 
 
 def test_functions_of_others_may_call_what_was_compiled_as_a_part():
-    """Parts of numpy that a way in uses were made for linking only; somebody else's function links them, too."""
+    """Parts of numpy that an entry point uses are made for linking only; other packages' functions link them, too."""
 
     @njit
     def foreign(size):
@@ -169,7 +169,7 @@ def test_another_process_compiles_what_is_waited_for_and_need_not_succeed(tmp_pa
 
 
 def test_the_loop_of_the_paths_is_compiled_ahead_for_the_arrays_that_solvers_have(monkeypatch):
-    """What another process keeps is what is looked for: code for arguments of these types."""
+    """Another process caches the code for the argument types that are looked up here."""
     run, kinds = path_loop.run, []
 
     def recorded(*arguments):

@@ -1,4 +1,4 @@
-"""The same function for many items, whoever computes it; what a simulation makes of it is tested there."""
+"""One function for many items, in this process, in several, and on a cluster."""
 
 import operator
 from functools import partial
@@ -64,7 +64,7 @@ def test_results_are_counted_as_they_come():
 
 
 class Interrupted:
-    """Results that the user interrupts after some, and that note whether they were closed."""
+    """An iterator of results that the user interrupts, and that records whether it was closed."""
 
     def __init__(self, after: int) -> None:
         self.left, self.is_closed = after, False

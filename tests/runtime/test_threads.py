@@ -1,4 +1,4 @@
-"""Results depend neither on how many processors there are nor on how they round."""
+"""Results depend neither on the number of processors nor on how they round."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""No plugin is believed: what it answers is checked, polished and proven, or refused by its name."""
+"""Certified workspaces: every plugin's answer is checked, polished and proven, or refused with the plugin's name."""
 
 import threading
 
@@ -20,7 +20,7 @@ BEST = open_workspace("path", PROBLEM).solve()
 
 
 class Fake:
-    """A plugin, workspace included, that answers with whatever a function makes of the true optimum."""
+    """A plugin and its workspace in one; its answer is a function of the true optimum."""
 
     name, requires, install = "fake", (), ""
 
@@ -36,7 +36,7 @@ class Fake:
 
 
 class FakeWithPaths(Fake):
-    """A plugin whose answers are taken as they are, not polished; its paths end with them, too."""
+    """A plugin whose answers are certified without polish, also at the end of its paths."""
 
     bound = np.inf
 

@@ -1,4 +1,4 @@
-"""The report of the suite: what it counts, what it prints, and how it exits."""
+"""The conformance report: counts, printed table and exit code."""
 
 import importlib.util
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_an_unknown_solver_is_bad_usage(capsys):
 
 
 class Changed:
-    """The path solver, with one thing changed about its paths."""
+    """The path solver with changed paths."""
 
     name, requires, install = "changed", (), ""
 

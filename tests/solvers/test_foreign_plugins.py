@@ -1,4 +1,4 @@
-"""Solvers from elsewhere, built and installed for real: an honest one is found and passes, a liar is found out."""
+"""Third-party solvers, built and installed: an honest one is found and passes, a lying one is refused."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Solvers that misbehave: each is named, none is believed, and another goes on where that is allowed."""
+"""Misbehaving solvers: each is named in an error, or the fallback takes over where one is set."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ import pytest
 from fairenum.document.training import SvmSettings
 from fairenum.errors import AnswerRefused, ConfigError, SolverBroken
 from fairenum.solvers.certified import ReplaceableWorkspace
-from fairenum.solvers.isolation import Watch, watching
+from fairenum.solvers.isolation import SolverRun, solver_run
 from fairenum.solvers.protocol import Tolerance
 from fairenum.solvers.registry import load_solver, open_workspace
 from fairenum.svm.problem import SvmProblem
@@ -50,7 +50,7 @@ APART = {
 
 
 def patience(rascal):
-    """Wait long enough for a busy svm, and not longer for those that never answer."""
+    """Return a time limit that suffices on a busy computer, short for solvers that never answer."""
     return 1.0 if rascal in (rascals.Hangs, rascals.Clings) else 60.0
 
 
@@ -68,23 +68,23 @@ def test_one_that_changes_the_problem_here_is_named():
 
 @pytest.mark.parametrize("rascal", LAPSES)
 def test_another_goes_on_and_gives_the_same_answers(rascal):
-    watch = Watch(fallback="path")
+    run = SolverRun(fallback="path")
     other = load_solver("path")
-    workspace = ReplaceableWorkspace(rascal(), posed(), Tolerance(seconds=patience(rascal)), other, watch)
+    workspace = ReplaceableWorkspace(rascal(), posed(), Tolerance(seconds=patience(rascal)), other, run)
     found = answers(workspace)
     for solution, alpha in zip(found, EXPECTED, strict=True):
         np.testing.assert_allclose(solution.alpha, alpha, atol=1e-10)
-    assert watch.lapse is not None
-    assert (watch.lapse.solver, watch.lapse.fallback) == (rascal.name, "path")
-    again = ReplaceableWorkspace(rascal(), posed(), Tolerance(), other, watch)
+    assert run.lapse is not None
+    assert (run.lapse.solver, run.lapse.fallback) == (rascal.name, "path")
+    again = ReplaceableWorkspace(rascal(), posed(), Tolerance(), other, run)
     assert again.plugin is other  # whoever failed is not asked again
 
 
 def test_paths_go_on_where_the_solver_that_has_them_fails(monkeypatch):
-    """The native solver begins, its paths break, and libsvm ends what they had begun."""
+    """The native solver begins, its paths fail, and libsvm completes them."""
     from fairenum.svm.workspace import PathRemoval
 
-    with watching(SvmSettings(fallback="libsvm")) as watch:
+    with solver_run(SvmSettings(fallback="libsvm")) as run:
         workspace = open_workspace("path", posed())
         best = workspace.solve()
         removals = [workspace.remove(best, int(example)) for example in best.support[:3]]
@@ -97,12 +97,12 @@ def test_paths_go_on_where_the_solver_that_has_them_fails(monkeypatch):
         found = [removal.tighten(-np.inf) for removal in removals]
     for solution, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(solution.alpha, other.alpha, atol=1e-10)
-    assert watch.lapses == {"path": "solver 'path' failed: ZeroDivisionError: on the way"}
+    assert run.lapses == {"path": "solver 'path' failed: ZeroDivisionError: on the way"}
 
 
 @pytest.mark.parametrize("rascal", [rascals.Clings, rascals.Crashes, rascals.Changes])
 def test_in_a_process_of_its_own_it_can_be_ended(rascal):
-    with watching(SvmSettings(solver_timeout=patience(rascal), fallback="path")) as watch:
+    with solver_run(SvmSettings(solver_timeout=patience(rascal), fallback="path")) as run:
         workspace = open_workspace(rascal(), posed())
         began = time.monotonic()
         found = answers(workspace)
@@ -110,18 +110,18 @@ def test_in_a_process_of_its_own_it_can_be_ended(rascal):
     for solution, alpha in zip(found, EXPECTED, strict=True):
         np.testing.assert_allclose(solution.alpha, alpha, atol=1e-10)
     with pytest.raises(SolverBroken, match=APART[rascal]):
-        raise SolverBroken(watch.lapse.message)
+        raise SolverBroken(run.lapse.message)
 
 
 @pytest.mark.slow
 def test_an_honest_one_works_apart_as_it_does_here(capfd):
-    with watching(SvmSettings(solver_timeout=60.0)) as watch:
+    with solver_run(SvmSettings(solver_timeout=60.0)) as run:
         first, second = (open_workspace(rascals.Prints(), posed()) for _ in range(2))
         found = [*answers(first), *answers(second)]
         assert first.plugin is second.plugin  # one process for both
     for solution, alpha in zip(found, [*EXPECTED, *EXPECTED], strict=True):
         np.testing.assert_allclose(solution.alpha, alpha, atol=1e-10)
-    assert watch.lapse is None
+    assert run.lapse is None
     printed = capfd.readouterr()
     assert "printed by" not in printed.out
     assert printed.err.count("printed by compiled code") == 6
@@ -129,7 +129,7 @@ def test_an_honest_one_works_apart_as_it_does_here(capfd):
 
 def test_a_fallback_that_fails_is_an_error_of_its_own_name():
     workspace = ReplaceableWorkspace(
-        rascals.NotANumber(), posed(), Tolerance(), rascals.Misshapen(), Watch(fallback="misshapen")
+        rascals.NotANumber(), posed(), Tolerance(), rascals.Misshapen(), SolverRun(fallback="misshapen")
     )
     with pytest.raises(AnswerRefused, match="solver 'misshapen' did not return"):
         workspace.solve()

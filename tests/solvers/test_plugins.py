@@ -1,4 +1,4 @@
-"""What is particular to each bundled plugin."""
+"""Options, errors and limits of each bundled plugin."""
 
 import sys
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Finding solvers: entry points are injected, the environment stays as it is."""
+"""The registry of solvers, with injected entry points."""
 
 from types import SimpleNamespace
 

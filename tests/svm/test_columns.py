@@ -1,4 +1,4 @@
-"""A kernel matrix of which some rows are held: the same answers as with all of it, in the memory that is stated."""
+"""Kernel matrices with only some rows cached: the same answers as with all rows, within the stated memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def posed(n: int, kernel: Kernel, kind: str = "continuous", **arguments) -> SvmP
 
 
 def row_by_row(patch: pytest.MonkeyPatch, rows: int | None = None, n: int = 1) -> None:
-    """Hold no matrix, and so many rows of n numbers, or all of them."""
+    """Hold no matrix, and a given number of rows, or all of them."""
     patch.setattr(gram, "_OPENED", WeakKeyDictionary())
     patch.setattr(gram, "MATRIX_BYTES", 0)
     if rows is not None:
@@ -69,7 +69,7 @@ def test_rows_say_what_the_matrix_says(monkeypatch, kernel, ridge):
 
 @settings(max_examples=150)
 @given(problems(kernels=KERNELS, copies=True, boxes=True))
-def test_small_machines_have_the_canonical_answer(problem):
+def test_small_problems_have_the_canonical_answer(problem):
     with pytest.MonkeyPatch.context() as patch:
         row_by_row(patch)
         state = optimal_state(open_gram(problem), problem, problem.upper)
@@ -80,7 +80,7 @@ def test_small_machines_have_the_canonical_answer(problem):
 
 @settings(max_examples=60)
 @given(problems(kernels=KERNELS, max_size=6))
-def test_small_machines_have_the_same_models_in_the_same_order(problem):
+def test_small_problems_have_the_same_models_in_the_same_order(problem):
     expected = BruteForce(problem).models()
     with pytest.MonkeyPatch.context() as patch:
         row_by_row(patch)
@@ -140,7 +140,7 @@ def test_a_rough_start_and_working_sets_lead_to_the_same_optimum(monkeypatch):
 
 
 @given(st.lists(st.lists(st.integers(0, 11), min_size=1, max_size=4, unique=True), min_size=1, max_size=12))
-def test_what_was_asked_for_is_there_and_the_longest_unasked_gives_way(asked):
+def test_fetched_rows_are_in_the_table_and_replace_the_least_recently_used(asked):
     rows = KernelRows(posed(12, KERNELS[0]))
     store, latest = RowStore(rows, 8 * 12 * 5), []
     for examples in asked:

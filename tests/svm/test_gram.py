@@ -1,4 +1,4 @@
-"""Two ways to one matrix."""
+"""Grams from signed features and as a matrix: the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From interior point to exact optimum, where the properties do not reach."""
+"""From interior point to exact optimum: cases beyond the property tests."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_of_many_tied_answers_the_canonical_one_is_found_whatever_rounding_adds_
         assert weights @ removal.state.alpha == pytest.approx(least_tied(problem, removal.state, features), abs=1e-7)
 
 
-def test_nobody_is_left_when_one_class_is():
+def test_no_support_is_left_with_one_class():
     problem = posed(20, 2)
     state = optimal_state(open_gram(problem), problem, np.where(problem.y > 0, 1.0, 0.0))
     assert not state.alpha.any()

@@ -1,4 +1,4 @@
-"""The SVM problem: kernels, checks, certificate, and what it never does."""
+"""The SVM problem: kernels, checks, certificates, and memory."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ assert solution.certificate.relative_gap <= 1e-9
 print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) // 1024)
 """
     # The peak that the kernel keeps of the process itself: getrusage counts that of the process which started it, too.
-    # What compiles the loops, on a machine where they never ran, needs more than the problem does
+    # compiling the loops on a first run takes more memory than the problem
     subprocess.run([sys.executable, "-c", "from fairenum.svm.polish import warm_up; warm_up()"], check=True)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 1024

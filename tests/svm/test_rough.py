@@ -1,4 +1,4 @@
-"""Kernel machines of many examples, which start from a rough answer: the exact one does not depend on it."""
+"""Kernel problems of many examples start from a rough answer: the exact answer does not depend on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_optimum_is_that_of_an_interior_point(monkeypatch, kind, kernel, cos
 
 
 @given(problems(kernels=KERNELS, copies=True))
-def test_small_machines_have_the_same_canonical_answer_from_a_rough_one(problem):
+def test_small_problems_have_the_same_canonical_answer_from_a_rough_one(problem):
     expected = optimal_state(open_gram(problem), problem, problem.upper).answer()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(polish, "MANY", 1)
@@ -72,7 +72,7 @@ def test_libsvm_is_not_asked_what_it_does_not_know_or_what_is_small(monkeypatch)
     assert rough_answer(posed(200, KERNELS[0], linear=np.linspace(1.0, 2.0, 200)), np.ones(200)) is None
 
 
-def test_a_machine_with_everybody_near_the_margin_is_refused_with_advice(monkeypatch):
+def test_a_problem_with_all_examples_near_the_margin_is_refused_with_advice(monkeypatch):
     monkeypatch.setattr(polish, "MANY", 20)
     monkeypatch.setattr(working_set, "FEW", 16)
     monkeypatch.setattr(working_set, "MATRIX_AT_ONCE", 50)
@@ -134,7 +134,7 @@ def test_twenty_thousand_examples_have_an_exact_answer_in_a_minute_and_stated_me
 
 
 def test_a_neighbours_answer_gives_way_to_a_rough_one_and_the_answer_is_the_same(monkeypatch):
-    """Many examples are left out at once: what libsvm says of the new box is nearer than the old plane."""
+    """Many examples are left out at once: libsvm's answer for the new box is nearer than the old plane."""
     problem = posed(400, Kernel("rbf", 0.3))
     workspace = open_workspace("path", problem)
     upper = np.where(np.arange(400) % 4, problem.upper, 0.0)
@@ -158,7 +158,7 @@ def test_a_guided_search_goes_on_without_a_box_that_is_too_large_to_be_solved(mo
     def refused(_self, *_ignored):
         raise SolverOverwhelmed("too many")
 
-    monkeypatch.setattr(working_set.Programme, "nearly_solved", refused)
+    monkeypatch.setattr(working_set.WorkingSetSolver, "solve", refused)
     rng = np.random.default_rng(0)
     rows = EncodedRows(problem.X, problem.y, Groups(rng.integers(0, 2, 300), ("a", "b")))
     search = GuidedSearch(workspace, Watched(rows), Bounds(solves=10), root=root)

@@ -1,4 +1,4 @@
-"""Numbers that are hard on arithmetic: answers do not depend on the unit, and what is too much is refused in words."""
+"""Numbers of extreme scale: answers do not depend on the unit, and too large numbers are refused with an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOLVERS = ("libsvm", "osqp", "path", "piqp")
 
 
 def assert_right(problem, solver="path"):
-    """Hold an answer to a hundred digits."""
+    """Check an answer with a hundred digits."""
     answer = open_workspace(solver, problem).solve()
     low, high = (float(end) for end in proven_interval(problem, answer.alpha))
     assert high - low <= 1e-9 * low

@@ -1,4 +1,4 @@
-"""Tables with their zeros and without: every operation says the same of both."""
+"""Dense and sparse tables: every operation gives the same result for both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of squares: those of a sparse table are those of the array, whichever rows they are of."""
+"""Sums of squares of some rows: the same for a sparse table and its array."""
 
 import numpy as np
 import pytest

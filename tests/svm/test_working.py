@@ -1,4 +1,4 @@
-"""Working sets and the plane that they are chosen by: whatever is left out of them, the answer is the same."""
+"""Working sets and the plane they are chosen by: the answer does not depend on them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fairenum.svm.gram import open_gram
 from fairenum.svm.polish import optimal_state
 from fairenum.svm.problem import Kernel, SvmProblem
 from fairenum.svm.smoothing import SmoothedSvm
-from fairenum.svm.working_set import Programme, Start
+from fairenum.svm.working_set import Start, WorkingSetSolver
 
 
 def learnable(kind: str, n: int, d: int, seed: int = 0, **arguments) -> SvmProblem:
-    """A problem whose labels can be told, more or less."""
+    """A problem whose labels depend on the features, with noise."""
     rng = np.random.default_rng(seed)
     X = table(kind, rng, n, d)
     merit = X @ rng.normal(size=d) + rng.normal(size=n)
@@ -62,23 +62,23 @@ def test_the_answer_for_another_linear_term_is_a_start(kind):
 def test_a_start_that_is_nonsense_costs_time_only():
     rng = np.random.default_rng(3)
     problem = SvmProblem(table("continuous", rng, 500, 4), labels(rng, 500), 1.0)
-    programme = Programme(open_gram(problem), problem.y, problem.upper, problem.linear, problem.unit)
+    solver = WorkingSetSolver(open_gram(problem), problem.y, problem.upper, problem.linear, problem.unit)
     nobody = np.zeros(500, dtype=bool)
     for gradient in (np.ones(500), -np.ones(500), rng.normal(size=500), np.zeros(500)):
         for alpha in (None, rng.random(500)):
-            found = programme.nearly_solved(Start(gradient, nobody, alpha))
+            found = solver.solve(Start(gradient, nobody, alpha))
             assert problem.certify(found.alpha).relative_gap <= 1e-7
 
 
 def test_of_many_examples_few_are_solved_for():
     problem = learnable("continuous", 20_000, 6)
-    programme = Programme(open_gram(problem), problem.y, problem.upper, problem.linear, problem.unit)
-    found = programme.nearly_solved()
+    solver = WorkingSetSolver(open_gram(problem), problem.y, problem.upper, problem.linear, problem.unit)
+    found = solver.solve()
     assert len(found.working) <= 2_000
     assert problem.certify(found.alpha).relative_gap <= 1e-9
 
 
-def test_the_plane_of_the_smoothed_machine_is_near_that_of_the_svm():
+def test_the_plane_of_the_smoothed_svm_is_near_that_of_the_svm():
     problem = learnable("continuous", 3_000, 4)
     plane = SmoothedSvm(open_gram(problem), problem.y, problem.upper, problem.linear, problem.unit).plane()
     svc = SVC(kernel="linear", tol=1e-6).fit(problem.X, problem.y)

@@ -1,4 +1,4 @@
-"""The native solver as a workspace: paths that leave examples out and let them in, and paths that get lost."""
+"""The native solver as a workspace: paths that leave examples out or readmit them, and paths that fail."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_example_that_is_let_in_leads_to_the_optimum_with_it(kind):
 
 
 def test_the_first_example_of_a_class_is_let_in_where_nothing_was_trained():
-    """From alpha = 0 a path has no size to tell rounding by; it once stopped short of a bound that it met exactly."""
+    """From alpha = 0 a path has no scale for rounding; it once stopped short of a bound that it met exactly."""
     for seed in range(60):
         problem = posed(3, seed=seed, kernel=Kernel("rbf", 0.5))
         workspace = open_workspace("path", problem)

@@ -1,4 +1,4 @@
-"""A feasible answer that has nothing to do with the data, claimed to be the optimum."""
+"""A lying solver: it claims a feasible answer that ignores the data to be the optimum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class LiarSolver:
     install: ClassVar[str] = "pip install fairenum-liar"
 
     def open(self, problem: SvmProblem, tolerance: Tolerance) -> LiarSolver:
-        """Remember the labels; nothing else matters."""
+        """Keep the labels, which are all it uses."""
         self._y = problem.y
         return self
 

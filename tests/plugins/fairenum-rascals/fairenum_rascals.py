@@ -1,4 +1,4 @@
-"""Solvers that misbehave, each in a way of its own; `honest` is what they would be if they did not."""
+"""Solvers that misbehave, each in its own way; `honest` is the same solver without a fault."""
 
 import os
 import re
@@ -72,7 +72,7 @@ class Hangs(Rascal):
 
 
 class Clings(Rascal):
-    """Hangs, and lets no other thread run meanwhile."""
+    """Hangs while holding the GIL."""
 
     name = "clings"
 
@@ -102,7 +102,7 @@ class Misshapen(Rascal):
 
 
 class Changes(Rascal):
-    """Writes to what it was given, although that is read-only."""
+    """Writes to the problem, although it is read-only."""
 
     name = "changes"
 
@@ -114,7 +114,7 @@ class Changes(Rascal):
 
 
 class Wavers(Rascal):
-    """Answers rightly once, and with half of that from then on."""
+    """Answers correctly once, then with half of that answer."""
 
     name, at = "wavers", 2
 
@@ -123,7 +123,7 @@ class Wavers(Rascal):
 
 
 class Almost(Rascal):
-    """Is always a little off: near enough to be finished by the core."""
+    """Is always slightly wrong: near enough to be polished by the core."""
 
     name = "almost"
 

@@ -1,4 +1,4 @@
-"""Accelerated projected gradient: about the simplest honest solver."""
+"""Accelerated projected gradient: a simple, honest solver."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SampleSolver:
 
 
 class SampleWorkspace:
-    """One problem; every box starts from the given start, or from nothing."""
+    """A problem opened in this solver; every box starts from the given start, or from zeros."""
 
     def __init__(self, problem: SvmProblem, max_iter: int) -> None:
         self._problem, self._max_iter = problem, max_iter
@@ -44,7 +44,7 @@ class SampleWorkspace:
         self._step = 1.0 / max(float(np.linalg.eigvalsh(self._Q)[-1]), 1e-300)
 
     def solve(self, upper: FloatArray, start: Solution | None = None) -> Claim:
-        """Walk uphill until the certificate is good."""
+        """Take gradient steps until the certificate is good."""
         alpha = self._project(np.zeros(len(upper)) if start is None else start.alpha, upper)
         ahead, momentum = alpha, 1.0
         for step in range(self._max_iter):
@@ -71,5 +71,5 @@ class SampleWorkspace:
 
 
 def first_rows(_scene: object, budget: int) -> np.ndarray:
-    """Flip the first rows, an attack that needs no skill."""
+    """Flip the labels of the first rows."""
     return np.arange(budget)

@@ -1,10 +1,10 @@
-"""Interior points near the plane of model 1, by which rows of large tables are examined."""
+"""Flip prices by interior points near the plane of model 1, as for large tables."""
 
 import numpy as np
 import pytest
 
 from fairenum.flips import engines
-from fairenum.flips.engines import TIGHT, Inquiry, NearPuller
+from fairenum.flips.engines import TIGHT, FlipSearch, InteriorEngine
 from fairenum.flips.flip_prices import flip_prices
 from fairenum.solvers.conformance import KINDS
 from fairenum.solvers.registry import open_workspace
@@ -13,7 +13,7 @@ from fairenum.svm.sparse_or_dense import dense
 
 
 @pytest.mark.parametrize(("kind", "n"), [*((kind, 30) for kind in KINDS), ("random", 1500)])
-def test_they_prove_and_attain_what_walks_do(monkeypatch, kind, n):
+def test_interior_points_give_the_prices_of_walks(monkeypatch, kind, n):
     rng = np.random.default_rng([n, *kind.encode()])
     X, y, copies, shares = KINDS[kind](rng, n)
     problem = SvmProblem(X, y, shares, copies)
@@ -22,8 +22,8 @@ def test_they_prove_and_attain_what_walks_do(monkeypatch, kind, n):
     walked = flip_prices(problem, best, rows, ceiling=np.inf)
     monkeypatch.setattr(engines, "LARGEST", 0)
     monkeypatch.setattr(engines, "WIDEST", 0)
-    inquiry = Inquiry(problem, best, rows, None)
-    assert isinstance(inquiry._pullers[0], NearPuller)
+    search = FlipSearch(problem, best, rows, None)
+    assert isinstance(search._engines[0], InteriorEngine)
     near = flip_prices(problem, best, rows, ceiling=np.inf)
     np.testing.assert_allclose(near.low, walked.low, atol=1e-7)
     np.testing.assert_allclose(near.high, walked.high, atol=1e-7)
@@ -31,14 +31,14 @@ def test_they_prove_and_attain_what_walks_do(monkeypatch, kind, n):
     assert (walked.low <= near.high).all()
 
 
-def test_they_are_good_enough_by_themselves(monkeypatch):
+def test_interior_points_need_no_second_engine(monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.normal(size=(3000, 6))
     problem = SvmProblem(X, np.where(X[:, 0] + rng.normal(size=3000) > 0.0, 1.0, -1.0))
     best = open_workspace("path", problem).solve()
     monkeypatch.setattr(engines, "LARGEST", 0)
     monkeypatch.setattr(engines, "WIDEST", 0)
-    inquiry = Inquiry(problem, best, rng.normal(size=(6, 6)), None)
-    pulls = inquiry.pulls(0.0)
-    found = inquiry.court.judge(pulls, *inquiry._pullers[0].pulled(pulls, np.inf))
+    search = FlipSearch(problem, best, rng.normal(size=(6, 6)), None)
+    flips = search.flips(0.0)
+    found = search.certifier.certified(flips, *search._engines[0].answers(flips, np.inf))
     assert (found.gaps <= TIGHT * found.attained).all()
