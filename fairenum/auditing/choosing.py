@@ -21,10 +21,10 @@ from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMea
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
 from fairenum.enumeration.division import PARTS
-from fairenum.enumeration.fairest import CandidateScores, Mark
+from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget
 from fairenum.errors import ResultError
 from fairenum.metrics import Decisions
-from fairenum.metrics.comparison import is_coarse, judge_alone
+from fairenum.metrics.comparison import compare_chosen, is_coarse
 from fairenum.metrics.intervals import estimates
 from fairenum.metrics.performance import performance_changes
 
@@ -81,7 +81,7 @@ def strip_alone(
         if cell.change.low is None:
             return cell
         confidence = 1.0 - error
-        found = judge_alone(
+        found = compare_chosen(
             decisions[cell.column], place, cell.metric, confidence=confidence, margin=config.same_within
         )
         verdict = found.verdict and Verdict.OPEN if cell.is_coarse else found.verdict
@@ -235,10 +235,10 @@ def _standing(field: Candidates, column: str | None, tolerances: Tolerances) -> 
     )
 
 
-def _mark(incumbent: Incumbent, tolerances: Tolerances) -> Mark:
+def _mark(incumbent: Incumbent, tolerances: Tolerances) -> IncumbentTarget:
     scores = incumbent.scores.selection
     known = (scores.performance.value, scores.gap(tolerances.metric).value)
-    return Mark(*(math.nan if number is None else number for number in known))
+    return IncumbentTarget(*(math.nan if number is None else number for number in known))
 
 
 def _ranks(places: np.ndarray) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fairenum.enumeration.model import Direction
+from fairenum.enumeration.model import FeatureDirection
 from fairenum.svm.problem import FloatArray, Kernel
 from fairenum.svm.sparse_or_dense import Matrix, average, stacked
 
@@ -74,16 +74,16 @@ def between_means(
     second: Matrix,
     first_weights: FloatArray | None = None,
     second_weights: FloatArray | None = None,
-) -> Direction:
+) -> FeatureDirection:
     """Return the direction from the weighted mean of the second rows to that of the first.
 
     For a linear kernel it is a single row, the difference of the means.
     """
     if kernel.name == "linear":
         difference = average(first, first_weights) - average(second, second_weights)
-        return Direction(difference[None], np.ones(1))
+        return FeatureDirection(difference[None], np.ones(1))
     shares = [_shares(first.shape[0], first_weights), -_shares(second.shape[0], second_weights)]
-    return Direction(stacked([first, second]), np.concatenate(shares))
+    return FeatureDirection(stacked([first, second]), np.concatenate(shares))
 
 
 def _shares(rows: int, weights: FloatArray | None) -> FloatArray:

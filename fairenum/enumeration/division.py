@@ -197,14 +197,16 @@ def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posed:
+class PosedProblem:
     """An SVM problem posed on training rows, with the rows that each example stands for."""
 
     problem: SvmProblem
     rows_of: tuple[IntArray, ...]
 
 
-def pose(X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | None = None, ridge: float = 0.0) -> Posed:
+def pose(
+    X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | None = None, ridge: float = 0.0
+) -> PosedProblem:
     """Return the SVM problem of a `SvmSettings` on rows, with its gamma resolved and identical rows merged into copies.
 
     A row costs C times the weight of its label times its own weight. Rows with different weights are not merged, so
@@ -214,12 +216,12 @@ def pose(X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | No
     kernel, price = kernel_for(svm, X, weights), svm.cost * label_weights(svm, y, weights)
     cost = price if weights is None else price * weights
     if svm.rows:
-        return Posed(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
+        return PosedProblem(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
     merged = merge_identical(X, y, weights)
     first = merged.first
     problem = SvmProblem(X[first], y[first], cost[first], merged.copies, kernel, ridge=ridge)
     rows_of = np.split(np.argsort(merged.inverse, kind="stable"), np.cumsum(merged.copies)[:-1])
-    return Posed(problem, tuple(rows_of))
+    return PosedProblem(problem, tuple(rows_of))
 
 
 def label_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:

@@ -20,12 +20,12 @@ import numpy as np
 from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.guided import Bounds, GuidedSearch, ScoredModel
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
 from fairenum.metrics import Decisions, score
 from fairenum.metrics.counts import BoolArray, FloatArray, IntArray
-from fairenum.metrics.guardrails import Tally
+from fairenum.metrics.guardrails import GroupCounter
 from fairenum.metrics.operating_point import SIGN, Operating, OperatingPoint
 from fairenum.metrics.pareto import pareto_front
 from fairenum.metrics.performance import performance
@@ -37,7 +37,7 @@ from fairenum.svm.problem import SvmProblem
 ROUNDING_DIGITS = 12
 
 
-class Mark(NamedTuple):
+class IncumbentTarget(NamedTuple):
     """The performance to reach and the gap to undercut on the selection split to replace the model in use."""
 
     performance: float
@@ -72,7 +72,7 @@ class CandidateScores:
     is_constant: BoolArray
     loss_ratio: FloatArray | None = None
     excess: FloatArray | None = None
-    mark: Mark | None = None
+    mark: IncumbentTarget | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Mark the models within the tolerances."""
@@ -145,7 +145,7 @@ def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) 
     """
     if not tolerances.guards:
         return None
-    tally, decided = Tally(rows.labels, (rows.groups, *rows.others), rows.weights), values >= 0.0
+    tally, decided = GroupCounter(rows.labels, (rows.groups, *rows.others), rows.weights), values >= 0.0
     performances = performance(rows.decisions(values), values, tolerances.measure)
     found = tally.measured(decided, performances, tolerances.metric, tally.count(decided))
     return np.asarray(found.excess(tolerances.guardrails).max(axis=0))
@@ -179,7 +179,7 @@ def search_fairest(
     solves: int | None = None,
     solver: str | SolverPlugin = "path",
     point: OperatingPoint = SIGN,
-) -> tuple[Found, list[Found]]:
+) -> tuple[ScoredModel, list[ScoredModel]]:
     """Search for the fairest near-optimal model of a problem, guided by rows to choose by.
 
     Parameters
@@ -218,7 +218,7 @@ def search_fairest(
     return found[max(int(_scores_of(found).fairest(tolerances)), 0)], found
 
 
-def _scores_of(found: Sequence[Found]) -> CandidateScores:
+def _scores_of(found: Sequence[ScoredModel]) -> CandidateScores:
     objectives = np.array([one.model.objective for one in found])
     return CandidateScores(
         objective_ratio=objectives / objectives[0],

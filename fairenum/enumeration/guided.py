@@ -68,7 +68,7 @@ ROUNDING_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class ScoredModel:
     """A model with its gap, performance and guardrail excess on the watched rows.
 
     The search has looked at these rows, so gap and performance flatter. ``excess`` is the total beyond all guardrails.
@@ -81,7 +81,7 @@ class Found:
     excess: float = 0.0
 
 
-def front(found: Sequence[Found]) -> list[Found]:
+def front(found: Sequence[ScoredModel]) -> list[ScoredModel]:
     """Return the models that none equals or beats in objective, gap and performance together, best objective first.
 
     Models that decide all rows alike do not count, nor do those beyond a guardrail, except the first, the best model.
@@ -98,7 +98,7 @@ LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class ChangeOrder:
     """Examples to leave out (sign -1) or to put back (+1), most promising first, with the copies of each."""
 
     examples: IntArray
@@ -119,7 +119,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Span:
+class BoxRange:
     """The range of a search: copies of each example that the largest box allows, and that every box keeps."""
 
     allowed: IntArray
@@ -127,24 +127,24 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Orders:
+class ChangeOrders:
     """Three orders of examples: to leave out of the box, to put back, and to leave out of the whole box instead."""
 
-    leave_out: Order
-    put_back: Order
-    choose_anew: Order
+    leave_out: ChangeOrder
+    put_back: ChangeOrder
+    choose_anew: ChangeOrder
 
 
 class Ranking:
     """Ranks examples by their effect on the watched rows per objective lost."""
 
-    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray, span: Span) -> None:
+    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray, span: BoxRange) -> None:
         self._problem, self._watched, self._span = problem, watched, span
         self._first = watched.against or watched.measured(first_values)
         self._influence = Influence(problem, watched.rows.X)
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 
-    def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> Orders:
+    def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> ChangeOrders:
         """Rank examples by their first-order effect on the smoothed gap, starting from a solution and its model.
 
         `values` are the model's decision values on the watched rows, minus its cut; `price` is that of performance in
@@ -157,7 +157,7 @@ class Ranking:
         slack = np.maximum(0.0, problem.linear - problem.y * decided)
         inside, span = problem.counted(solution.upper), self._span
         worth, helps = effect / (slack + LEAST_SLACK), effect < -NOISE * np.abs(effect).max()
-        return Orders(
+        return ChangeOrders(
             leave_out=_order(worth, helps & (solution.alpha > 0.0), inside - span.floor, -1),
             put_back=_order(-effect, ~helps, span.allowed - inside, 1),
             choose_anew=_order(worth, helps & (slack > NOISE), span.allowed - span.floor, -1),
@@ -173,11 +173,11 @@ class Ranking:
         return np.asarray(slope + self._influence.prices(upper, decided, slope, OUTLOOK * gap, limits) @ limits.slopes)
 
 
-def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> Order:
+def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> ChangeOrder:
     """Sort the useful examples by their key, least first."""
     examples = np.flatnonzero(useful & (copies > 0))
     examples = examples[np.argsort(tied_ranks(key[examples]), kind="stable")]
-    return Order(examples, copies[examples], sign)
+    return ChangeOrder(examples, copies[examples], sign)
 
 
 Stop = Literal["solves", "time", "exhausted", "caller"]
@@ -207,7 +207,7 @@ class _Node:
     """A solved box with its decision values on the watched rows and its merit; its solution may be parked."""
 
     solution: Solution | None
-    found: Found
+    found: ScoredModel
     merit: float
     records_out: int
     values: FloatArray
@@ -262,7 +262,7 @@ class GuidedSearch:
         problem = self.problem
         self.most_solves = self.bounds.solves or usual_solves(problem.numbers)
         allowed = problem.copies if self.root is None else problem.counted(self.root.upper)
-        self._span = Span(allowed, np.zeros_like(allowed) if self.floor is None else self.floor)
+        self._span = BoxRange(allowed, np.zeros_like(allowed) if self.floor is None else self.floor)
         # what the root leaves out was not left out by the search
         self._room = int(self.bounds.left_out * int(allowed.sum())) + int((problem.copies - allowed).sum())
         self._seen = {allowed.tobytes()}
@@ -278,26 +278,26 @@ class GuidedSearch:
         """The problem whose examples are left out."""
         return self.workspace.problem
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[ScoredModel]:
         return self
 
-    def __next__(self) -> Found:
+    def __next__(self) -> ScoredModel:
         return next(found for found in self._models if found is not None)
 
-    def advance(self, solves: int) -> list[Found]:
+    def advance(self, solves: int) -> list[ScoredModel]:
         """Continue until `solves` boxes are solved or the search ends; return the models found meanwhile."""
-        found: list[Found] = []
+        found: list[ScoredModel] = []
         while self.solves < solves and self.stopped is None:
             one = next(self._models, None)
             found += [] if one is None else [one]
         return found
 
     @property
-    def front(self) -> list[Found]:
+    def front(self) -> list[ScoredModel]:
         """The models so far that none equals or beats; see `front`."""
         return front([node.found for node in self._nodes])  # none if it was cut before the first was judged
 
-    def _search(self) -> Iterator[Found | None]:
+    def _search(self) -> Iterator[ScoredModel | None]:
         solution = self.root or self.workspace.solve(self.problem.upper)
         root, self._room_of_states = self._scored(solution), ready_states(size_of(solution), self.memory)
         self._first = self.watched.against or self.watched.measured(root.values)
@@ -335,7 +335,7 @@ class GuidedSearch:
         waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(PRICES)]
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
-    def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, Order]]:
+    def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, ChangeOrder]]:
         """Yield nodes with the orders in which to change their boxes, and count this predictor's turn."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
@@ -345,7 +345,7 @@ class GuidedSearch:
         if node.records_out:
             yield self._nodes[0], orders.choose_anew
 
-    def _along(self, node: _Node, order: Order) -> Iterator[Found | None]:
+    def _along(self, node: _Node, order: ChangeOrder) -> Iterator[ScoredModel | None]:
         """Solve growing batches along an order, then refine around the best."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
@@ -367,7 +367,7 @@ class GuidedSearch:
             merit = yield from self._after(node, order, middle)
             merits[middle] = math.inf if merit is None else merit
 
-    def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found | None, None, float | None]:
+    def _after(self, node: _Node, order: ChangeOrder, batch: int) -> Generator[ScoredModel | None, None, float | None]:
         """Solve the box after a batch and return its merit; None if it loses too much.
 
         A box without a model yields None, so that a caller may pause after every box.
@@ -447,7 +447,7 @@ class GuidedSearch:
         least = self.watched.floor(root.performance if root else performance, self.bounds.performance_drop)
         excess = self._excess(values)
         merit = math.inf if math.isnan(gap) else gap + PENALTY * (max(0.0, least - performance) + excess)
-        found = Found(model, gap, performance, is_constant, excess)
+        found = ScoredModel(model, gap, performance, is_constant, excess)
         return _Node(solution, found, merit, sum(model.left_out.values()), values)
 
     def _excess(self, values: FloatArray) -> float:

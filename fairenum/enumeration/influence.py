@@ -30,7 +30,7 @@ HIGHEST_PRICE = 10.0
 TINY = 1e-300
 
 
-class Limits(NamedTuple):
+class GuardSlopes(NamedTuple):
     """Limited quantities: slopes in each watched row's decision value, shape (limits, rows), and the room left."""
 
     slopes: FloatArray
@@ -57,7 +57,7 @@ class Influence:
         return np.asarray(-problem.cost * problem.y * times(self._train, direction))
 
     def prices(
-        self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: Limits
+        self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: GuardSlopes
     ) -> FloatArray:
         """Return a price for each limit: the multiple of its slope to add to the aim's so that the aim respects it.
 
@@ -116,7 +116,7 @@ Gain = Callable[[Model], float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Core:
+class LeftOutCore:
     """A certified model that leaves out a part of another model's left-out examples, with its share of the gain."""
 
     model: Model
@@ -159,7 +159,7 @@ def smallest_core(
     share: float = 0.8,
     most_solves: int = 60,
     root: Solution | None = None,
-) -> Core:
+) -> LeftOutCore:
     """Return the fewest left-out examples found that alone give a share of the model's gain.
 
     The result is a minimum by inclusion: no example, nor any tried run of them, can be put back without losing too
@@ -182,9 +182,9 @@ def smallest_core(
             except SolverError:  # one box of many: what cannot be proven is no core
                 continue
             except OutOfTime:
-                return Core(found, gained / whole if whole else 1.0, parts.solves)
+                return LeftOutCore(found, gained / whole if whole else 1.0, parts.solves)
             if value >= share * whole:
                 kept, found, gained, shrunk = trial, candidate, value, True
         if run == 1 and not shrunk:
             break
-    return Core(found, gained / whole if whole else 1.0, parts.solves)
+    return LeftOutCore(found, gained / whole if whole else 1.0, parts.solves)

@@ -20,8 +20,8 @@ import numpy as np
 from fairenum.document.terms import RATES, TiltedEnd, TiltRate
 from fairenum.enumeration.convex_price import APART, between_means, first_price, is_nothing, next_price
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
-from fairenum.enumeration.model import Axis, Model, Tilt
+from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, ScoredModel
+from fairenum.enumeration.model import Model, PlaneTilt, TiltAxis
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import SolverError
 from fairenum.metrics import score
@@ -41,7 +41,7 @@ LABELS: dict[TiltRate, tuple[int, ...]] = {
 }
 
 
-def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | None:
+def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> TiltAxis | None:
     """Return the axis between the compared groups that lie farthest apart in a rate of the gap; None if none do.
 
     `values` are the decision values of model 1 on the watched rows, minus its cut.
@@ -59,12 +59,12 @@ def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | 
     return None if found is None else _axis(rows, kernel, *found)
 
 
-def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> Axis:
+def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> TiltAxis:
     concerned = np.isin(rows.labels, LABELS[rate])
     first, second = (rows.take(np.flatnonzero(concerned & (rows.groups.codes == code))) for code in (high, low))
     names = rows.groups.names
     direction = between_means(kernel, first.X, second.X, first.weights, second.weights)
-    return Axis(rate, (names[high], names[low]), direction)
+    return TiltAxis(rate, (names[high], names[low]), direction)
 
 
 CLOSE = 0.9  # of the allowed rise of the loss: enough for the highest price
@@ -89,7 +89,7 @@ class _Rung:
     loss: float
     difference: float
     solution: Solution
-    found: Found
+    found: ScoredModel
     merit: float
 
 
@@ -128,7 +128,7 @@ class TiltedSearch:
     performance_drop: float = 0.01
     seconds: float | None = None
     solves: int = 0
-    axis: Axis | None = None
+    axis: TiltAxis | None = None
     stopped: TiltedEnd | None = None
     _rungs: list[_Rung] = field(default_factory=list)
     _first: Measured | None = None
@@ -147,14 +147,14 @@ class TiltedSearch:
                 self._rungs.append(self._rung(0.0, problem, self.best))
         self._models = self._search()
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[ScoredModel]:
         return self
 
-    def __next__(self) -> Found:
+    def __next__(self) -> ScoredModel:
         return next(self._models)
 
     @property
-    def front(self) -> list[Found]:
+    def front(self) -> list[ScoredModel]:
         """The tilted models so far that none equals or beats in loss, gap and performance together, least loss first.
 
         Model 1 competes, too; constant models and those beyond a guardrail do not count.
@@ -163,7 +163,7 @@ class TiltedSearch:
         costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
         return [usable[place] for place in pareto_front(costs) if usable[place].model.tilt is not None]
 
-    def _search(self) -> Iterator[Found]:
+    def _search(self) -> Iterator[ScoredModel]:
         if self.axis is None:
             self.stopped = "no_direction"
         elif self.rise > 0.0:
@@ -174,7 +174,7 @@ class TiltedSearch:
                 yield from self._halved(self._pairs() if step < STEPS else self._beside_the_best())
         self.stopped = self.stopped or "exhausted"
 
-    def _up_to_the_allowed_loss(self) -> Generator[Found, None, _Rung | None]:
+    def _up_to_the_allowed_loss(self) -> Generator[ScoredModel, None, _Rung | None]:
         """Raise the price until the loss is nearly what is allowed, keeping the answers within it.
 
         Returns the nearest answer beyond the allowed loss, if none within came near enough.
@@ -211,7 +211,7 @@ class TiltedSearch:
         high = 2.0 * math.sqrt(self.rise * self._least * farthest) / difference
         return math.sqrt(low * high)
 
-    def _across_a_jump(self, outside: _Rung) -> Iterator[Found]:
+    def _across_a_jump(self, outside: _Rung) -> Iterator[ScoredModel]:
         """Find the last plane within the allowed loss between the last rung inside it and the first beyond.
 
         On discrete data the plane stays put up to some price, and jumps there: every plane in between is as good an
@@ -232,7 +232,7 @@ class TiltedSearch:
         certificate, slack = problem.judge(alpha, problem.upper, problem.product(alpha))
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
-    def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[Found]:
+    def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[ScoredModel]:
         """Look between the pair that lies farthest apart in difference.
 
         At the price for which both ends are equally good, a better plane exists, or every plane between them is as
@@ -249,7 +249,7 @@ class TiltedSearch:
         elif (rung := self._solved(price)) is not None:
             yield self._kept(rung)
 
-    def _kept(self, rung: _Rung) -> Found:
+    def _kept(self, rung: _Rung) -> ScoredModel:
         self._rungs = sorted([*self._rungs, rung], key=lambda one: one.price)
         return rung.found
 
@@ -288,7 +288,7 @@ class TiltedSearch:
         quadratic = float(problem.linear @ alpha) - certificate.objective  # of what the examples give alone
         norm = quadratic - price * charged + 0.5 * price**2 * self._square
         loss = norm + float(self.problem.upper @ solution.slack)
-        tilt = Tilt(price, self.axis) if self.axis and price else None
+        tilt = PlaneTilt(price, self.axis) if self.axis and price else None
         model = Model(problem, self.solves, alpha, certificate, {}, True, loss / self._least - 1.0, tilt=tilt)
         found = self._standing(model)
         root = self._rungs[0].found if self._rungs else found
@@ -297,19 +297,21 @@ class TiltedSearch:
         merit = math.inf if math.isnan(found.gap) else found.gap + PENALTY * beyond
         return _Rung(price, loss, charged - price * self._square, solution, found, merit)
 
-    def _standing(self, model: Model) -> Found:
+    def _standing(self, model: Model) -> ScoredModel:
         watched, values = self.watched, self._centred(model)
         gap, performance, is_constant = watched.standing(values)
         measured = watched.measured(values)
         self._first = self._first or watched.against or measured
-        return Found(model, gap, performance, is_constant, float(measured.excess(watched.guards, self._first).sum()))
+        return ScoredModel(
+            model, gap, performance, is_constant, float(measured.excess(watched.guards, self._first).sum())
+        )
 
     def _centred(self, model: Model) -> FloatArray:
         values = model.decision_function(self.watched.rows.X)
         return self.watched.point.cut(values).centred(values)
 
 
-def _counts(found: Found) -> bool:
+def _counts(found: ScoredModel) -> bool:
     return not (found.is_constant or math.isnan(found.gap) or round(found.excess, ROUNDING_DIGITS) > 0.0)
 
 

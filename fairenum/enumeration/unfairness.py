@@ -10,10 +10,10 @@ from scipy.special import expit
 from fairenum.document.guards import Guard
 from fairenum.document.terms import ACCURACY, GAPS, PerformanceMeasure
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.influence import Limits
+from fairenum.enumeration.influence import GuardSlopes
 from fairenum.metrics import Gap, Rate
 from fairenum.metrics.counts import BitArray, Confusion
-from fairenum.metrics.guardrails import BALANCED, Measured, Subject, Tally
+from fairenum.metrics.guardrails import BALANCED, GroupCounter, Measured, Subject
 from fairenum.metrics.operating_point import SIGN, OperatingPoint
 from fairenum.metrics.performance import auc, row_divisors
 from fairenum.metrics.rates import FRACTIONS, GAP_RATES, decided_performance, share
@@ -36,13 +36,13 @@ class Watched:
     point: OperatingPoint = SIGN
     guards: tuple[Guard, ...] = ()
     against: Measured | None = None
-    _tally: Tally = field(init=False, repr=False)
+    _tally: GroupCounter = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         rows = replace(self.rows, groups=self.rows.groups.folded())
         columns = (rows.groups, *rows.others) if self.guards else (rows.groups,)
         object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "_tally", Tally(rows.labels, columns, rows.weights))
+        object.__setattr__(self, "_tally", GroupCounter(rows.labels, columns, rows.weights))
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return the gap, the performance, and whether all rows are decided alike, given a model's decision values."""
@@ -89,7 +89,7 @@ class Watched:
         slope = self._of_values(push, degree, softness)
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
-    def limits(self, values: FloatArray, softness: float, first: Measured) -> Limits:
+    def limits(self, values: FloatArray, softness: float, first: Measured) -> GuardSlopes:
         """Return the slope of each guarded quantity towards its limit in each decision value, and the room left.
 
         Slopes are those of smoothed quantities; the room is negative beyond a limit.
@@ -105,7 +105,7 @@ class Watched:
                     if limit is not None and not np.isnan(value):
                         slopes.append(sign * slope)
                         rooms.append(sign * (limit - value))
-        return Limits(np.array(slopes).reshape(-1, len(values)), np.array(rooms))
+        return GuardSlopes(np.array(slopes).reshape(-1, len(values)), np.array(rooms))
 
     def _subject_slope(
         self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float

@@ -19,26 +19,10 @@ from fairenum.metrics.intervals import (
     normal_critical,
     plain,
     rate_limits,
+    ratio,
     tukey_critical,
 )
 from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Rate, Scores
-
-
-def ratio(left: Interval, right: Interval) -> Interval:
-    """Divide two independent quantities of at least 0, and bound the result from the limits of both.
-
-    Donner and Zou's interval (2012): with A = p p', B = l (2 p - l) and C = u' (2 p' - u') the lower limit is B / (A +
-    sqrt(A^2 - B C)), and the upper one comes from u and l' alike. The ratio is NaN where the divisor is 0, and its
-    upper limit infinite where the divisor may be 0.
-    """
-    (p, low, high), (q, least, most) = left.centred, right.centred
-    product, floor = p * q, least * (2 * q - least)
-    below, above = low * (2 * p - low), high * (2 * p - high)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(right.estimate > 0, left.estimate / right.estimate, np.nan)
-        lower = below / (product + np.sqrt(np.maximum(product**2 - below * most * (2 * q - most), 0)))
-        upper = (product + np.sqrt(np.maximum(product**2 - above * floor, 0))) / floor
-    return Interval(value, np.nan_to_num(lower), np.where(floor > 0, upper, np.inf))
 
 
 def impact_ratios(scores: Scores, best: int, rate: Rate = "selection_rate", confidence: float = 0.95) -> Interval:

@@ -87,7 +87,7 @@ CONVENTIONS = tuple(Convention(decimal, sign) for decimal, signs in SEPARATORS.i
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenNumbers:
     """The numbers that the texts of a column mean.
 
     Attributes
@@ -109,12 +109,12 @@ class Written:
         return sum(count for text, count in cells.items() if not math.isnan(self.values[text]))
 
 
-def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Written:
+def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> WrittenNumbers:
     """Find the numbers that the texts of a column mean, in the notation that fits most cells.
 
     `cells` counts the cells of each text; `decimal` is the sign before the decimals, where the owner names it.
     """
-    plain = Written({text: number(text) for text in cells})
+    plain = WrittenNumbers({text: number(text) for text in cells})
     is_plain = plain.covers(cells) == cells.total()
     if is_plain and decimal != "comma":
         return plain
@@ -124,7 +124,7 @@ def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Writt
     return max([plain, *styled], key=lambda one: one.covers(cells))
 
 
-def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Written]:
+def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[WrittenNumbers]:
     """Read the texts in every convention; cells in another unit than most are not numbers."""
     amounts = {text: amount for text in cells if (amount := _amount(text))}
     units = Counter[str]()
@@ -135,13 +135,15 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
     accepted = (unit,) if unit == PERCENT else (unit, "")
     fitting = {text: amount for text, amount in amounts.items() if amount.unit in accepted}
     return [
-        Written({text: one.number(fitting.get(text)) for text in cells}, one.sample(list(fitting.values()), unit))
+        WrittenNumbers(
+            {text: one.number(fitting.get(text)) for text in cells}, one.sample(list(fitting.values()), unit)
+        )
         for one in CONVENTIONS
         if fitting and decimal in (None, one.decimal)
     ]
 
 
-def _decided(complete: list[Written], plain: Written) -> Written:
+def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
     """Choose among the conventions that all cells follow; where they disagree, keep the rivals."""
     first = complete[0]
     if dict(first.values) == dict(plain.values):

@@ -24,7 +24,7 @@ from fairenum.errors import (
 )
 from fairenum.runtime.hints import quoted
 from fairenum.tables.columns import IntArray, Texts, interpret, is_missing, read_only, read_texts
-from fairenum.tables.decisions import Decided, Scored, read_decision, read_scores
+from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_decision, read_scores
 from fairenum.tables.groups import Groups, intersect, read_groups
 from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
@@ -90,8 +90,8 @@ class DecidedTable:
     name: str
     form: Literal["rows", "counts"]
     sensitive: tuple[Groups, ...]
-    decisions: tuple[Decided, ...] = ()
-    score: Scored | None = None
+    decisions: tuple[DecisionColumn, ...] = ()
+    score: ScoreColumn | None = None
     label: Label | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     undecided: int = 0
@@ -139,7 +139,7 @@ def read_decided(
         form="rows",
         sensitive=regrouping.columns,
         decisions=_decisions({column: found[rows] for column, found in texts.items()}, roles, label),
-        score=None if roles.score is None or values is None else Scored(roles.score, read_only(values[rows])),
+        score=None if roles.score is None or values is None else ScoreColumn(roles.score, read_only(values[rows])),
         label=label,
         left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
         undecided=int(is_lacking.sum()),
@@ -175,7 +175,7 @@ def _refuse_nothing(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArra
         raise EmptyTable(f"none of the {is_lacking.size} rows has all that is to be measured: {found}; choose others")
 
 
-def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[Decided, ...]:
+def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[DecisionColumn, ...]:
     found = tuple(read_decision(column, cells, roles.decision_favourable, label) for column, cells in texts.items())
     wanted = roles.decision_favourable
     if found and wanted is not None and all(meant_value(wanted, _values(one)) is None for one in found):
@@ -187,7 +187,7 @@ def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) ->
     return found
 
 
-def _values(decided: Decided) -> list[str]:
+def _values(decided: DecisionColumn) -> list[str]:
     return [value for value in (decided.favourable, decided.unfavourable) if value is not None]
 
 
@@ -238,7 +238,7 @@ def read_counted(
         name=name,
         form="counts",
         sensitive=regrouping.columns,
-        decisions=(Decided(selected, None, None, read_only(bits.astype(np.uint8))),),
+        decisions=(DecisionColumn(selected, None, None, read_only(bits.astype(np.uint8))),),
         label=label,
         regrouped=regrouping.made,
         remarks=tuple(remarks),

@@ -38,7 +38,7 @@ DECISION = Spelling()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decided:
+class DecisionColumn:
     """Decisions about every row, 1 favourable and 0 unfavourable, with the table's names for them; None from counts."""
 
     column: str
@@ -48,7 +48,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class ScoreColumn:
     """A score: a finite number for every row."""
 
     column: str
@@ -79,7 +79,7 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
 
 def read_decision(
     column: str, texts: Texts, wanted: object, label: Label | None, options: Spelling = DECISION
-) -> Decided:
+) -> DecisionColumn:
     """Read the texts of a column of decisions, none of which is missing.
 
     `wanted` is the favourable value, if its owner names it; values of a label of the same table mean the same here.
@@ -101,7 +101,7 @@ def read_decision(
     others = [value for value in values if value != favourable]
     # a column that never selects has the unfavourable value alone
     is_there = favourable in values
-    return Decided(
+    return DecisionColumn(
         column,
         favourable if is_there else None,
         others[0] if others else None,

@@ -137,7 +137,7 @@ class Encoding:
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class CategoryLevels:
     """The values of a categorical column in training: those with their own column, and the number that share one."""
 
     seen: list[object]
@@ -167,26 +167,26 @@ def _texts(max_levels: int | None) -> BaseEstimator:
     return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=most)
 
 
-def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
+def _levels(preprocessor: ColumnTransformer) -> dict[str, CategoryLevels]:
     """Return the values seen in training of every categorical column; nan comes last."""
-    found: dict[str, Levels] = {}
+    found: dict[str, CategoryLevels] = {}
     for _, block, columns in preprocessor.transformers_:
         if hasattr(block, "categories_"):
             found |= _levels_of(block, columns)
     return found
 
 
-def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, Levels]:
+def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, CategoryLevels]:
     rare = [None] * len(names) if block.max_categories is None else block.infrequent_categories_
     return {name: _of(*each) for name, *each in zip(names, block.categories_, rare, strict=True)}
 
 
-def _of(values: Texts, rare: Texts | None) -> Levels:
+def _of(values: Texts, rare: Texts | None) -> CategoryLevels:
     if rare is None:
-        return Levels(values.tolist())
+        return CategoryLevels(values.tolist())
     missing = is_missing(values)
     is_rare = np.isin(values, rare[~is_missing(rare)]) | (missing & bool(is_missing(rare).any()))
-    return Levels(values[~is_rare].tolist(), int(is_rare.sum()))
+    return CategoryLevels(values[~is_rare].tolist(), int(is_rare.sum()))
 
 
 def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:

@@ -14,7 +14,7 @@ from fairenum.document.reading import NONE, CutoffText, Reading
 from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
 from fairenum.runtime.hints import quoted
 from fairenum.tables.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
-from fairenum.tables.decisions import BitArray, Decided, Spelling, read_decision, read_scores
+from fairenum.tables.decisions import BitArray, DecisionColumn, Spelling, read_decision, read_scores
 from fairenum.tables.label import Label, meant_value
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class UnreadAnswers:
 
     def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
         """Settle which answers about some rows, all of which have one, are favourable."""
-        decided: Decided | None = None
+        decided: DecisionColumn | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
             _refuse_other_favourable(decided, reading.incumbent_favourable)
@@ -121,7 +121,7 @@ class UnreadAnswers:
             return found
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
 
-    def _is_lower_better(self, label: Label, decided: Decided | None, reading: Reading) -> bool:
+    def _is_lower_better(self, label: Label, decided: DecisionColumn | None, reading: Reading) -> bool:
         """Tell whether lower scores are favourable: by option, or because higher ones speak for the other decision."""
         if reading.incumbent_lower_is_better or self.scored is None:
             return reading.incumbent_lower_is_better
@@ -165,7 +165,7 @@ def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> N
         )
 
 
-def _refuse_other_favourable(decided: Decided, wanted: object) -> None:
+def _refuse_other_favourable(decided: DecisionColumn, wanted: object) -> None:
     """Refuse a favourable value that no decision has, unless all decisions are unfavourable."""
     values = [value for value in (decided.favourable, decided.unfavourable) if value is not None]
     if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from fairenum.tables.naming import Index
 
 
-Found = tuple[Column | None, Remark | None]
+ColumnRead = tuple[Column | None, Remark | None]
 
 
 MANY_TEXTS = 100  # fewer different texts are no burden, unless they are all different
@@ -88,7 +88,7 @@ def read_features(
     return tuple(columns), tuple(remarks)
 
 
-def _read(series: Series, reading: Reading) -> Found | Unclear:
+def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
     if series.name in reading.categorical_columns:
         return _unless_constant(Column(str(series.name), read_only(_as_texts(series))))
     if series.dtype.kind not in NUMERIC_KINDS and (stranger := first_object(series)):
@@ -121,7 +121,7 @@ def _object(name: str, cell: object) -> Remark:
     return Remark(kind, name, type(cell).__name__)
 
 
-def _unless_constant(column: Column) -> Found:
+def _unless_constant(column: Column) -> ColumnRead:
     if column.varies():
         return column, None
     known = column.values[~is_missing(column.values)]

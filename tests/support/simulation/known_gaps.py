@@ -16,9 +16,9 @@ from fairenum.document.choice import GapChange
 from fairenum.document.terms import GAPS, Gap, Verdict
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate
-from fairenum.enumeration.fairest import standing
+from fairenum.enumeration.fairest import candidate_scores
 from fairenum.metrics import Decisions, Groups, accuracy_changes, compare, gap_intervals, rate_intervals, score
-from fairenum.metrics.comparison import judge_alone
+from fairenum.metrics.comparison import compare_chosen
 
 PARITY: Gap = "demographic_parity_difference"
 Floats = NDArray[np.float64]
@@ -136,7 +136,7 @@ def change_coverage(groups: int, rows: int, agreement: float, runs: int = 500) -
         truth, held = np.ptp(second) - np.ptp(first), 0
         for _ in range(runs):
             decisions = Decisions(decided(rng, thresholds, agreement), labels, named(codes, groups))
-            change = judge_alone(decisions, 1, PARITY).change
+            change = compare_chosen(decisions, 1, PARITY).change
             held += bool(change.lower <= truth + 1e-12 and truth - 1e-12 <= change.upper)
         shares.append(held / runs)
     return shares
@@ -190,7 +190,7 @@ def optimism(better: float, rows: int = 300, models: int = 30, runs: int = 200) 
     for run in range(runs):
         predictions = decided(rng, thresholds, 0.95)
         decisions = Decisions(predictions, rng.integers(0, 2, rows), named(codes, 2))
-        stands = standing(decisions, predictions - 0.5, ratios, tolerances)
+        stands = candidate_scores(decisions, predictions - 0.5, ratios, tolerances)
         chosen = max(int(stands.fairest(tolerances)), 0)
         expected = expected_optimism(decisions, predictions - 0.5, ratios, tolerances, rng, 200)
         found[run] = true[chosen] - (stands.gap[chosen] - stands.gap[0]), expected
