@@ -2,11 +2,11 @@
 
 The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
 performance, does not decide all rows alike, has a defined gap, and is within every guardrail; the candidate of least
-gap is chosen. Model 1 is kept unless another looks fairer, and no guardrail rules it out; ties between others go to the
-better performance, then to the better objective.
+gap is chosen. Model 1 is kept unless another has a smaller gap, and no guardrail rules it out; ties between others go
+to the better performance, then to the better objective.
 
-Where there is a model in use to replace, performance, guardrails and the gap to beat are its own: model 1 is a
-candidate like any other, and none is chosen unless it looks fairer than the model in use.
+Where a model in use may be replaced, candidates are compared with it instead of model 1: model 1 is a candidate like
+any other, and none is chosen unless its gap is smaller than that of the model in use.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.guided import Bounds, GuidedSearch, ScoredModel
+from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.metrics import Decisions, score
 from fairenum.metrics.counts import BoolArray, FloatArray, IntArray
 from fairenum.metrics.guardrails import GroupCounter
@@ -38,7 +38,7 @@ ROUNDING_DIGITS = 12
 
 
 class IncumbentTarget(NamedTuple):
-    """The performance to reach and the gap to undercut on the selection split to replace the model in use."""
+    """Performance and gap of the model in use on the selection split, which a replacement must reach and undercut."""
 
     performance: float
     gap: float
@@ -63,7 +63,7 @@ class CandidateScores:
     excess
         How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
     mark
-        The mark set by the model in use; None where models are compared with model 1.
+        Performance and gap of the model in use; None where models are compared with model 1.
     """
 
     objective_ratio: FloatArray
@@ -101,7 +101,7 @@ class CandidateScores:
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Return the candidate of least gap, preferring model 1, then performance, among ties; -1 if there is none."""
         candidates = self.candidates(tolerances)
-        if self.mark is not None:  # what is in use stays unless another looks fairer
+        if self.mark is not None:  # the model in use stays unless another has a smaller gap
             candidates = candidates & (np.round(self.gap - self.mark.gap, ROUNDING_DIGITS) < 0.0)
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
@@ -131,7 +131,7 @@ def candidate_scores(
     loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> CandidateScores:
-    """Return the standing of models on the selection split, given their decisions and decision values."""
+    """Score models on the selection split, given their decisions and decision values."""
     scores = score(decisions)
     performances = performance(decisions, values, tolerances.measure, scores.counts)
     gaps = getattr(scores.gaps, tolerances.metric)
@@ -189,8 +189,8 @@ def search_fairest(
     rows
         Rows to choose by, with labels and groups.
     tolerances
-        What a fairer model may cost, the gap to reduce, and the guardrails; the default guardrails of an audit apply
-        only if no tolerances are given.
+        Allowed losses, the gap to reduce, and guardrails; the default guardrails of an audit apply only if no
+        tolerances are given.
     max_left_out
         Largest share of the training records left out.
     solves
@@ -204,8 +204,8 @@ def search_fairest(
     -------
     tuple
         The model chosen by the rule, and all models that none beats in objective, gap and performance together, best
-        first. The search has looked at the rows to choose by, so gap and performance there flatter: only other rows can
-        say how fair the model is.
+        first. The search was guided by these rows, so gap and performance on them are too good: only other rows show
+        how fair the model is.
     """
     tolerances = tolerances or Tolerances(guards=DEFAULT_GUARDS)
     bounds = Bounds(

@@ -34,10 +34,10 @@ from fairenum.document.terms import Distinctness, Origin
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.distinct import first_alike
 from fairenum.enumeration.division import Division
-from fairenum.enumeration.guided import Bounds, GuidedSearch, ScoredModel, front
+from fairenum.enumeration.guided import Bounds, GuidedSearch, front
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import WHOLE_COPY, Enumeration, Limits
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.errors import ExplorationError, SolverError
 from fairenum.explore.state import Listed, Scorer, Shown, State, standpoint
 from fairenum.metrics.counts import BitArray

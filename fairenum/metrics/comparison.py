@@ -50,7 +50,7 @@ class Comparison:
         Gap of the model minus gap of model 1, shape (models,); limits hold for all models together. Only model 1 is
         known not to change: a model that decides all these rows as model 1 does may decide others differently.
     difference_change
-        Changes of the signed differences against the reference group, shape (models, rates, compared groups).
+        Changes of the signed differences against the largest group, shape (models, rates, compared groups).
     critical
         How many standard errors the limits of changes are away, for all limits to hold together.
     is_comparable
@@ -82,7 +82,6 @@ def compare(
     gap: Gap,
     rng: np.random.Generator,
     *,
-    reference: str | None = None,
     confidence: float = 0.95,
     replications: int = 1000,
     minimum_size: int = 30,
@@ -98,8 +97,6 @@ def compare(
         Its name in the registry of metrics.
     rng
         Source of the bootstrap weights.
-    reference
-        The group to which the signed differences refer; the largest if not given.
     confidence
         With which all limits, and so all verdicts, hold together.
     replications
@@ -129,7 +126,7 @@ def compare(
             for low, high, judged in zip(changes.lower, changes.upper, is_judged, strict=True)
         ),
         gap_change=changes,
-        difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference(reference)],
+        difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference()],
         critical=criticals.change,
         is_comparable=is_comparable,
         is_identical=decisions.is_identical,

@@ -16,7 +16,6 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 BitArray = NDArray[np.uint8]
 IntArray = NDArray[np.intp]
-
 _SORTED_AT_ONCE = 5000  # up to so many rows, sorting is as quick as hashing
 _CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the largest temporary array
 

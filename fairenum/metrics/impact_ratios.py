@@ -22,16 +22,16 @@ from fairenum.metrics.intervals import (
     ratio,
     tukey_critical,
 )
-from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Rate, Scores
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Scores
 
 
-def impact_ratios(scores: Scores, best: int, rate: Rate = "selection_rate", confidence: float = 0.95) -> Interval:
-    """Bound the rate of each group as a share of the rate of the group `best`, shape (models, groups).
+def impact_ratios(scores: Scores, best: int, confidence: float = 0.95) -> Interval:
+    """Bound the selection rate of each group as a share of that of the group `best`, shape (models, groups).
 
     Each interval has the confidence by itself and takes the group to compare with as given, whose own ratio is exactly
     1.
     """
-    rates = rate_intervals(scores.counts, rate, confidence)
+    rates = rate_intervals(scores.counts, confidence=confidence)
     top = rates[:, [best]]
     is_itself = (np.arange(rates.estimate.shape[1]) == best) & (top.estimate > 0)
     return ratio(rates, top).where(~is_itself, 1.0)

@@ -113,6 +113,7 @@ def _best(samples: FloatArray) -> FloatArray:
     return np.interp(samples, product / slope, _log_density(product, product * slope), left=0.0)
 
 
+POWER = 0.8  # the usual one in planning samples
 FEWEST_EXPECTED = 5  # the textbook limit below which the normal approximation of a 2 x 2 table is not trusted
 
 
@@ -201,26 +202,20 @@ def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: st
     return p_values
 
 
-def detectable_differences(
-    scores: Scores,
-    rate: Rate = "selection_rate",
-    reference: str | None = None,
-    power: float = 0.8,
-    confidence: float = 0.95,
-) -> FloatArray:
-    """Find the smallest true difference to the reference group that such samples detect with the given power.
+def detectable_differences(scores: Scores, reference: str | None = None, confidence: float = 0.95) -> FloatArray:
+    """Find the smallest true difference in selection rate to the reference group that is detected with power 0.8.
 
     It is (z_confidence + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where r is the first model's rate over all rows. The
     result has shape (groups,) and is at most 1, which says that no difference is detectable; NaN for the reference
     group, the largest if none is named.
     """
     position = scores.groups.reference(reference)
-    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts)))
+    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS["selection_rate"], scores.counts)))
     # two imaginary rows of each kind, as a rate of 0 has no variance and would make every difference detectable
     pooled = (outcomes.sum() + 2) / (trials.sum() + 4)
     with np.errstate(divide="ignore"):
         spread = np.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / trials[position]))
-    smallest = np.minimum((normal_critical(confidence) + stats.norm.ppf(power)) * spread, 1)
+    smallest = np.minimum((normal_critical(confidence) + stats.norm.ppf(POWER)) * spread, 1)
     smallest[position] = np.nan
     return np.asarray(smallest)
 

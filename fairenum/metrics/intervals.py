@@ -57,11 +57,12 @@ class Interval:
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Self:
         return type(self)(self.estimate[index], self.lower[index], self.upper[index])
 
-    def where(self, condition: BoolArray, other: Self | float = 0.0) -> Self:
+    def where(self, condition: BoolArray, other: Interval | float = 0.0) -> Self:
         """Replace estimate and limits, where the condition does not hold, by another interval or a certain value."""
-        others = (other.estimate, other.lower, other.upper) if isinstance(other, Interval) else (other,) * 3
-        parts = zip((self.estimate, self.lower, self.upper), others, strict=True)
-        return type(self)(*(np.where(condition, *pair) for pair in parts))
+        if not isinstance(other, Interval):
+            other = Interval(*[np.asarray(other, np.float64)] * 3)
+        parts = ((self.estimate, other.estimate), (self.lower, other.lower), (self.upper, other.upper))
+        return type(self)(*(np.where(condition, own, replacement) for own, replacement in parts))
 
     @property
     def centred(self) -> tuple[FloatArray, FloatArray, FloatArray]:

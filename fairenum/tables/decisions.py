@@ -13,16 +13,14 @@ from fairenum.errors import CellInfinite, ColumnUnusable, FavourableUnknown
 from fairenum.runtime.hints import option, quoted
 from fairenum.tables.columns import FloatArray, Texts, Unclear, interpret, read_only, reading_order
 from fairenum.tables.label import Label, meant_value
-from fairenum.tables.naming import row_name
+from fairenum.tables.naming import rows_named
 
 if TYPE_CHECKING:
     from fairenum.tables.columns import Series
 
-
 BitArray = NDArray[np.uint8]
 
-
-# What is favourable without being told.
+# Values that are favourable or not by themselves.
 FAVOURABLE, UNFAVOURABLE = ("1", "yes", "true"), ("0", "no", "false")
 
 
@@ -45,6 +43,11 @@ class DecisionColumn:
     favourable: str | None
     unfavourable: str | None
     bits: BitArray = field(repr=False)
+
+    @property
+    def values(self) -> list[str]:
+        """The table's names of the decisions that occur."""
+        return [value for value in (self.favourable, self.unfavourable) if value is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +74,8 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
     infinite = np.flatnonzero(np.isinf(values))
     if infinite.size:
         raise CellInfinite(
-            f"score column {series.name!r} holds an infinite number in {row_name(series.index, int(infinite[0]))} "
-            f"({infinite.size} such rows in all); correct or empty such cells"
+            f"score column {series.name!r} holds an infinite number in {rows_named(series.index, infinite)}; correct "
+            "or empty such cells"
         )
     return values
 

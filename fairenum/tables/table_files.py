@@ -111,14 +111,9 @@ def _read(path: Path) -> Card:
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
-DAMAGED = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)  # what damaged descriptions make readers raise
-BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)  # so do damaged zip and XML
+# Errors that readers raise on damaged metadata, and on damaged zip or XML.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)
 INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
 
 
@@ -180,13 +175,13 @@ def read_parquet(path: Path) -> pd.DataFrame:
 def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
     """Read a sheet of a spreadsheet, the first if none is named; its first row names the columns."""
     try:
-        import openpyxl  # noqa: F401  # pandas reads with it, and would blame itself
+        import openpyxl  # noqa: F401  # pandas needs it, and its own error would not say how to install it
     except ImportError as error:
         raise ReaderMissing("Excel files need openpyxl; install it with: pip install 'fairenum[excel]'") from error
     import pandas as pd
 
     try:
-        # openpyxl warns of what it leaves aside, such as styles, and of cells that are no dates
+        # openpyxl warns of content that it skips, such as styles, and of cells that are no dates
         with warnings.catch_warnings(action="ignore"), pd.ExcelFile(path, engine="openpyxl") as book:
             wanted = _sheet([str(name) for name in book.sheet_names], sheet)
             frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))

@@ -14,7 +14,7 @@ from fairenum.document.guards import QUANTITIES, Guard
 from fairenum.document.terms import Gap
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.fairest import guard_excess, standing
+from fairenum.enumeration.fairest import candidate_scores, guard_excess
 from fairenum.metrics import Groups
 
 GAPS = get_args(Gap)
@@ -144,9 +144,9 @@ def test_a_chosen_model_never_breaks_a_guard_on_the_rows_it_is_chosen_by(table, 
     tolerances = Tolerances(eps=1.0, max_performance_drop=1.0, guards=tuple(map(str, chosen_guards)))
     excess = guard_excess(rows, values, tolerances)
     decisions = rows.decisions(values)
-    stands = standing(decisions, values, np.ones(len(values)), tolerances, excess=excess)
+    stands = candidate_scores(decisions, values, np.ones(len(values)), tolerances, excess=excess)
     place = int(stands.fairest(tolerances))
     assert place <= 0 or excess[place] <= 1e-12
-    free = standing(decisions, values, np.ones(len(values)), tolerances)
+    free = candidate_scores(decisions, values, np.ones(len(values)), tolerances)
     allowed = [i for i in np.flatnonzero(free.candidates(tolerances)) if i == 0 or excess[i] <= 1e-12]
     assert np.flatnonzero(stands.candidates(tolerances)).tolist() == allowed

@@ -11,8 +11,8 @@ from fairenum.document.guards import DEFAULT_GUARDS, Guard
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.fairest import guard_excess
-from fairenum.enumeration.guided import Bounds, GuidedSearch, ScoredModel
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.guided import Bounds, GuidedSearch
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.metrics import Groups
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
