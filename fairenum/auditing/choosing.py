@@ -194,8 +194,8 @@ def _ruled(standing: CandidateScores, column: str | None, tolerances: Tolerances
 
     Without groups there is no gap to reduce, and model 1, or the model in use, is kept.
     """
-    if column is None and (standing.mark is not None or not standing.is_constant[0]):
-        return None if standing.mark is not None else 1
+    if column is None and (standing.target is not None or not standing.is_constant[0]):
+        return None if standing.target is not None else 1
     place = int(standing.fairest(tolerances))
     return None if place < 0 else place + 1
 
@@ -231,11 +231,11 @@ def _standing(field: Candidates, column: str | None, tolerances: Tolerances) -> 
         is_constant=np.array([model.is_constant for model in models]),
         loss_ratio=np.array([model.loss_ratio for model in models]),
         excess=found.excess(tolerances.guardrails, first).max(axis=0, initial=0.0),
-        mark=None if incumbent is None else _mark(incumbent, tolerances),
+        target=None if incumbent is None else _target(incumbent, tolerances),
     )
 
 
-def _mark(incumbent: Incumbent, tolerances: Tolerances) -> IncumbentTarget:
+def _target(incumbent: Incumbent, tolerances: Tolerances) -> IncumbentTarget:
     scores = incumbent.scores.selection
     known = (scores.performance.value, scores.gap(tolerances.metric).value)
     return IncumbentTarget(*(math.nan if number is None else number for number in known))

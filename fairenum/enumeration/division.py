@@ -212,7 +212,7 @@ def pose(
     copies of an example share one cost and can be left out one by one. Nothing is merged if the settings take rows as
     examples. C must be a number, and class weights must be chosen.
     """
-    kernel, price = kernel_for(svm, X, weights), svm.cost * label_weights(svm, y, weights)
+    kernel, price = kernel_for(svm, X, weights), svm.cost * row_class_weights(svm, y, weights)
     cost = price if weights is None else price * weights
     if svm.rows:
         return PosedProblem(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
@@ -223,8 +223,8 @@ def pose(
     return PosedProblem(problem, tuple(rows_of))
 
 
-def label_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return the weight of each row's label."""
+def row_class_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return the class weight of each row."""
     favourable, unfavourable = class_weights(svm, y, weights)
     return np.where(y > 0.0, favourable, unfavourable)
 

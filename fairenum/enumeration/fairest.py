@@ -33,7 +33,7 @@ from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
 
-# Rates are ratios of whole numbers: what differs by less than this is equal.
+# Rates are ratios of whole numbers: differences beyond these digits are rounding.
 ROUNDING_DIGITS = 12
 
 
@@ -62,7 +62,7 @@ class CandidateScores:
         Loss on all training examples against that of model 1, minus 1; None where unknown.
     excess
         How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
-    mark
+    target
         Performance and gap of the model in use; None where models are compared with model 1.
     """
 
@@ -72,7 +72,7 @@ class CandidateScores:
     is_constant: BoolArray
     loss_ratio: FloatArray | None = None
     excess: FloatArray | None = None
-    mark: IncumbentTarget | None = None
+    target: IncumbentTarget | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Mark the models within the tolerances."""
@@ -80,7 +80,7 @@ class CandidateScores:
         if self.loss_ratio is not None:
             close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
             near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
-        reached = self._known[..., :1] if self.mark is None else np.nan_to_num(self.mark.performance)
+        reached = self._known[..., :1] if self.target is None else np.nan_to_num(self.target.performance)
         performing = _at_least(self._known, reached - tolerances.max_performance_drop)
         within = self._is_within(tolerances.max_loss)
         return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
@@ -95,14 +95,14 @@ class CandidateScores:
             is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
         if self.excess is not None:
             is_within = is_within & _at_least(-self.excess, 0.0)
-        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.mark is None)
+        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.target is None)
         return np.asarray(is_within | is_measure)
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Return the candidate of least gap, preferring model 1, then performance, among ties; -1 if there is none."""
         candidates = self.candidates(tolerances)
-        if self.mark is not None:  # the model in use stays unless another has a smaller gap
-            candidates = candidates & (np.round(self.gap - self.mark.gap, ROUNDING_DIGITS) < 0.0)
+        if self.target is not None:  # the model in use stays unless another has a smaller gap
+            candidates = candidates & (np.round(self.gap - self.target.gap, ROUNDING_DIGITS) < 0.0)
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
         place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)

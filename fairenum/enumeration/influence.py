@@ -7,6 +7,7 @@ remains.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -170,21 +171,20 @@ def smallest_core(
     parts, whole = _PartSolver(workspace, model, gain, most_solves, root), gain(model)
     kept = sorted(model.left_out, key=lambda example: (-effects[example], example))
     found, gained, run = model, whole, len(kept)
-    while run and not parts.is_spent:
-        run = max(run // 2, 1)
-        shrunk = False
-        for end in range(len(kept), 0, -run):  # the least important stand last, and are put back first
-            trial = kept[: max(end - run, 0)] + kept[end:]
-            if not trial or parts.is_spent:
-                continue
-            try:
-                candidate, value = parts.tried(trial)
-            except SolverError:  # one box of many: an answer that cannot be proven is no core
-                continue
-            except OutOfTime:
-                return LeftOutCore(found, gained / whole if whole else 1.0, parts.solves)
-            if value >= share * whole:
-                kept, found, gained, shrunk = trial, candidate, value, True
-        if run == 1 and not shrunk:
-            break
+    with suppress(OutOfTime):  # the core found so far is valid
+        while run and not parts.is_spent:
+            run = max(run // 2, 1)
+            shrunk = False
+            for end in range(len(kept), 0, -run):  # the least important stand last, and are put back first
+                trial = kept[: max(end - run, 0)] + kept[end:]
+                if not trial or parts.is_spent:
+                    continue
+                try:
+                    candidate, value = parts.tried(trial)
+                except SolverError:  # one box of many: an answer that cannot be proven is no core
+                    continue
+                if value >= share * whole:
+                    kept, found, gained, shrunk = trial, candidate, value, True
+            if run == 1 and not shrunk:
+                break
     return LeftOutCore(found, gained / whole if whole else 1.0, parts.solves)

@@ -50,7 +50,7 @@ def ready_states(size: int, memory: int = MEMORY_LIMIT) -> int:
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
 
-# Bounds within this share of the best objective are ties: their order is below what can be certified.
+# Bounds within this share of the best objective are ties: their order cannot be certified.
 TIE = 1e-13
 
 

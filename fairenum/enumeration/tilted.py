@@ -196,7 +196,7 @@ class TiltedSearch:
         """Return a first price, the geometric mean of a rather low and a rather high one.
 
         The plane 0 has no difference, and its loss is known: if the loss rose with the square of the distance from the
-        best plane towards it, the higher price would make it rise by what is allowed.
+        best plane towards it, the higher price would make it rise as far as allowed.
         """
         y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
         farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least

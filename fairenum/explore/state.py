@@ -249,7 +249,7 @@ def standpoint(
         is_constant=joint.is_constant,
         loss_ratio=np.array([one.document.loss_ratio for one in shown]),
         excess=joint.excess(tolerances.guardrails, first).max(axis=0, initial=0.0),
-        mark=IncumbentTarget(performs, gap) if is_in_use else None,
+        target=IncumbentTarget(performs, gap) if is_in_use else None,
     )
     numbers = [one.number for one in shown]
     return Standpoint(
@@ -264,8 +264,8 @@ def standpoint(
 
 def _ruled(stands: CandidateScores, tolerances: Tolerances, numbers: Sequence[int], column: str | None) -> int | None:
     """The number of the fairest candidate; without groups, model 1 or the model in use is kept."""
-    if column is None and (stands.mark is not None or not stands.is_constant[0]):
-        return None if stands.mark is not None else numbers[0]
+    if column is None and (stands.target is not None or not stands.is_constant[0]):
+        return None if stands.target is not None else numbers[0]
     place = int(stands.fairest(tolerances))
     return None if place < 0 else numbers[place]
 

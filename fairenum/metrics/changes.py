@@ -290,7 +290,7 @@ def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair
     """Pair each model with model 1, given the counts of each and those of rows that both select."""
     outcomes, trials = fractions(counts, rates)
     both, both_trials = fractions(shared, rates)
-    # the trials of a precision, say, are what the model selects; those of most rates are the same for all models
+    # the trials of precision, for one, are the rows that a model selects; those of most rates are equal for all models
     own = np.array([rate in RATES and RATES[rate].depends_on_model for rate in rates])[:, None]
     overlap = Overlap(both, both_trials, np.where(own, both, outcomes), np.where(own, both, outcomes[0]))
     return PairedCounts((outcomes, trials), (outcomes[0], trials[0]), overlap)

@@ -60,7 +60,7 @@ class Comparison:
     is_constant
         Models that decide all those rows alike.
     is_small
-        Compared groups with too few trials of a rate of the gap to say much about, shape (models, groups).
+        Compared groups with fewer trials of a rate of the gap than the minimum, shape (models, groups).
     """
 
     gap: Gap

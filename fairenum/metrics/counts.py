@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
@@ -156,15 +156,16 @@ class Confusion:
 
     def of_groups(self, kept: BoolArray) -> Self:
         """Keep some of the groups."""
-        squares = self.squares.of_groups(kept) if self.squares else None
-        heads = None if self.heads is None else self.heads[..., kept, :]
-        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares, heads, self.drawn)
+        return self._mapped(lambda counts: counts[..., kept, :])
 
     def overall(self) -> Self:
-        """Sum over the groups, whose axis goes away."""
-        squares = self.squares.overall() if self.squares else None
-        heads = None if self.heads is None else self.heads.sum(-2)
-        return type(self)(self.total.sum(-2), self.selected.sum(-2), squares, heads, self.drawn)
+        """Sum over the groups; the result has no axis of groups."""
+        return self._mapped(lambda counts: np.asarray(counts.sum(-2)))
+
+    def _mapped(self, change: Callable[[FloatArray], FloatArray]) -> Self:
+        squares = self.squares._mapped(change) if self.squares else None
+        heads = None if self.heads is None else change(self.heads)
+        return type(self)(change(self.total), change(self.selected), squares, heads, self.drawn)
 
     @property
     def rows(self) -> FloatArray:

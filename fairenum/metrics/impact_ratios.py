@@ -102,7 +102,7 @@ def impact_table(
     detectable = detectable_differences(scores, reference=reference, confidence=confidence)
     against = _against_label(scores.counts, confidence) if has_label else {}
     is_weighted = scores.counts.squares is not None
-    # of rows that count differently, as many as their rate says
+    # the selected rows by the weighted rate, if rows have weights
     likely = heads.rows * rate if is_weighted else heads.selected
     top = rate[best] if best is not None else np.nan
     rows = (

@@ -11,7 +11,7 @@ The gap of one pair of groups is the size of one signed difference. :func:`folde
 and Cousins (1998) do: a true size is kept if the sample is among those that support it best in comparison with the
 size that fits the sample most.
 
-A row is one person. Rows with weights tell as much as a smaller number of rows that count alike
+A row is one person. Rows with weights count as a smaller number of equally weighted rows
 (:func:`~fairenum.metrics.intervals.effective`).
 """
 

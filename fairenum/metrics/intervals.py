@@ -111,8 +111,8 @@ def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -
 def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
     """Bound a rate: by Clopper and Pearson's exact limits below 30 trials, by Wilson's from there on.
 
-    Wilson's cover as often as they say on average, but too seldom for one to five trials, and a gap among small groups
-    is the largest of many such rates. Rows with weights are given as their effective number (:func:`effective`).
+    Wilson's limits have their nominal coverage on average, but less for one to five trials, and a gap among small
+    groups is the largest of many such rates. Rows with weights are given as their effective number (:func:`effective`).
     """
     limits, few = wilson(outcomes, trials, critical), np.broadcast_to(trials < FEW_TRIALS, np.shape(outcomes))
     if not few.any():

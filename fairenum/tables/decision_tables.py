@@ -152,7 +152,7 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     for column in claimed:
         if claimed.count(column) > 1:
             raise ColumnConflict(
-                f"column {column!r} is named twice among decision, score, label and sensitive; give it one part"
+                f"column {column!r} is named twice among decision, score, label and sensitive; give it one role"
             )
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(

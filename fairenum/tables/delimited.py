@@ -121,7 +121,7 @@ def _check_widths(lines: Sequence[int], rows: Sequence[list[str]], width: int) -
         if len(cells) != width:
             raise RaggedTable(
                 f"line {line} has {len(cells)} cells, the header has {width}; "
-                "mend the line, and put quotes around a cell that holds the delimiter"
+                "correct the line, and put quotes around a cell that holds the delimiter"
             )
 
 

@@ -108,12 +108,12 @@ def read_bundled(card: Card) -> pd.DataFrame:
     if found != card.sha256:
         raise DatasetChanged(
             f"the bundled file {card.file!r} has sha256 {found[:12]}..., its card {card.sha256[:12]}...; "
-            "install fairenum anew"
+            "install fairenum again"
         )
     frame = read_table(card.path)
     if frame.shape != (card.rows, card.columns):
         raise DatasetChanged(
             f"the bundled file {card.file!r} has {frame.shape[0]} rows and {frame.shape[1]} columns, "
-            f"its card says {card.rows} and {card.columns}; install fairenum anew"
+            f"its card says {card.rows} and {card.columns}; install fairenum again"
         )
     return frame

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fairenum.tables.columns import Series
     from fairenum.tables.naming import Index
 
-__all__ = ["Answers", "answers"]
 SKOPS, ONNX = ".skops", ".onnx"
 PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pck", ".dill", ".cloudpickle")
 LARGEST = 2**30

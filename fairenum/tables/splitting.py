@@ -175,7 +175,7 @@ def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: S
     if SELECTION in parts:
         if tuple(sizes) != SHARES:
             raise SplitImpossible(
-                f"{spelled('split_column')} marks all three parts, so sizes {tuple(sizes)} (--split) have no say; "
+                f"{spelled('split_column')} marks all three parts, so sizes {tuple(sizes)} (--split) have no effect; "
                 "leave them out"
             )
         return parts

@@ -343,7 +343,7 @@ def _parsed(cells: Series, form: str | None = None, *, day_first: bool = False) 
     import pandas as pd
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # formats that are guessed; what does not parse is refused
+        warnings.simplefilter("ignore", UserWarning)  # about guessed formats; cells that do not parse are refused below
         return pd.to_datetime(cells, errors="coerce", utc=True, format=form, dayfirst=day_first)
 
 
@@ -608,7 +608,7 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
     """Refuse a column with two roles, and bands for one that is not sensitive."""
     for name in claimed:
         if claimed.count(name) > 1:
-            raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one part")
+            raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one role")
     for name in bands:
         if name not in sensitive:
             raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")
@@ -619,6 +619,4 @@ def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
     claimed = [*taken, *aside.values()]
     for part, name in aside.items():
         if claimed.count(name) > 1:
-            raise ColumnConflict(
-                f"column {name!r}, named as {spelled(part)}, plays another part, too; give it one part"
-            )
+            raise ColumnConflict(f"column {name!r}, named as {spelled(part)}, has another role, too; give it one role")

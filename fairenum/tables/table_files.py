@@ -110,7 +110,7 @@ def _read(path: Path) -> Card:
 
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
+WESTERN = "cp1252"  # "ANSI" in Western spreadsheets; latin-1 but for a few signs
 # Errors that readers raise on damaged metadata, and on damaged zip or XML.
 DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)
@@ -130,7 +130,7 @@ def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
         return _decoded(data, path.name)
     except UnicodeDecodeError as error:
         if data.startswith(WIDE_MARKS):
-            raise NotUtf8(f"{path.name!r} is marked as UTF-16 and is none ({error}); save it anew") from error
+            raise NotUtf8(f"{path.name!r} has the mark of UTF-16 and is not UTF-16 ({error}); save it again") from error
         line = data.count(b"\n", 0, error.start) + 1
         raise NotUtf8(
             f"{path.name!r} is no text that can be read: byte 0x{data[error.start]:02x} in line {line} is neither "
@@ -169,7 +169,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
             frame: pd.DataFrame = read_table(path).replace_schema_metadata(None).to_pandas()
             return frame.drop(columns=[name for name in frame if str(name).startswith(INDEX_LEVEL)])
     except (OSError, arrow.ArrowException, *DAMAGED) as error:
-        raise FileUnreadable(f"{path.name!r} is no Parquet file that can be read ({error}); write it anew") from error
+        raise FileUnreadable(f"{path.name!r} is no Parquet file that can be read ({error}); write it again") from error
 
 
 def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
@@ -186,7 +186,7 @@ def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
             wanted = _sheet([str(name) for name in book.sheet_names], sheet)
             frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))
     except (OSError, *BAD_BOOK, *DAMAGED) as error:
-        raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it anew") from error
+        raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it again") from error
     return _without_blank_rows(frame)
 
 
@@ -294,7 +294,7 @@ def _row(row: str, line: int, attributes: list[Attribute]) -> list[object]:
     cells = _cells(row)
     if len(cells) != len(attributes):
         raise RaggedTable(
-            f"line {line} has {len(cells)} cells, {len(attributes)} attributes are declared; mend the line"
+            f"line {line} has {len(cells)} cells, {len(attributes)} attributes are declared; correct the line"
         )
     return [attribute.read(cell, line) for attribute, cell in zip(attributes, cells, strict=True)]
 
@@ -337,7 +337,7 @@ def read_table(path: str | Path, delimiter: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path
-        The file; its suffix tells its kind. The first line of a CSV file names the columns.
+        The file; its suffix determines its format. The first line of a CSV file names the columns.
     delimiter
         The sign between the cells of a CSV file; guessed from its first lines if not given.
 

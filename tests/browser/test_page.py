@@ -173,7 +173,7 @@ def stands(document: AuditDocument) -> CandidateScores:
         performance=np.array([one.performance.value for one in scores]),
         gap=np.array([one.gap(METRIC).value for one in scores]),
         is_constant=np.zeros(len(scores), dtype=bool),
-        mark=IncumbentTarget(own.performance.value, own.gap(METRIC).value),
+        target=IncumbentTarget(own.performance.value, own.gap(METRIC).value),
     )
 
 
