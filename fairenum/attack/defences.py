@@ -13,7 +13,7 @@ import numpy as np
 
 from fairenum.auditing.mitigations import MITIGATIONS, Mitigation, MitigationTask
 from fairenum.document.training import SvmSettings, Tolerances
-from fairenum.enumeration.division import EncodedRows, label_weights, pose
+from fairenum.enumeration.division import EncodedRows, pose, row_class_weights
 from fairenum.enumeration.fairest import ROUNDING_DIGITS, fairest, search_fairest
 from fairenum.enumeration.model import Model
 from fairenum.errors import AttackError
@@ -89,7 +89,7 @@ def nearest_rows(X: FloatArray, row: int) -> IntArray:
 def loss_removal(after: Aftermath) -> BoolArray:
     """Leave out as many rows of largest loss as were flipped, and train."""
     X, y = after.train.X, after.train.y
-    losses = label_weights(after.svm, y) * np.maximum(0.0, 1.0 - y * after.models[0].decision_function(X))
+    losses = row_class_weights(after.svm, y) * np.maximum(0.0, 1.0 - y * after.models[0].decision_function(X))
     losses = np.round(losses, ROUNDING_DIGITS)  # ties are no matter of noise
     kept = np.sort(np.argsort(-losses, kind="stable")[after.flips :])
     return after.refit(kept, after.train.y)

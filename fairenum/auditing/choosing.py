@@ -21,10 +21,10 @@ from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMea
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
 from fairenum.enumeration.division import PARTS
-from fairenum.enumeration.fairest import CandidateScores, Mark
+from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget
 from fairenum.errors import ResultError
 from fairenum.metrics import Decisions
-from fairenum.metrics.comparison import is_coarse, judge_alone
+from fairenum.metrics.comparison import compare_chosen, is_coarse
 from fairenum.metrics.intervals import estimates
 from fairenum.metrics.performance import performance_changes
 
@@ -81,7 +81,7 @@ def strip_alone(
         if cell.change.low is None:
             return cell
         confidence = 1.0 - error
-        found = judge_alone(
+        found = compare_chosen(
             decisions[cell.column], place, cell.metric, confidence=confidence, margin=config.same_within
         )
         verdict = found.verdict and Verdict.OPEN if cell.is_coarse else found.verdict
@@ -194,8 +194,8 @@ def _ruled(standing: CandidateScores, column: str | None, tolerances: Tolerances
 
     Without groups there is no gap to reduce, and model 1, or the model in use, is kept.
     """
-    if column is None and (standing.mark is not None or not standing.is_constant[0]):
-        return None if standing.mark is not None else 1
+    if column is None and (standing.target is not None or not standing.is_constant[0]):
+        return None if standing.target is not None else 1
     place = int(standing.fairest(tolerances))
     return None if place < 0 else place + 1
 
@@ -231,14 +231,14 @@ def _standing(field: Candidates, column: str | None, tolerances: Tolerances) -> 
         is_constant=np.array([model.is_constant for model in models]),
         loss_ratio=np.array([model.loss_ratio for model in models]),
         excess=found.excess(tolerances.guardrails, first).max(axis=0, initial=0.0),
-        mark=None if incumbent is None else _mark(incumbent, tolerances),
+        target=None if incumbent is None else _target(incumbent, tolerances),
     )
 
 
-def _mark(incumbent: Incumbent, tolerances: Tolerances) -> Mark:
+def _target(incumbent: Incumbent, tolerances: Tolerances) -> IncumbentTarget:
     scores = incumbent.scores.selection
     known = (scores.performance.value, scores.gap(tolerances.metric).value)
-    return Mark(*(math.nan if number is None else number for number in known))
+    return IncumbentTarget(*(math.nan if number is None else number for number in known))
 
 
 def _ranks(places: np.ndarray) -> tuple[int, ...]:

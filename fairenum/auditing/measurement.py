@@ -45,7 +45,7 @@ from fairenum.metrics.intervals import estimate, estimates, plain
 from fairenum.metrics.operating_point import cut_score
 from fairenum.metrics.performance import auc_intervals, decided_intervals
 from fairenum.metrics.score_curves import (
-    Graded,
+    ScoredRows,
     auc_by_group,
     calibration_by_group,
     means,
@@ -265,13 +265,13 @@ def measured_score(
         median=median,
         most=most,
         at_median=int(np.count_nonzero(values == np.median(values))),
-        columns=tuple(ranked_column(Graded(values, one.groups.take(order), labels), one) for one in settings),
+        columns=tuple(ranked_column(ScoredRows(values, one.groups.take(order), labels), one) for one in settings),
         auc=auc,
         is_lower_better=config.lower_is_better,
     )
 
 
-def ranked_column(graded: Graded, setting: Setting) -> ColumnRanking:
+def ranked_column(graded: ScoredRows, setting: Setting) -> ColumnRanking:
     """Measure a score between the groups of one column."""
     confidence = setting.config.confidence
     _, above = scoring_rates(graded)
@@ -286,7 +286,7 @@ def ranked_column(graded: Graded, setting: Setting) -> ColumnRanking:
     )
 
 
-def _groups(graded: Graded, ratios: list[Estimate], setting: Setting) -> Iterator[GroupRanking]:
+def _groups(graded: ScoredRows, ratios: list[Estimate], setting: Setting) -> Iterator[GroupRanking]:
     names, config = setting.groups.names, setting.config
     mean, deviation = means(graded)
     differences = standardised_differences(graded, names.index(setting.reference), config.confidence)
@@ -305,7 +305,7 @@ def _groups(graded: Graded, ratios: list[Estimate], setting: Setting) -> Iterato
         )
 
 
-def _sweep(graded: Graded, setting: Setting) -> Iterator[CutoffPoint]:
+def _sweep(graded: ScoredRows, setting: Setting) -> Iterator[CutoffPoint]:
     """Measure the score cut at shares of the rows; each interval has the confidence by itself."""
     found, config = sweep(graded), setting.config
     scores, confidence = found.scores, config.confidence
@@ -326,7 +326,7 @@ def _sweep(graded: Graded, setting: Setting) -> Iterator[CutoffPoint]:
         )
 
 
-def _calibration(graded: Graded, setting: Setting) -> Iterator[CalibrationBin]:
+def _calibration(graded: ScoredRows, setting: Setting) -> Iterator[CalibrationBin]:
     found = calibration_by_group(graded, confidence=setting.config.confidence)
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""Prices on a convex measure of unfairness: a first price, and the next one to try, until the loss is what is allowed.
+"""Prices on a convex measure of unfairness: the first to try, and the next, until the loss is as large as allowed.
 
 The plane for a price v minimises ``P(w, b) + v z(w, b)``, with P the loss and z convex. As v rises, P rises and z
 falls. One such z stands in for parity: the difference of mean decision values between two groups, ``w'd`` with d the
@@ -12,17 +12,13 @@ from typing import Protocol
 
 import numpy as np
 
-from fairenum.enumeration.model import Direction
+from fairenum.enumeration.model import FeatureDirection
 from fairenum.svm.problem import FloatArray, Kernel
 from fairenum.svm.sparse_or_dense import Matrix, average, stacked
 
-CLOSE = 5e-4  # of the least loss: what is allowed to rise by less is as good as nothing
-
-
-LEAST_STEP, STEP = 1.5, 50.0  # by which the price grows until the loss is too large
-
-
-FAR = 10.0  # times the allowed rise of the loss: a tangent there says little
+CLOSE = 5e-4  # of the least loss: a smaller allowed rise is treated as this one
+LEAST_STEP, STEP = 1.5, 50.0  # factors by which the price grows, at least and at most, until the loss is too large
+FAR = 10.0  # times the allowed rise of the loss: tangents beyond are too inaccurate to use
 APART = 1e-4  # the least share by which a new price differs from those before
 
 
@@ -74,16 +70,16 @@ def between_means(
     second: Matrix,
     first_weights: FloatArray | None = None,
     second_weights: FloatArray | None = None,
-) -> Direction:
+) -> FeatureDirection:
     """Return the direction from the weighted mean of the second rows to that of the first.
 
     For a linear kernel it is a single row, the difference of the means.
     """
     if kernel.name == "linear":
         difference = average(first, first_weights) - average(second, second_weights)
-        return Direction(difference[None], np.ones(1))
+        return FeatureDirection(difference[None], np.ones(1))
     shares = [_shares(first.shape[0], first_weights), -_shares(second.shape[0], second_weights)]
-    return Direction(stacked([first, second]), np.concatenate(shares))
+    return FeatureDirection(stacked([first, second]), np.concatenate(shares))
 
 
 def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
@@ -91,6 +87,6 @@ def _shares(rows: int, weights: FloatArray | None) -> FloatArray:
     return np.asarray(counting / counting.sum())
 
 
-def is_nothing(along: FloatArray, square: float) -> bool:
-    """Tell whether a direction is mere rounding: the two means are equal, so every plane has the difference 0."""
+def is_zero_direction(along: FloatArray, square: float) -> bool:
+    """Tell whether a direction is 0 up to rounding: the two means are equal, so every plane has the difference 0."""
     return square <= float(np.finfo(float).eps) * (1.0 + float(np.abs(along).max()))

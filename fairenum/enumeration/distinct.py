@@ -1,8 +1,8 @@
 """Distinct models: enumerated models that differ in support, in predictions, or in a minimum share of predictions.
 
 On tied data thousands of supports can be one predictor: every correct row sits on the margin, and any of them can be
-left out. Listing fifty of them tells a user nothing, so they are collapsed, counted, and explained: how many examples
-lie on the margin (`margin_ties`), and how many records must go before the plane moves (`records_to_move`).
+left out. A list of fifty of them is of no use, so they are collapsed, counted, and explained: how many examples lie on
+the margin (`margin_ties`), and how many records must be left out before the plane moves (`records_to_move`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ from fairenum.metrics.operating_point import Operating
 from fairenum.svm.problem import BLOCK_ROWS, FloatArray, IntArray, SvmProblem
 from fairenum.svm.sparse_or_dense import Matrix, beside, dense, scaled_square, squares, turned
 
-ON_MARGIN = 1e-9  # of the largest linear term
-DEPENDENT = 1e-9  # of the length of all rows: directions in which the margin is shorter are not held
-NO_DIRECTION = 1e-13  # of the largest eigenvalue: directions in which no row differs from another
-CERTAIN = 1e-6  # by which a number of records is rounded against the claim
-LEAST_ROOM = 1e-6  # of its box that every example on the margin must have, or the plane is at the end of its hold
-PROGRAMMES = 40  # solved for the examples that might move the plane soonest, at most
-
-
-MOST_ON_MARGIN, MOST_NUMBERS = 2000, 2e7  # examples, and numbers of all: more would take too long to be worth it
+ON_MARGIN = 1e-9  # of the largest linear term: examples within it are on the margin
+DEPENDENT = 1e-9  # of the norm of all rows: the margin does not pin the plane in directions with smaller components
+NO_DIRECTION = 1e-13  # of the largest eigenvalue: in directions with smaller ones no row differs from another
+CERTAIN = 1e-6  # by which a number of records is rounded down
+LEAST_ROOM = 1e-6  # of its box that every example on the margin must have left for the plane to be pinned
+PROGRAMMES = 40  # linear programmes to solve at most, for the examples that might move the plane soonest
+MOST_ON_MARGIN, MOST_NUMBERS = 2000, 2e7  # examples on the margin, and numbers in all rows: more take too long
 
 
 def records_to_move(model: Model) -> int:
@@ -50,19 +48,19 @@ def records_to_move(model: Model) -> int:
     is_small = len(margin) <= MOST_ON_MARGIN and len(able) * problem.X.shape[1] <= MOST_NUMBERS
     if not len(margin) or not is_small:
         return 1
-    hold = _Hold.of(problem, model.alpha, margin, able)
-    return 1 if hold is None else max(1, math.ceil(hold.fewest() * (1.0 - CERTAIN) - CERTAIN))
+    pinned = _PinnedPlane.of(problem, model.alpha, margin, able)
+    return 1 if pinned is None else max(1, math.ceil(pinned.fewest() * (1.0 - CERTAIN) - CERTAIN))
 
 
-class _Hold:
-    """The margin examples that pin a plane, and all examples whose removal might move it."""
+class _PinnedPlane:
+    """A plane pinned by its margin examples, with all examples whose removal might move it."""
 
     def __init__(self, margin: FloatArray, box: FloatArray, centre: FloatArray, able: FloatArray, cost: FloatArray):
         self._margin, self._box, self._centre, self._able, self._cost = margin, box, centre, able, cost
 
     @classmethod
-    def of(cls, problem: SvmProblem, alpha: FloatArray, margin: IntArray, able: IntArray) -> _Hold | None:
-        """Return the hold; None if the margin examples do not pin the plane in every direction."""
+    def of(cls, problem: SvmProblem, alpha: FloatArray, margin: IntArray, able: IntArray) -> _PinnedPlane | None:
+        """Return the pinned plane; None if the margin examples do not pin the plane in every direction."""
         coordinates = _coordinates(problem, able)
         own = coordinates[np.searchsorted(able, margin)]
         if np.linalg.matrix_rank(own, tol=DEPENDENT * np.linalg.norm(coordinates)) < coordinates.shape[1]:
@@ -80,7 +78,7 @@ class _Hold:
             first = int(needed.argmin())
             needed[first] = max(needed[first], self._farthest(self._able[first]) / self._cost[first])
             if int(needed.argmin()) == first:
-                break  # all others need more, and of this one it is known
+                break  # all others need more, and this one has its exact bound
         return float(needed.min())
 
     def _exactly(self) -> FloatArray:
@@ -112,7 +110,7 @@ class _Hold:
         equations = np.column_stack([self._margin.T, -row])
         bounds = [(0.0, one) for one in (*self._box.tolist(), math.inf)]
         found = linprog(aim, A_eq=equations, b_eq=self._margin.T @ self._centre, bounds=bounds)
-        return 0.0 if found.status or found.x is None else float(found.x[-1])  # without an answer nothing is known
+        return 0.0 if found.status or found.x is None else float(found.x[-1])  # 0 proves nothing, if it has no answer
 
 
 def _coordinates(problem: SvmProblem, able: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""From a table to an SVM problem: split and encode the rows without leakage, and pose the SVM on them."""
+"""From a table to an SVM problem: rows split and encoded without leakage, and the SVM posed on the training rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from fairenum.tables.splitting import drawn_share
 
 PARTS: tuple[Part, Part] = ("selection", "holdout")
 
-
 # The costs that cross-validation chooses among, and its folds.
 GRID = tuple(10.0**power for power in range(-2, 4))
 FOLDS = 5
@@ -36,7 +35,7 @@ class EncodedRows:
     groups
         Of the column that models are selected by.
     others
-        The groups of other sensitive columns, and of their intersection, for guardrails.
+        Groups of the other sensitive columns and of their intersection, for guardrails.
     drawn
         The share of the table that the rows are, if drawn with labels and groups in its proportions; else 1.
     """
@@ -155,11 +154,11 @@ def divide(
     standardise
         Scale numbers to mean 0 and variance 1.
     fewest
-        Rows of the selection split and of the holdout below which a group is set aside, as are those without a value;
-        all groups are compared if not given.
+        Groups with fewer rows in the selection split or in the holdout are set aside, as are rows without a value; all
+        groups are compared if not given.
     """
     parts = split(dataset, sizes, seed)
-    # A run without one of the three parts still answers, from rows that are not separate, and says so.
+    # Without one of the three parts a run is exploratory: it uses the same rows for two purposes.
     chosen = next(rows for rows in (parts.selection, parts.holdout, parts.train) if rows.size)
     reported = parts.holdout if parts.holdout.size else chosen
     columns = dataset.columns
@@ -197,33 +196,35 @@ def operating_point(decide: Decide, train: EncodedRows) -> OperatingPoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Posed:
+class PosedProblem:
     """An SVM problem posed on training rows, with the rows that each example stands for."""
 
     problem: SvmProblem
     rows_of: tuple[IntArray, ...]
 
 
-def pose(X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | None = None, ridge: float = 0.0) -> Posed:
+def pose(
+    X: Matrix, y: FloatArray, svm: SvmSettings, *, weights: FloatArray | None = None, ridge: float = 0.0
+) -> PosedProblem:
     """Return the SVM problem of a `SvmSettings` on rows, with its gamma resolved and identical rows merged into copies.
 
     A row costs C times the weight of its label times its own weight. Rows with different weights are not merged, so
-    copies of an example share one cost and can be left out one by one. Nothing is merged if the settings takes rows as
-    examples. Its C must be a number, and its class weights chosen.
+    copies of an example share one cost and can be left out one by one. Nothing is merged if the settings take rows as
+    examples. C must be a number, and class weights must be chosen.
     """
-    kernel, price = kernel_for(svm, X, weights), svm.cost * label_weights(svm, y, weights)
+    kernel, price = kernel_for(svm, X, weights), svm.cost * row_class_weights(svm, y, weights)
     cost = price if weights is None else price * weights
     if svm.rows:
-        return Posed(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
+        return PosedProblem(SvmProblem(X, y, cost, kernel=kernel, ridge=ridge), tuple(np.arange(len(y))[:, None]))
     merged = merge_identical(X, y, weights)
     first = merged.first
     problem = SvmProblem(X[first], y[first], cost[first], merged.copies, kernel, ridge=ridge)
     rows_of = np.split(np.argsort(merged.inverse, kind="stable"), np.cumsum(merged.copies)[:-1])
-    return Posed(problem, tuple(rows_of))
+    return PosedProblem(problem, tuple(rows_of))
 
 
-def label_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return the weight of each row's label."""
+def row_class_weights(svm: SvmSettings, y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return the class weight of each row."""
     favourable, unfavourable = class_weights(svm, y, weights)
     return np.where(y > 0.0, favourable, unfavourable)
 

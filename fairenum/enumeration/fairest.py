@@ -2,11 +2,11 @@
 
 The rule sees the selection split alone. A candidate is within the declared tolerances of model 1 in objective and in
 performance, does not decide all rows alike, has a defined gap, and is within every guardrail; the candidate of least
-gap is chosen. Model 1 is kept unless another looks fairer, and no guardrail rules it out; ties between others go to the
-better performance, then to the better objective.
+gap is chosen. Model 1 is kept unless another has a smaller gap, and no guardrail rules it out; ties between others go
+to the better performance, then to the better objective.
 
-Where there is a model in use to replace, performance, guardrails and the gap to beat are its own: model 1 is a
-candidate like any other, and none is chosen unless it looks fairer than the model in use.
+Where a model in use may be replaced, candidates are compared with it instead of model 1: model 1 is a candidate like
+any other, and none is chosen unless its gap is smaller than that of the model in use.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 from fairenum.document.guards import DEFAULT_GUARDS
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
+from fairenum.enumeration.guided import Bounds, GuidedSearch
 from fairenum.enumeration.model import Model
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.metrics import Decisions, score
 from fairenum.metrics.counts import BoolArray, FloatArray, IntArray
-from fairenum.metrics.guardrails import Tally
+from fairenum.metrics.guardrails import GroupCounter
 from fairenum.metrics.operating_point import SIGN, Operating, OperatingPoint
 from fairenum.metrics.pareto import pareto_front
 from fairenum.metrics.performance import performance
@@ -33,12 +33,12 @@ from fairenum.solvers.protocol import SolverPlugin
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
 
-# Rates are ratios of whole numbers: what differs by less than this is equal.
+# Rates are ratios of whole numbers: differences beyond these digits are rounding.
 ROUNDING_DIGITS = 12
 
 
-class Mark(NamedTuple):
-    """The performance to reach and the gap to undercut on the selection split to replace the model in use."""
+class IncumbentTarget(NamedTuple):
+    """Performance and gap of the model in use on the selection split, which a replacement must reach and undercut."""
 
     performance: float
     gap: float
@@ -62,8 +62,8 @@ class CandidateScores:
         Loss on all training examples against that of model 1, minus 1; None where unknown.
     excess
         How far a model is beyond the guardrails on the selection split, 0 within all of them; None without any.
-    mark
-        The mark set by the model in use; None where models are compared with model 1.
+    target
+        Performance and gap of the model in use; None where models are compared with model 1.
     """
 
     objective_ratio: FloatArray
@@ -72,7 +72,7 @@ class CandidateScores:
     is_constant: BoolArray
     loss_ratio: FloatArray | None = None
     excess: FloatArray | None = None
-    mark: Mark | None = None
+    target: IncumbentTarget | None = None
 
     def candidates(self, tolerances: Tolerances) -> BoolArray:
         """Mark the models within the tolerances."""
@@ -80,7 +80,7 @@ class CandidateScores:
         if self.loss_ratio is not None:
             close = _at_least(-self.loss_ratio, -tolerances.allowed_loss)
             near_optimal = np.where(np.isnan(self.objective_ratio), close, near_optimal)
-        reached = self._known[..., :1] if self.mark is None else np.nan_to_num(self.mark.performance)
+        reached = self._known[..., :1] if self.target is None else np.nan_to_num(self.target.performance)
         performing = _at_least(self._known, reached - tolerances.max_performance_drop)
         within = self._is_within(tolerances.max_loss)
         return np.asarray(near_optimal & performing & within & ~self.is_constant & ~np.isnan(self.gap))
@@ -95,14 +95,14 @@ class CandidateScores:
             is_within = is_within & _at_least(-self.loss_ratio, -max_loss)
         if self.excess is not None:
             is_within = is_within & _at_least(-self.excess, 0.0)
-        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.mark is None)
+        is_measure = (np.arange(self.gap.shape[-1]) == 0) & (self.target is None)
         return np.asarray(is_within | is_measure)
 
     def fairest(self, tolerances: Tolerances) -> IntArray:
         """Return the candidate of least gap, preferring model 1, then performance, among ties; -1 if there is none."""
         candidates = self.candidates(tolerances)
-        if self.mark is not None:  # what is in use stays unless another looks fairer
-            candidates = candidates & (np.round(self.gap - self.mark.gap, ROUNDING_DIGITS) < 0.0)
+        if self.target is not None:  # the model in use stays unless another has a smaller gap
+            candidates = candidates & (np.round(self.gap - self.target.gap, ROUNDING_DIGITS) < 0.0)
         price = np.where(candidates, np.round(self.gap, ROUNDING_DIGITS), np.inf)
         is_least = candidates & (price == price.min(-1, keepdims=True))
         place = np.where(is_least, np.round(self._known, ROUNDING_DIGITS), -np.inf).argmax(-1)
@@ -131,7 +131,7 @@ def candidate_scores(
     loss_ratio: FloatArray | None = None,
     excess: FloatArray | None = None,
 ) -> CandidateScores:
-    """Return the standing of models on the selection split, given their decisions and decision values."""
+    """Score models on the selection split, given their decisions and decision values."""
     scores = score(decisions)
     performances = performance(decisions, values, tolerances.measure, scores.counts)
     gaps = getattr(scores.gaps, tolerances.metric)
@@ -145,7 +145,7 @@ def guard_excess(rows: EncodedRows, values: FloatArray, tolerances: Tolerances) 
     """
     if not tolerances.guards:
         return None
-    tally, decided = Tally(rows.labels, (rows.groups, *rows.others), rows.weights), values >= 0.0
+    tally, decided = GroupCounter(rows.labels, (rows.groups, *rows.others), rows.weights), values >= 0.0
     performances = performance(rows.decisions(values), values, tolerances.measure)
     found = tally.measured(decided, performances, tolerances.metric, tally.count(decided))
     return np.asarray(found.excess(tolerances.guardrails).max(axis=0))
@@ -179,7 +179,7 @@ def search_fairest(
     solves: int | None = None,
     solver: str | SolverPlugin = "path",
     point: OperatingPoint = SIGN,
-) -> tuple[Found, list[Found]]:
+) -> tuple[ScoredModel, list[ScoredModel]]:
     """Search for the fairest near-optimal model of a problem, guided by rows to choose by.
 
     Parameters
@@ -189,8 +189,8 @@ def search_fairest(
     rows
         Rows to choose by, with labels and groups.
     tolerances
-        What a fairer model may cost, the gap to reduce, and the guardrails; the default guardrails of an audit apply
-        only if no tolerances are given.
+        Allowed losses, the gap to reduce, and guardrails; the default guardrails of an audit apply only if no
+        tolerances are given.
     max_left_out
         Largest share of the training records left out.
     solves
@@ -204,8 +204,8 @@ def search_fairest(
     -------
     tuple
         The model chosen by the rule, and all models that none beats in objective, gap and performance together, best
-        first. The search has looked at the rows to choose by, so gap and performance there flatter: only other rows can
-        say how fair the model is.
+        first. The search was guided by these rows, so gap and performance on them are too good: only other rows show
+        how fair the model is.
     """
     tolerances = tolerances or Tolerances(guards=DEFAULT_GUARDS)
     bounds = Bounds(
@@ -218,7 +218,7 @@ def search_fairest(
     return found[max(int(_scores_of(found).fairest(tolerances)), 0)], found
 
 
-def _scores_of(found: Sequence[Found]) -> CandidateScores:
+def _scores_of(found: Sequence[ScoredModel]) -> CandidateScores:
     objectives = np.array([one.model.objective for one in found])
     return CandidateScores(
         objective_ratio=objectives / objectives[0],

@@ -1,10 +1,11 @@
-"""Guided search: towards less unfairness on watched rows, over boxes of left-out examples.
+"""Guided search: leaves training examples out to reduce the gap on watched rows.
 
 Best-first enumeration finds near-copies of the optimum. From a model, this search ranks all examples by their
 first-order effect on the smoothed gap (`Influence`) per objective lost, with examples that run into a guardrail ranked
-lower. It leaves out ever larger batches in that order, puts left-out examples back that do harm, and also chooses anew
-among all examples. Each box is solved exactly; the search continues from the model of least gap within the bounds on
-performance and guardrails. Every model is certified as in the enumeration, and its left-out examples explain it.
+lower. It leaves out ever larger batches in that order, puts harmful left-out examples back, and also chooses anew among
+all examples. A box says how many copies of each example are allowed. Each box is solved exactly; the search continues
+from the model of least gap within the bounds on performance and guardrails. Every model is certified as in the
+enumeration, and its left-out examples explain it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import numpy as np
 from fairenum.enumeration.influence import Influence
 from fairenum.enumeration.model import Model, model_of
 from fairenum.enumeration.search import MEMORY_LIMIT, ready_states, size_of
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.unfairness import ROUNDING_DIGITS, ScoredModel, Watched
 from fairenum.errors import ProblemError, SolverError
+from fairenum.metrics.guardrails import Measured
 from fairenum.metrics.pareto import NOISE, pareto_front, tied_ranks
 from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, affordable, read_only
@@ -64,41 +66,23 @@ class Bounds:
             raise ProblemError(f"the bound on solves must be at least 1, not {self.solves!r}")
 
 
-ROUNDING_DIGITS = 12
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """A model with its gap, performance and guardrail excess on the watched rows.
-
-    The search has looked at these rows, so gap and performance flatter. ``excess`` is the total beyond all guardrails.
-    """
-
-    model: Model
-    gap: float
-    performance: float
-    is_constant: bool
-    excess: float = 0.0
-
-
-def front(found: Sequence[Found]) -> list[Found]:
+def front(found: Sequence[ScoredModel]) -> list[ScoredModel]:
     """Return the models that none equals or beats in objective, gap and performance together, best objective first.
 
     Models that decide all rows alike do not count, nor do those beyond a guardrail, except the first, the best model.
     """
-    within = [*found[:1], *(one for one in found[1:] if round(one.excess, ROUNDING_DIGITS) <= 0.0)]
-    usable = [one for one in within if not one.is_constant and not math.isnan(one.gap)]
+    usable = [one for place, one in enumerate(found) if one.is_usable and (place == 0 or one.is_within_guardrails)]
     costs = np.array([[-one.model.objective, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
     return [usable[place] for place in pareto_front(costs)]
 
 
 SOFTNESS = 0.25  # of the sigmoid, in standard deviations of the decision values of model 1
-OUTLOOK = 0.3  # of the gap: guardrails are looked out for as far as this way down
+OUTLOOK = 0.3  # of the gap: guardrails that a reduction by this much runs into are priced
 LEAST_SLACK = 0.1  # so that examples on the margin, which cost nothing, are not infinitely cheap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class ChangeOrder:
     """Examples to leave out (sign -1) or to put back (+1), most promising first, with the copies of each."""
 
     examples: IntArray
@@ -119,7 +103,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Span:
+class BoxRange:
     """The range of a search: copies of each example that the largest box allows, and that every box keeps."""
 
     allowed: IntArray
@@ -127,24 +111,25 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Orders:
+class ChangeOrders:
     """Three orders of examples: to leave out of the box, to put back, and to leave out of the whole box instead."""
 
-    leave_out: Order
-    put_back: Order
-    choose_anew: Order
+    leave_out: ChangeOrder
+    put_back: ChangeOrder
+    choose_anew: ChangeOrder
 
 
 class Ranking:
     """Ranks examples by their effect on the watched rows per objective lost."""
 
-    def __init__(self, problem: SvmProblem, watched: Watched, first_values: FloatArray, span: Span) -> None:
-        self._problem, self._watched, self._span = problem, watched, span
-        self._first = watched.against or watched.measured(first_values)
+    def __init__(
+        self, problem: SvmProblem, watched: Watched, first_values: FloatArray, first: Measured, span: BoxRange
+    ) -> None:
+        self._problem, self._watched, self._first, self._span = problem, watched, first, span
         self._influence = Influence(problem, watched.rows.X)
         self._softness = SOFTNESS * float(first_values.std()) or 1.0
 
-    def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> Orders:
+    def orders(self, solution: Solution, model: Model, values: FloatArray, price: float) -> ChangeOrders:
         """Rank examples by their first-order effect on the smoothed gap, starting from a solution and its model.
 
         `values` are the model's decision values on the watched rows, minus its cut; `price` is that of performance in
@@ -157,7 +142,7 @@ class Ranking:
         slack = np.maximum(0.0, problem.linear - problem.y * decided)
         inside, span = problem.counted(solution.upper), self._span
         worth, helps = effect / (slack + LEAST_SLACK), effect < -NOISE * np.abs(effect).max()
-        return Orders(
+        return ChangeOrders(
             leave_out=_order(worth, helps & (solution.alpha > 0.0), inside - span.floor, -1),
             put_back=_order(-effect, ~helps, span.allowed - inside, 1),
             choose_anew=_order(worth, helps & (slack > NOISE), span.allowed - span.floor, -1),
@@ -173,24 +158,19 @@ class Ranking:
         return np.asarray(slope + self._influence.prices(upper, decided, slope, OUTLOOK * gap, limits) @ limits.slopes)
 
 
-def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> Order:
+def _order(key: FloatArray, useful: np.ndarray, copies: IntArray, sign: int) -> ChangeOrder:
     """Sort the useful examples by their key, least first."""
     examples = np.flatnonzero(useful & (copies > 0))
     examples = examples[np.argsort(tied_ranks(key[examples]), kind="stable")]
-    return Order(examples, copies[examples], sign)
+    return ChangeOrder(examples, copies[examples], sign)
 
 
 Stop = Literal["solves", "time", "exhausted", "caller"]
-
-
 PRICES = (1.5, 2.0, 3.0)  # of performance, in units of gap; every predictor gets one turn with each
-PENALTY = 4.0  # of performance lost beyond the bound, and of what is beyond a guardrail, in units of gap
-SMALLEST_BATCH = 64  # of them fill the bound on examples left out
+SMALLEST_BATCH = 64  # so many of the smallest batches make up the limit on examples left out
 GROWTH = 2.0
 REFINEMENTS = 3  # batches between those of a growing series, around the best of it
 MOST_PATHS = 4  # examples whose removal paths are followed one after the other; more are solved at once
-
-
 SOLVES, WORK = (20, 450), 8.5e4  # where no number of solves is given: how many, times the root of a problem's numbers
 
 
@@ -202,12 +182,21 @@ def usual_solves(numbers: int) -> int:
     return affordable(math.isqrt(numbers), WORK, *SOLVES)
 
 
+def limit_reached(
+    solves: int, most_solves: int, started: float, seconds: float | None
+) -> Literal["solves", "time"] | None:
+    """Return which limit a search has reached, of solves or of seconds since it started; None for neither."""
+    if solves >= most_solves:
+        return "solves"
+    return "time" if seconds is not None and time.monotonic() - started >= seconds else None
+
+
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A solved box with its decision values on the watched rows and its merit; its solution may be parked."""
+    """A solved box with its model's decision values on the watched rows and its merit; its solution may be parked."""
 
     solution: Solution | None
-    found: Found
+    found: ScoredModel
     merit: float
     records_out: int
     values: FloatArray
@@ -215,7 +204,7 @@ class _Node:
 
     @property
     def decisions(self) -> bytes:
-        """The decisions on the watched rows, which tell predictors apart."""
+        """The decisions on the watched rows as bytes, equal for models that decide alike."""
         return (self.values >= 0.0).tobytes()
 
 
@@ -262,15 +251,15 @@ class GuidedSearch:
         problem = self.problem
         self.most_solves = self.bounds.solves or usual_solves(problem.numbers)
         allowed = problem.copies if self.root is None else problem.counted(self.root.upper)
-        self._span = Span(allowed, np.zeros_like(allowed) if self.floor is None else self.floor)
-        # what the root leaves out was not left out by the search
+        self._span = BoxRange(allowed, np.zeros_like(allowed) if self.floor is None else self.floor)
+        # examples that the root leaves out do not count against the limit
         self._room = int(self.bounds.left_out * int(allowed.sum())) + int((problem.copies - allowed).sum())
         self._seen = {allowed.tobytes()}
         self._nodes: list[_Node] = []
         self._ready: list[_Node] = []  # those whose solution is not parked, the oldest first, without the root
         self._turns: dict[bytes, int] = {}
         self._started = time.monotonic()
-        self._first = self.watched.against
+        self._first: Measured | None = None
         self._models = self._search()
 
     @property
@@ -278,48 +267,45 @@ class GuidedSearch:
         """The problem whose examples are left out."""
         return self.workspace.problem
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[ScoredModel]:
         return self
 
-    def __next__(self) -> Found:
+    def __next__(self) -> ScoredModel:
         return next(found for found in self._models if found is not None)
 
-    def advance(self, solves: int) -> list[Found]:
+    def advance(self, solves: int) -> list[ScoredModel]:
         """Continue until `solves` boxes are solved or the search ends; return the models found meanwhile."""
-        found: list[Found] = []
+        found: list[ScoredModel] = []
         while self.solves < solves and self.stopped is None:
             one = next(self._models, None)
             found += [] if one is None else [one]
         return found
 
     @property
-    def front(self) -> list[Found]:
+    def front(self) -> list[ScoredModel]:
         """The models so far that none equals or beats; see `front`."""
-        return front([node.found for node in self._nodes])  # none if it was cut before the first was judged
+        return front([node.found for node in self._nodes])  # empty if time ran out before the first was scored
 
-    def _search(self) -> Iterator[Found | None]:
+    def _search(self) -> Iterator[ScoredModel | None]:
         solution = self.root or self.workspace.solve(self.problem.upper)
         root, self._room_of_states = self._scored(solution), ready_states(size_of(solution), self.memory)
         self._first = self.watched.against or self.watched.measured(root.values)
         self.solves = 1
-        ranking = Ranking(self.problem, self.watched, root.values, self._span)
+        ranking = Ranking(self.problem, self.watched, root.values, self._first, self._span)
         best = root.found.model.objective
         self._least_objective = best - self.bounds.loss * abs(best)
         self._nodes.append(root)
         yield root.found
         if not root.found.gap > 0.0:
-            self.stopped = "exhausted"  # there is nothing to make smaller
+            self.stopped = "exhausted"  # there is no gap to reduce
         while self.stopped is None and (node := self._next()) is not None:
             for base, order in self._orders(ranking, node):
                 yield from self._along(base, order)
         self.stopped = self.stopped or "exhausted"
 
     def _is_spent(self) -> bool:
-        seconds = self.bounds.seconds
-        if self.solves >= self.most_solves:
-            self.stopped = "solves"
-        elif seconds is not None and time.monotonic() - self._started >= seconds:
-            self.stopped = "time"
+        limit = limit_reached(self.solves, self.most_solves, self._started, self.bounds.seconds)
+        self.stopped = limit or self.stopped
         return self.stopped is not None
 
     def _next(self) -> _Node | None:
@@ -335,8 +321,8 @@ class GuidedSearch:
         waiting = [node for mark, node in best.items() if self._turns.get(mark, 0) < len(PRICES)]
         return min(waiting, key=lambda node: (round(node.merit, ROUNDING_DIGITS), node.records_out), default=None)
 
-    def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, Order]]:
-        """Yield nodes with the orders in which to change their boxes, and count this predictor's turn."""
+    def _orders(self, ranking: Ranking, node: _Node) -> Iterator[tuple[_Node, ChangeOrder]]:
+        """Yield nodes with the orders in which to change their boxes, and count the turn of these decisions."""
         turn = self._turns.get(node.decisions, 0)
         self._turns[node.decisions] = turn + 1
         orders = ranking.orders(self._solution(node), node.found.model, node.values, PRICES[turn])
@@ -345,7 +331,7 @@ class GuidedSearch:
         if node.records_out:
             yield self._nodes[0], orders.choose_anew
 
-    def _along(self, node: _Node, order: Order) -> Iterator[Found | None]:
+    def _along(self, node: _Node, order: ChangeOrder) -> Iterator[ScoredModel | None]:
         """Solve growing batches along an order, then refine around the best."""
         most = min(order.size, self._room - node.records_out) if order.sign < 0 else order.size
         merits, batch = {0: node.merit}, max(1, self._room // SMALLEST_BATCH)
@@ -367,7 +353,7 @@ class GuidedSearch:
             merit = yield from self._after(node, order, middle)
             merits[middle] = math.inf if merit is None else merit
 
-    def _after(self, node: _Node, order: Order, batch: int) -> Generator[Found | None, None, float | None]:
+    def _after(self, node: _Node, order: ChangeOrder, batch: int) -> Generator[ScoredModel | None, None, float | None]:
         """Solve the box after a batch and return its merit; None if it loses too much.
 
         A box without a model yields None, so that a caller may pause after every box.
@@ -422,7 +408,7 @@ class GuidedSearch:
         try:
             start = self._solution(node)
             return self._scored(self._walked(start, upper) or self.workspace.solve(upper, start))
-        except SolverError:  # one box of many: what cannot be proven is no model
+        except SolverError:  # one box of many: an answer that cannot be proven is no model
             return None
 
     def _walked(self, start: Solution, upper: FloatArray) -> Solution | None:
@@ -441,19 +427,7 @@ class GuidedSearch:
         root = self._nodes[0].found if self._nodes else None
         best = root.model.objective if root else solution.certificate.objective
         model = model_of(self.problem, solution, self.solves, self.best or best)
-        values = model.decision_function(self.watched.rows.X)
-        values = self.watched.point.cut(values).centred(values)
-        gap, performance, is_constant = self.watched.standing(values)
-        least = self.watched.floor(root.performance if root else performance, self.bounds.performance_drop)
-        excess = self._excess(values)
-        merit = math.inf if math.isnan(gap) else gap + PENALTY * (max(0.0, least - performance) + excess)
-        found = Found(model, gap, performance, is_constant, excess)
+        values = self.watched.values_of(model)
+        found = self.watched.scored(model, values, self._first)
+        merit = self.watched.merit(found, root or found, self.bounds.performance_drop)
         return _Node(solution, found, merit, sum(model.left_out.values()), values)
-
-    def _excess(self, values: FloatArray) -> float:
-        """Return a model's total excess beyond the guardrails."""
-        watched = self.watched
-        if not watched.guards:
-            return 0.0
-        measured = watched.measured(values)
-        return float(measured.excess(watched.guards, self._first or measured).sum())

@@ -1,12 +1,13 @@
-"""First-order effects of leaving out examples, and the smallest part of a model's left-out examples that suffices.
+"""Influence of training examples: first-order effects of leaving them out, and the fewest that explain a model's gain.
 
-`Influence` estimates effects on watched rows; `smallest_core` thins out a model's left-out examples while most of its
-gain remains.
+`Influence` estimates effects on watched rows; `smallest_core` puts left-out examples back while most of a model's gain
+remains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,14 +24,14 @@ from fairenum.svm.problem import FloatArray, Solution, SvmProblem
 from fairenum.svm.sparse_or_dense import Matrix, beside, scaled_square, stacked, sums, times, turned
 
 LANDMARKS = 256  # rows that stand for a kernel without a short feature map
-WINDOW = 1.0  # a narrow one sees what a small change does, a wide one where a large one leads
-STIFFNESS = 1e-6  # of the mean curvature, so that a window without examples leaves nothing undetermined
+WINDOW = 1.0  # around the margin: a narrow one gives the effect of a small change, a wide one that of a large one
+STIFFNESS = 1e-6  # of the mean curvature, so that the system has a solution even without examples in the window
 SOFTENING = 0.1  # of limits, in units of how far the aim moves itself
 HIGHEST_PRICE = 10.0
 TINY = 1e-300
 
 
-class Limits(NamedTuple):
+class GuardSlopes(NamedTuple):
     """Limited quantities: slopes in each watched row's decision value, shape (limits, rows), and the room left."""
 
     slopes: FloatArray
@@ -57,7 +58,7 @@ class Influence:
         return np.asarray(-problem.cost * problem.y * times(self._train, direction))
 
     def prices(
-        self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: Limits
+        self, upper: FloatArray, values: FloatArray, aim: FloatArray, distance: float, limits: GuardSlopes
     ) -> FloatArray:
         """Return a price for each limit: the multiple of its slope to add to the aim's so that the aim respects it.
 
@@ -73,7 +74,7 @@ class Influence:
         moves[np.diag_indices_from(moves)] += SOFTENING * moves[0, 0] + TINY
         try:
             root = np.linalg.cholesky(moves)
-        except np.linalg.LinAlgError:  # next to what a limit needs, the aim moves by less than rounding
+        except np.linalg.LinAlgError:  # compared with a limit, the aim moves by less than rounding
             return np.zeros(len(limits.rooms))
         multipliers, _ = nnls(root.T, solve_triangular(root, rooms, lower=True))
         first = max(float(multipliers[0]), TINY)
@@ -116,7 +117,7 @@ Gain = Callable[[Model], float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Core:
+class LeftOutCore:
     """A certified model that leaves out a part of another model's left-out examples, with its share of the gain."""
 
     model: Model
@@ -124,8 +125,8 @@ class Core:
     solves: int
 
 
-class _Parts:
-    """Solves for models that leave out parts of one model's left-out examples, up to a limit."""
+class _PartSolver:
+    """Solves for models that leave out parts of one model's left-out examples, up to a limit of solves."""
 
     def __init__(
         self, workspace: CertifiedWorkspace, whole: Model, gain: Gain, most: int, root: Solution | None
@@ -159,7 +160,7 @@ def smallest_core(
     share: float = 0.8,
     most_solves: int = 60,
     root: Solution | None = None,
-) -> Core:
+) -> LeftOutCore:
     """Return the fewest left-out examples found that alone give a share of the model's gain.
 
     The result is a minimum by inclusion: no example, nor any tried run of them, can be put back without losing too
@@ -167,24 +168,23 @@ def smallest_core(
     estimates each example's contribution: the least is put back first. `root` is the workspace's answer to the whole
     problem, if known.
     """
-    parts, whole = _Parts(workspace, model, gain, most_solves, root), gain(model)
+    parts, whole = _PartSolver(workspace, model, gain, most_solves, root), gain(model)
     kept = sorted(model.left_out, key=lambda example: (-effects[example], example))
     found, gained, run = model, whole, len(kept)
-    while run and not parts.is_spent:
-        run = max(run // 2, 1)
-        shrunk = False
-        for end in range(len(kept), 0, -run):  # the least important stand last, and are put back first
-            trial = kept[: max(end - run, 0)] + kept[end:]
-            if not trial or parts.is_spent:
-                continue
-            try:
-                candidate, value = parts.tried(trial)
-            except SolverError:  # one box of many: what cannot be proven is no core
-                continue
-            except OutOfTime:
-                return Core(found, gained / whole if whole else 1.0, parts.solves)
-            if value >= share * whole:
-                kept, found, gained, shrunk = trial, candidate, value, True
-        if run == 1 and not shrunk:
-            break
-    return Core(found, gained / whole if whole else 1.0, parts.solves)
+    with suppress(OutOfTime):  # the core found so far is valid
+        while run and not parts.is_spent:
+            run = max(run // 2, 1)
+            shrunk = False
+            for end in range(len(kept), 0, -run):  # the least important stand last, and are put back first
+                trial = kept[: max(end - run, 0)] + kept[end:]
+                if not trial or parts.is_spent:
+                    continue
+                try:
+                    candidate, value = parts.tried(trial)
+                except SolverError:  # one box of many: an answer that cannot be proven is no core
+                    continue
+                if value >= share * whole:
+                    kept, found, gained, shrunk = trial, candidate, value, True
+            if run == 1 and not shrunk:
+                break
+    return LeftOutCore(found, gained / whole if whole else 1.0, parts.solves)

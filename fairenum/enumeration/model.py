@@ -16,7 +16,7 @@ from fairenum.svm.sparse_or_dense import Matrix, as_matrix, precise_sum, stacked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Direction:
+class FeatureDirection:
     """A direction ``d = sum_j weights_j phi(rows_j)`` in the kernel's feature space."""
 
     rows: Matrix
@@ -32,7 +32,7 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Axis:
+class TiltAxis:
     """The axis along which planes are tilted: a rate, two groups, and the direction between them.
 
     ``rate`` is the one in which the groups lie farthest apart; ``groups`` names the one that fares better for model 1,
@@ -42,15 +42,15 @@ class Axis:
 
     rate: TiltRate
     groups: tuple[str, str]
-    direction: Direction
+    direction: FeatureDirection
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tilt:
+class PlaneTilt:
     """The tilt of a plane, ``- price * d``, along the direction d of an axis."""
 
     price: float
-    axis: Axis
+    axis: TiltAxis
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Model:
     is_order_certified: bool
     loss_ratio: float
     classes: tuple[object, object] = (-1, 1)
-    tilt: Tilt | None = None
+    tilt: PlaneTilt | None = None
 
     @property
     def objective(self) -> float:

@@ -26,12 +26,8 @@ from fairenum.svm.certificate import Copies, child_bounds
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
 
 MEMORY_LIMIT = 512 * 2**20  # bytes of states
-STRETCHED = 4  # times the limit, if a few states need it: parking them would cost more time than memory
-
-
-FEW, FEWEST = 64, 16
-
-
+STRETCHED = 4  # times the limit is allowed for a few large states: parking them would cost too much time
+FEW, FEWEST = 64, 16  # states to keep if the stretched limit allows it, and in any case
 VECTORS, NUMBER = 8, 8  # vectors of n numbers that one state may hold, and bytes of a number
 
 
@@ -54,8 +50,7 @@ def ready_states(size: int, memory: int = MEMORY_LIMIT) -> int:
 # An alpha within this share of a multiple of its cost uses exactly that many copies.
 WHOLE_COPY = 1e-9
 
-
-# Bounds within this share of the best objective are ties: their order is below what can be certified.
+# Bounds within this share of the best objective are ties: their order cannot be certified.
 TIE = 1e-13
 
 
@@ -114,8 +109,7 @@ class _Child:
 
     @property
     def node(self) -> _Node:
-        """The parent."""
-        return self.siblings.node
+        return self.siblings.node  # the parent
 
 
 @dataclass(eq=False)
@@ -152,7 +146,7 @@ class Enumeration:
         self._best = self._tie = 0.0
         self._order = itertools.count(0, -1)
         self._counts = np.min_scalar_type(int(self.problem.copies.max()))
-        self._room = self._ready = 0  # states to be kept, and items made since some were parked last
+        self._room = self._ready = 0  # states to keep, and states made or resumed since some were parked
         self._models = self._search()
 
     @property
@@ -207,7 +201,7 @@ class Enumeration:
     def _limit_reached(self, bound: float, best: float, found: int, started: float) -> EnumerationEnd | None:
         limits = self.limits
         if found == 0:
-            return None  # the best model is always worth its time
+            return None  # the best model is always reported
         if limits.models is not None and found >= limits.models:
             return "models"
         if limits.loss is not None and bound < best - limits.loss * abs(best):
@@ -240,7 +234,6 @@ class Enumeration:
         return self._heap[0][3] + self._tie if self._heap else -math.inf
 
     def _node(self, solution: Solution, allowed: Copies, floor: Copies) -> _Node:
-        """Return the node of an answer."""
         used = np.ceil(solution.alpha / self.problem.cost - WHOLE_COPY)
         return _Node(allowed, used.astype(self._counts), floor, solution)
 
@@ -277,7 +270,7 @@ class Enumeration:
         self.nodes += 1
         node = self._node(solution, *self._counts_of(child))
         if np.count_nonzero(node.used):
-            # An answer that uses less than its floor is found elsewhere too: among ties it can wait.
+            # An answer that uses less than its floor is also found elsewhere: among ties it comes last.
             turn = 2 if np.count_nonzero(node.used < node.floor) else 0
             self._push(min(child.bound, removal.bound), node, turn)
 

@@ -1,10 +1,10 @@
 """Tilted models: SVMs that pay for the difference of mean decision values between two groups.
 
 For a price v the tilted SVM is ``min P(w, b) + v z(w)``, with P the loss on all examples and ``z(w) = w'd`` the
-stand-in for parity of `fairenum.enumeration.convex_price`: d is the difference of the two groups' means over watched
+proxy for parity of `fairenum.enumeration.convex_price`: d is the difference of the two groups' means over watched
 rows. With ``w = sum_i alpha_i y_i x_i - v d`` its dual is that of the SVM itself with the linear term ``p_i = 1 + v y_i
 x_i'd``; so any solver answers it, and the certificate of that problem proves the answer. No example is left out, and
-the loss P is exact. The price rises until the loss is what is allowed; then prices in between are tried.
+the loss P is exact. The price rises until the loss is as large as allowed; then prices in between are tried.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from itertools import pairwise
 import numpy as np
 
 from fairenum.document.terms import RATES, TiltedEnd, TiltRate
-from fairenum.enumeration.convex_price import APART, between_means, first_price, is_nothing, next_price
+from fairenum.enumeration.convex_price import APART, between_means, first_price, is_zero_direction, next_price
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.guided import PENALTY, ROUNDING_DIGITS, Found
-from fairenum.enumeration.model import Axis, Model, Tilt
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.guided import limit_reached
+from fairenum.enumeration.model import Model, PlaneTilt, TiltAxis
+from fairenum.enumeration.unfairness import ROUNDING_DIGITS, ScoredModel, Watched
 from fairenum.errors import SolverError
 from fairenum.metrics import score
-from fairenum.metrics.guardrails import Measured
 from fairenum.metrics.pareto import NOISE, pareto_front
 from fairenum.metrics.rates import GAP_RATES
 from fairenum.runtime.budget import checkpoint
@@ -33,7 +32,7 @@ from fairenum.solvers.certified import CertifiedWorkspace
 from fairenum.svm.gram import share_gram
 from fairenum.svm.problem import FloatArray, Kernel, Solution, SvmProblem
 
-# The labels of the rows that a rate is about. Precision is about those that a model selects: each has others.
+# The labels of the rows that a rate is about. Precision is left out: its rows are those that a model selects.
 LABELS: dict[TiltRate, tuple[int, ...]] = {
     rate.key: (0, 1) if rate.trials.label is None else (rate.trials.label,)
     for rate in RATES.values()
@@ -41,7 +40,7 @@ LABELS: dict[TiltRate, tuple[int, ...]] = {
 }
 
 
-def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | None:
+def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> TiltAxis | None:
     """Return the axis between the compared groups that lie farthest apart in a rate of the gap; None if none do.
 
     `values` are the decision values of model 1 on the watched rows, minus its cut.
@@ -59,37 +58,31 @@ def widest_axis(watched: Watched, values: FloatArray, kernel: Kernel) -> Axis | 
     return None if found is None else _axis(rows, kernel, *found)
 
 
-def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> Axis:
+def _axis(rows: EncodedRows, kernel: Kernel, rate: TiltRate, high: int, low: int) -> TiltAxis:
     concerned = np.isin(rows.labels, LABELS[rate])
     first, second = (rows.take(np.flatnonzero(concerned & (rows.groups.codes == code))) for code in (high, low))
     names = rows.groups.names
     direction = between_means(kernel, first.X, second.X, first.weights, second.weights)
-    return Axis(rate, (names[high], names[low]), direction)
+    return TiltAxis(rate, (names[high], names[low]), direction)
 
 
-CLOSE = 0.9  # of the allowed rise of the loss: enough for the highest price
-
-
-BRACKETING, STEP = 8, 4.0  # solves to find it, and by what the price grows at most
-
-
+CLOSE = 0.9  # of the allowed rise of the loss: a price that reaches it is high enough
+BRACKETING, STEP = 8, 4.0  # solves to find the highest price, and the largest factor by which it grows
 BISECTIONS = 12  # to find the last plane of a jump
 STEPS = 8  # planes between model 1 and that of the highest price
-REFINEMENTS = 4  # and around the best of them
-
-
+REFINEMENTS = 4  # planes around the best of these
 SOLVES, WORK = (8, BRACKETING + STEPS + REFINEMENTS), 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rung:
-    """The answer for one price, with its loss and its difference z."""
+    """The answer for one price on the ladder of prices, with its loss and its difference z."""
 
     price: float
     loss: float
     difference: float
     solution: Solution
-    found: Found
+    found: ScoredModel
     merit: float
 
 
@@ -128,10 +121,9 @@ class TiltedSearch:
     performance_drop: float = 0.01
     seconds: float | None = None
     solves: int = 0
-    axis: Axis | None = None
+    axis: TiltAxis | None = None
     stopped: TiltedEnd | None = None
     _rungs: list[_Rung] = field(default_factory=list)
-    _first: Measured | None = None
 
     def __post_init__(self) -> None:
         problem, kernel = self.problem, self.problem.kernel
@@ -139,31 +131,34 @@ class TiltedSearch:
         self._least, self._started = self.best.certificate.objective, time.monotonic()
         self._most = (1.0 + self.rise) * self._least
         first = Model(problem, 1, self.best.alpha, self.best.certificate, {}, True, 0.0)
-        axis = widest_axis(self.watched, self._centred(first), kernel)
+        first_values = self.watched.values_of(first)
+        self._first = self.watched.measured(first_values)
+        axis = widest_axis(self.watched, first_values, kernel)
         if axis is not None:
             along, square = axis.direction.along(kernel, problem.X), axis.direction.square(kernel)
-            if not is_nothing(along, square):
+            if not is_zero_direction(along, square):
                 self.axis, self._along, self._square = axis, problem.y * along, square
                 self._rungs.append(self._rung(0.0, problem, self.best))
         self._models = self._search()
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[ScoredModel]:
         return self
 
-    def __next__(self) -> Found:
+    def __next__(self) -> ScoredModel:
         return next(self._models)
 
     @property
-    def front(self) -> list[Found]:
+    def front(self) -> list[ScoredModel]:
         """The tilted models so far that none equals or beats in loss, gap and performance together, least loss first.
 
         Model 1 competes, too; constant models and those beyond a guardrail do not count.
         """
-        usable = [one.found for one in self._rungs if _counts(one.found)]
+        found = [one.found for one in self._rungs]
+        usable = [one for one in found if one.is_usable and one.is_within_guardrails]
         costs = np.array([[one.model.loss_ratio, one.gap, -one.performance] for one in usable]).reshape(-1, 3)
         return [usable[place] for place in pareto_front(costs) if usable[place].model.tilt is not None]
 
-    def _search(self) -> Iterator[Found]:
+    def _search(self) -> Iterator[ScoredModel]:
         if self.axis is None:
             self.stopped = "no_direction"
         elif self.rise > 0.0:
@@ -174,10 +169,10 @@ class TiltedSearch:
                 yield from self._halved(self._pairs() if step < STEPS else self._beside_the_best())
         self.stopped = self.stopped or "exhausted"
 
-    def _up_to_the_allowed_loss(self) -> Generator[Found, None, _Rung | None]:
-        """Raise the price until the loss is nearly what is allowed, keeping the answers within it.
+    def _up_to_the_allowed_loss(self) -> Generator[ScoredModel, None, _Rung | None]:
+        """Raise the price until the loss is nearly as large as allowed, and yield the models within.
 
-        Returns the nearest answer beyond the allowed loss, if none within came near enough.
+        Return the nearest answer beyond the allowed loss, if none within came near enough.
         """
         outside: _Rung | None = None
         price = self._first_price()
@@ -192,7 +187,7 @@ class TiltedSearch:
             inside = self._rungs[-1]
             if inside.loss >= self._least + CLOSE * (self._most - self._least):
                 return None
-            if outside is not None and _is_as_good_as_one(inside.price, outside.price):
+            if outside is not None and _are_as_good_as_equal(inside.price, outside.price):
                 break
             price = min(next_price(inside, outside, self._least, self._most), STEP * price)
         return outside
@@ -201,7 +196,7 @@ class TiltedSearch:
         """Return a first price, the geometric mean of a rather low and a rather high one.
 
         The plane 0 has no difference, and its loss is known: if the loss rose with the square of the distance from the
-        best plane towards it, the higher price would make it rise by what is allowed.
+        best plane towards it, the higher price would make it rise as far as allowed.
         """
         y, upper, difference = self.problem.y, self.problem.upper, self._rungs[0].difference
         farthest = 2.0 * min(float(upper[y > 0].sum()), float(upper[y < 0].sum())) - self._least
@@ -211,7 +206,7 @@ class TiltedSearch:
         high = 2.0 * math.sqrt(self.rise * self._least * farthest) / difference
         return math.sqrt(low * high)
 
-    def _across_a_jump(self, outside: _Rung) -> Iterator[Found]:
+    def _across_a_jump(self, outside: _Rung) -> Iterator[ScoredModel]:
         """Find the last plane within the allowed loss between the last rung inside it and the first beyond.
 
         On discrete data the plane stays put up to some price, and jumps there: every plane in between is as good an
@@ -232,7 +227,7 @@ class TiltedSearch:
         certificate, slack = problem.judge(alpha, problem.upper, problem.product(alpha))
         return self._rung(price, problem, Solution(alpha, problem.upper, certificate, slack))
 
-    def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[Found]:
+    def _halved(self, pairs: list[tuple[_Rung, _Rung]]) -> Iterator[ScoredModel]:
         """Look between the pair that lies farthest apart in difference.
 
         At the price for which both ends are equally good, a better plane exists, or every plane between them is as
@@ -244,12 +239,12 @@ class TiltedSearch:
         if _apart(low, high) <= NOISE * scale:
             return
         price = (high.loss - low.loss) / _apart(low, high)
-        if _is_as_good_as_one(low.price, price) or _is_as_good_as_one(price, high.price):
+        if _are_as_good_as_equal(low.price, price) or _are_as_good_as_equal(price, high.price):
             yield self._kept(self._between(low, high, 0.5))
         elif (rung := self._solved(price)) is not None:
             yield self._kept(rung)
 
-    def _kept(self, rung: _Rung) -> Found:
+    def _kept(self, rung: _Rung) -> ScoredModel:
         self._rungs = sorted([*self._rungs, rung], key=lambda one: one.price)
         return rung.found
 
@@ -257,15 +252,12 @@ class TiltedSearch:
         return list(pairwise(self._rungs))
 
     def _beside_the_best(self) -> list[tuple[_Rung, _Rung]]:
-        """Return the best rung with its neighbours; the last among equals, beyond which something may change."""
+        """Pair the best rung with its neighbours; of equal rungs the one of the highest price."""
         best = min(self._rungs, key=lambda one: (round(one.merit, ROUNDING_DIGITS), -one.price))
         return [pair for pair in self._pairs() if best in pair]
 
     def _is_spent(self) -> bool:
-        if self.solves >= self.most_solves:
-            self.stopped = "solves"
-        elif self.seconds is not None and time.monotonic() - self._started >= self.seconds:
-            self.stopped = "time"
+        self.stopped = limit_reached(self.solves, self.most_solves, self._started, self.seconds) or self.stopped
         return self.stopped is not None
 
     def _solved(self, price: float) -> _Rung | None:
@@ -277,47 +269,29 @@ class TiltedSearch:
         near = min(self._rungs, key=lambda one: abs(one.price - price))
         try:
             solution = self.opened(problem).solve(problem.upper, near.solution)
-        except SolverError:  # one price of many: what cannot be proven is no model
+        except SolverError:  # one price of many: an answer that cannot be proven is no model
             return None
         return self._rung(price, problem, solution)
 
     def _rung(self, price: float, problem: SvmProblem, solution: Solution) -> _Rung:
-        """Return an answer's rung: loss on all examples, difference, and standing on the watched rows."""
+        """Score an answer: its loss on all examples, its difference, and its model on the watched rows."""
         alpha, certificate = solution.alpha, solution.certificate
         charged = float(alpha @ self._along)
-        quadratic = float(problem.linear @ alpha) - certificate.objective  # of what the examples give alone
+        quadratic = float(problem.linear @ alpha) - certificate.objective  # of the part of w from the examples
         norm = quadratic - price * charged + 0.5 * price**2 * self._square
         loss = norm + float(self.problem.upper @ solution.slack)
-        tilt = Tilt(price, self.axis) if self.axis and price else None
+        tilt = PlaneTilt(price, self.axis) if self.axis and price else None
         model = Model(problem, self.solves, alpha, certificate, {}, True, loss / self._least - 1.0, tilt=tilt)
-        found = self._standing(model)
-        root = self._rungs[0].found if self._rungs else found
-        least = self.watched.floor(root.performance, self.performance_drop)
-        beyond = max(0.0, least - found.performance) + found.excess
-        merit = math.inf if math.isnan(found.gap) else found.gap + PENALTY * beyond
+        found = self.watched.scored(model, self.watched.values_of(model), self._first)
+        merit = self.watched.merit(found, self._rungs[0].found if self._rungs else found, self.performance_drop)
         return _Rung(price, loss, charged - price * self._square, solution, found, merit)
-
-    def _standing(self, model: Model) -> Found:
-        watched, values = self.watched, self._centred(model)
-        gap, performance, is_constant = watched.standing(values)
-        measured = watched.measured(values)
-        self._first = self._first or watched.against or measured
-        return Found(model, gap, performance, is_constant, float(measured.excess(watched.guards, self._first).sum()))
-
-    def _centred(self, model: Model) -> FloatArray:
-        values = model.decision_function(self.watched.rows.X)
-        return self.watched.point.cut(values).centred(values)
-
-
-def _counts(found: Found) -> bool:
-    return not (found.is_constant or math.isnan(found.gap) or round(found.excess, ROUNDING_DIGITS) > 0.0)
 
 
 def _apart(low: _Rung, high: _Rung) -> float:
     return low.difference - high.difference
 
 
-def _is_as_good_as_one(low: float, high: float) -> bool:
+def _are_as_good_as_equal(low: float, high: float) -> bool:
     """Tell whether two prices are too close for another in between."""
     return high <= (1.0 + 2.0 * APART) * low
 

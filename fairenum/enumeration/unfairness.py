@@ -1,7 +1,8 @@
-"""Unfairness on watched rows: exact gaps for judging models, smoothed gaps with a slope for steering the search."""
+"""Unfairness on watched rows: exact gaps to score models by, smoothed gaps with a slope to guide a search."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,21 +11,49 @@ from scipy.special import expit
 from fairenum.document.guards import Guard
 from fairenum.document.terms import ACCURACY, GAPS, PerformanceMeasure
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.influence import Limits
+from fairenum.enumeration.influence import GuardSlopes
+from fairenum.enumeration.model import Model
 from fairenum.metrics import Gap, Rate
 from fairenum.metrics.counts import BitArray, Confusion
-from fairenum.metrics.guardrails import BALANCED, Measured, Subject, Tally
+from fairenum.metrics.guardrails import BALANCED, GroupCounter, Measured, Subject
 from fairenum.metrics.operating_point import SIGN, OperatingPoint
 from fairenum.metrics.performance import auc, row_divisors
 from fairenum.metrics.rates import FRACTIONS, GAP_RATES, decided_performance, share
 from fairenum.svm.problem import FloatArray
 
 GRID = 256  # places at which a density of decision values is taken
+PENALTY = 4.0  # of performance lost beyond the bound, and of guardrail excess, in units of gap
+ROUNDING_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredModel:
+    """A model with its gap, performance and guardrail excess on the watched rows.
+
+    The search was guided by these rows, so gap and performance are biased in its favour. ``excess`` is the total beyond
+    all guardrails.
+    """
+
+    model: Model
+    gap: float
+    performance: float
+    is_constant: bool
+    excess: float = 0.0
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the model has a defined gap and does not decide all rows alike."""
+        return not self.is_constant and not math.isnan(self.gap)
+
+    @property
+    def is_within_guardrails(self) -> bool:
+        """Whether the model exceeds no guardrail, up to rounding."""
+        return round(self.excess, ROUNDING_DIGITS) <= 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
-    """The watched rows, with the gap, performance measure, operating point and guardrails that apply to them.
+    """The rows that guide a search, with the gap, performance measure, operating point and guardrails that apply.
 
     ``point`` is where every model is cut, by these rows; decision values below are net of the cut. ``against`` is the
     model in use as measured on these rows; None where models are compared with model 1.
@@ -36,13 +65,40 @@ class Watched:
     point: OperatingPoint = SIGN
     guards: tuple[Guard, ...] = ()
     against: Measured | None = None
-    _tally: Tally = field(init=False, repr=False)
+    _tally: GroupCounter = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         rows = replace(self.rows, groups=self.rows.groups.folded())
         columns = (rows.groups, *rows.others) if self.guards else (rows.groups,)
         object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "_tally", Tally(rows.labels, columns, rows.weights))
+        object.__setattr__(self, "_tally", GroupCounter(rows.labels, columns, rows.weights))
+
+    def values_of(self, model: Model) -> FloatArray:
+        """Return a model's decision values on these rows, minus its cut."""
+        values = model.decision_function(self.rows.X)
+        return self.point.cut(values).centred(values)
+
+    def scored(self, model: Model, values: FloatArray, first: Measured | None) -> ScoredModel:
+        """Score a model, given its decision values; guardrails relative to model 1 need it as measured, if it is known.
+
+        Without it, the model itself is taken for model 1.
+        """
+        excess = 0.0
+        if self.guards:
+            measured = self.measured(values)
+            excess = float(measured.excess(self.guards, self.against or first or measured).sum())
+        return ScoredModel(model, *self.standing(values), excess)
+
+    def merit(self, found: ScoredModel, root: ScoredModel, drop: float) -> float:
+        """Return the gap plus penalties for lost performance and guardrail excess: the quantity that searches minimise.
+
+        `root` is model 1 as scored here, `drop` the performance that may be lost.
+        """
+        start = root.performance
+        if self.against is not None:
+            start = float(self.against.values[Subject("performance")][0])
+        lost = max(0.0, start - drop - found.performance)
+        return math.inf if math.isnan(found.gap) else found.gap + PENALTY * (lost + found.excess)
 
     def standing(self, values: FloatArray) -> tuple[float, float, bool]:
         """Return the gap, the performance, and whether all rows are decided alike, given a model's decision values."""
@@ -51,20 +107,15 @@ class Watched:
         return float(gap[0]), float(performs[0]), bool(self._tally.is_constant(decided)[0])
 
     def measured(self, values: FloatArray) -> Measured:
-        """Return everything that can be guarded, measured for a model's decision values."""
+        """Measure every quantity that can be guarded, given a model's decision values."""
         counts = self._counted(values)
         return self._tally.measured(values[None] >= 0.0, self._performance(values, counts), self.metric, counts)
 
     def compared_with(self, decided: BitArray, values: FloatArray) -> Watched:
-        """Return the same watch with models compared to one in use, given its decisions and ranking of these rows."""
+        """Return these rows with models compared to the one in use, given its decisions and its ranking of the rows."""
         counts = self._tally.count(decided[None] > 0)
         found = self._tally.measured(decided[None] > 0, self._performance(values, counts), self.metric, counts)
         return replace(self, against=found)
-
-    def floor(self, root: float, drop: float) -> float:
-        """Return the least performance to keep, given that of model 1 and the largest drop."""
-        start = root if self.against is None else float(self.against.values[Subject("performance")][0])
-        return start - drop
 
     def _counted(self, values: FloatArray) -> Confusion:
         return self._tally.count(values[None] >= 0.0)
@@ -89,7 +140,7 @@ class Watched:
         slope = self._of_values(push, degree, softness)
         return np.asarray(slope - price * _auc_slope(values, self.rows, softness) if is_ranked else slope)
 
-    def limits(self, values: FloatArray, softness: float, first: Measured) -> Limits:
+    def limits(self, values: FloatArray, softness: float, first: Measured) -> GuardSlopes:
         """Return the slope of each guarded quantity towards its limit in each decision value, and the room left.
 
         Slopes are those of smoothed quantities; the room is negative beyond a limit.
@@ -105,7 +156,7 @@ class Watched:
                     if limit is not None and not np.isnan(value):
                         slopes.append(sign * slope)
                         rooms.append(sign * (limit - value))
-        return Limits(np.array(slopes).reshape(-1, len(values)), np.array(rooms))
+        return GuardSlopes(np.array(slopes).reshape(-1, len(values)), np.array(rooms))
 
     def _subject_slope(
         self, subject: Subject, counts: Confusion, values: FloatArray, degree: FloatArray, softness: float

@@ -34,10 +34,10 @@ from fairenum.document.training import Tolerances
 from fairenum.document.words import OBSTACLES
 from fairenum.enumeration.distinct import first_alike
 from fairenum.enumeration.division import Division
-from fairenum.enumeration.guided import Bounds, Found, GuidedSearch, front
+from fairenum.enumeration.guided import Bounds, GuidedSearch, front
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.search import WHOLE_COPY, Enumeration, Limits
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.errors import ExplorationError, SolverError
 from fairenum.explore.state import Listed, Scorer, Shown, State, standpoint
 from fairenum.metrics.counts import BitArray
@@ -226,13 +226,13 @@ class GuidedLane:
 
     def __init__(self, search: GuidedSearch) -> None:
         self._search = search
-        self._found: list[Found] = []
+        self._found: list[ScoredModel] = []
 
     def advance(self, solves: int) -> None:
         """Continue the search to a total of `solves` boxes, unless it is there already or has ended."""
         self._found += self._search.advance(solves)
 
-    def front(self, solves: int) -> tuple[list[Found], StepEnd | None]:
+    def front(self, solves: int) -> tuple[list[ScoredModel], StepEnd | None]:
         """The undominated models after `solves` boxes, and whether the search has ended by then."""
         search = self._search
         known = [one for one in self._found if one.model.rank <= solves]

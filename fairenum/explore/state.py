@@ -22,12 +22,12 @@ from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Gap, Origin
 from fairenum.document.training import Decide, Tolerances
 from fairenum.document.value import Estimate
 from fairenum.enumeration.division import operating_point
-from fairenum.enumeration.fairest import ROUNDING_DIGITS, CandidateScores, Mark
+from fairenum.enumeration.fairest import ROUNDING_DIGITS, CandidateScores, IncumbentTarget
 from fairenum.enumeration.model import Model
 from fairenum.errors import ExplorationError
 from fairenum.metrics import Decisions, gap_intervals, rate_intervals, score
 from fairenum.metrics.counts import BoolArray, confusion
-from fairenum.metrics.guardrails import Measured, Subject, Tally, beyond
+from fairenum.metrics.guardrails import GroupCounter, Measured, Subject, beyond
 from fairenum.metrics.impact_ratios import ratio_intervals
 from fairenum.metrics.intervals import estimate, estimates, plain
 from fairenum.metrics.operating_point import Cut
@@ -130,7 +130,7 @@ class Scorer:
         point = operating_point(Decide.of(prepared.config.decide), division.train)
         self.point = replace(point, weights=self.rows.weights)
         self._measure = prepared.config.tolerances.measure
-        self._tally = Tally(self.rows.labels, (self.rows.groups, *self.rows.others), self.rows.weights)
+        self._tally = GroupCounter(self.rows.labels, (self.rows.groups, *self.rows.others), self.rows.weights)
         self._columns = tuple(groups.take(division.rows["selection"]) for groups in division.columns)
         self._everyone = Groups.everyone(len(self.rows))
         self._best = prepared.training.best.certificate.objective
@@ -249,7 +249,7 @@ def standpoint(
         is_constant=joint.is_constant,
         loss_ratio=np.array([one.document.loss_ratio for one in shown]),
         excess=joint.excess(tolerances.guardrails, first).max(axis=0, initial=0.0),
-        mark=Mark(performs, gap) if is_in_use else None,
+        target=IncumbentTarget(performs, gap) if is_in_use else None,
     )
     numbers = [one.number for one in shown]
     return Standpoint(
@@ -264,8 +264,8 @@ def standpoint(
 
 def _ruled(stands: CandidateScores, tolerances: Tolerances, numbers: Sequence[int], column: str | None) -> int | None:
     """The number of the fairest candidate; without groups, model 1 or the model in use is kept."""
-    if column is None and (stands.mark is not None or not stands.is_constant[0]):
-        return None if stands.mark is not None else numbers[0]
+    if column is None and (stands.target is not None or not stands.is_constant[0]):
+        return None if stands.target is not None else numbers[0]
     place = int(stands.fairest(tolerances))
     return None if place < 0 else numbers[place]
 

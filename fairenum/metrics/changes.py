@@ -1,4 +1,8 @@
-"""Simultaneous limits for the change of a gap from model 1 to every other model.
+"""Confidence limits for the change of a gap from model 1 to other models: max-t multiplier bootstrap, or Bonferroni.
+
+:func:`deviations` draws the multiplier (wild) bootstrap of all rates, :func:`max_t_critical` makes simultaneous
+critical values of it, and :func:`bonferroni_criticals` needs no bootstrap. :func:`change_limits` turns limits of signed
+differences into limits of the change of a gap:
 
 Let c_ab(m) be the signed difference of a rate between groups a and b in model m, d_ab = c_ab(m) - c_ab(1) its change
 and s_ab = c_ab(m) + c_ab(1) their sum. The gap G = max c_ab, over both orders of every pair and over the rates of the
@@ -33,7 +37,7 @@ from fairenum.metrics.counts import BoolArray, Confusion, Decisions, FloatArray,
 from fairenum.metrics.intervals import (
     Interval,
     Overlap,
-    Pair,
+    PairedCounts,
     effective,
     normal_critical,
     paired_change,
@@ -48,14 +52,15 @@ MOST_ROOTED = 5000  # models: the root of a covariance of more takes gigabytes
 
 
 def deviations(decisions: Decisions, rates: Sequence[Rate], replications: int, rng: np.random.Generator) -> FloatArray:
-    """Draw random deviations of every rate from its true value, shape (rates, groups, replications, models).
+    """Draw random deviations of every rate from its true value: a multiplier bootstrap with normal multipliers.
 
-    The linearised deviation of a rate x / n is the sum of w_i (x_i - p n_i) / n with a normal number w_i for each row
-    (times its weight, where rows have weights). Only the covariance of those sums between models matters: if D has the
-    summands of all rows as its rows, then the root S of D' D = S S gives S z the covariance of D' w, and z has only one
-    number for each model. Copies of a row are merged. With too many models for S to fit in memory, w itself is drawn.
-    Weights that are never negative (multinomial, exponential) have the same variance, but where models change only a
-    row or two, their long tails widen the limits of all models.
+    The result has shape (rates, groups, replications, models). The linearised deviation of a rate x / n is the sum of
+    w_i (x_i - p n_i) / n with a normal multiplier w_i for each row (times its weight, where rows have weights). Only
+    the covariance of those sums between models matters: if D has the summands of all rows as its rows, then the root S
+    of D' D = S S gives S z the covariance of D' w, and z has only one number for each model. Copies of a row are
+    merged. With too many models for S to fit in memory, w itself is drawn. Multipliers that are never negative
+    (multinomial, exponential) have the same variance, but where models change only a row or two, their long tails widen
+    the limits of all models.
     """
     kinds, copies, squares = decisions.distinct()
     outcomes, trials = fractions(confusion(kinds, copies), rates)
@@ -112,7 +117,7 @@ def stacked(parts: Sequence[Fraction]) -> Fraction:
 
 
 def max_t_critical(contrasts: Sequence[FloatArray], confidence: float) -> float:
-    """Find how many standard errors cover all contrasts together with the given confidence.
+    """Find the max-t critical value: how many standard errors cover all contrasts together with the given confidence.
 
     `contrasts` are drawn deviations from the estimates, replications on the last axis but one. The result is at least
     the critical value of a single contrast, and exactly that if there is only one.
@@ -128,7 +133,7 @@ def covering(peaks: FloatArray, confidence: float) -> float:
 
 
 def balanced(peaks: FloatArray, confidence: float) -> list[float]:
-    """Find a critical value for each kind of contrast so that all kinds are covered together and fail equally often.
+    """Find balanced max-t critical values, one for each kind of contrast: all hold together and fail equally often.
 
     Contrasts of one kind that vary together need a smaller value than as many that do not. With F the share of
     replications up to a peak of its kind, the largest F over all kinds is what has to be covered. `peaks` has shape
@@ -152,11 +157,11 @@ def peak(contrasts: FloatArray) -> FloatArray:
     return np.asarray(highest.reshape(-1, contrasts.shape[-2]).max(0))
 
 
-OWN_SHARE = 0.6  # of a side's error, for the limits of the widest pair; the rest is for all pairs together
+OWN_SHARE = 0.6  # of the error of one side goes to the limits of the widest pair, the rest to all pairs together
 
 
-class Movement(NamedTuple):
-    """Limits of the signed differences of model 1 and of all models; the last three axes are rates and two groups.
+class DifferenceLimits(NamedTuple):
+    """Limits of signed differences between groups; the last three axes are rates and two groups.
 
     Attributes
     ----------
@@ -175,7 +180,7 @@ class Movement(NamedTuple):
 
 
 class Criticals(NamedTuple):
-    """Critical values, in standard errors, of each kind of limit.
+    """Critical values of each kind of limit, in standard errors.
 
     Attributes
     ----------
@@ -203,8 +208,8 @@ class Criticals(NamedTuple):
         return self.change + self.level + self.first
 
 
-def one_by_one(confidence: float, groups: int, rates: int, models: int = 1) -> Criticals:
-    """Critical values that give each model its share of the error (Bonferroni), without drawing deviations.
+def bonferroni_criticals(confidence: float, groups: int, rates: int, models: int = 1) -> Criticals:
+    """Find Bonferroni critical values, which give each model its share of the error, without a bootstrap.
 
     Let ab be the pair that is truly the widest of model m, a fixed one. The upper bound of the change fails only if one
     of the three limits of this pair fails, or any lower limit of a signed difference of model 1. So with K groups, r
@@ -223,28 +228,14 @@ def one_by_one(confidence: float, groups: int, rates: int, models: int = 1) -> C
     return Criticals(widest, widest, widest, least, first)
 
 
-class Sides(NamedTuple):
-    """Each model paired with model 1 in each group: sums of row weights, and sums of their squares if weights differ.
-
-    Attributes
-    ----------
-    change
-        The model beside model 1.
-    total
-        The model beside model 1 with every outcome turned into its opposite: the change from there is the sum of the
-        two.
-    """
-
-    change: tuple[Pair, Pair | None]
-    total: tuple[Pair, Pair | None]
-
-
 def is_single(rates: Sequence[Rate], present: BoolArray) -> bool:
     """Tell whether there is only one pair of groups in one rate, so that no other can be the widest."""
     return len(rates) * int(present.sum()) <= 2
 
 
-def movement(decisions: Decisions, rates: Sequence[Rate], present: BoolArray, criticals: Criticals) -> Movement:
+def difference_limits(
+    decisions: Decisions, rates: Sequence[Rate], present: BoolArray, criticals: Criticals
+) -> DifferenceLimits:
     """Bound the signed differences of all models, and their changes and sums against model 1."""
     counts = confusion(decisions)
     outcomes, trials = stacked([effective(FRACTIONS[rate], counts) for rate in rates])
@@ -253,18 +244,20 @@ def movement(decisions: Decisions, rates: Sequence[Rate], present: BoolArray, cr
     if criticals.least != criticals.level:
         models = replace(models, lower=pairwise(rate_limits(outcomes, trials, criticals.least), present).lower)
         first = replace(first, lower=pairwise(rate_limits(outcomes[0], trials[0], criticals.first), present).lower)
-    sides = _sides(decisions, counts, rates)
-    change = pairwise(_limits(*sides.change, criticals.change), present)
-    total = pairwise(_limits(*sides.total, criticals.total), present)
-    return Movement(first, models, change, total)
+    sums, squares = _paired_counts(decisions, counts, rates)
+    change = pairwise(_paired_limits(sums, squares, criticals.change), present)
+    # the sum of two rates is the change from model 1 with every outcome turned into its opposite
+    mirrored = _mirrored(sums), squares and _mirrored(squares)
+    total = pairwise(_paired_limits(*mirrored, criticals.total), present)
+    return DifferenceLimits(first, models, change, total)
 
 
 def rate_changes(decisions: Decisions, rates: Sequence[Rate], critical: float) -> Interval:
     """Bound the change of each rate in each group from model 1, shape (models, rates, groups)."""
-    return _limits(*_sides(decisions, confusion(decisions), rates).change, critical)
+    return _paired_limits(*_paired_counts(decisions, confusion(decisions), rates), critical)
 
 
-def change_limits(moved: Movement, present: BoolArray, *, single: bool) -> tuple[FloatArray, FloatArray]:
+def change_limits(moved: DifferenceLimits, present: BoolArray, *, single: bool) -> tuple[FloatArray, FloatArray]:
     """Bound the change of each model's gap as this module's docstring derives it; 0 for fewer than two groups."""
     pairs = (-3, -2, -1)
     others = present[:, None] & present & ~np.eye(len(present), dtype=np.bool_)
@@ -280,28 +273,30 @@ def change_limits(moved: Movement, present: BoolArray, *, single: bool) -> tuple
     return np.clip(lowest, -1, 1), np.clip(highest, -1, 1)
 
 
-def _limits(sums: Pair, squares: Pair | None, critical: float) -> Interval:
+def _paired_limits(sums: PairedCounts, squares: PairedCounts | None, critical: float) -> Interval:
     return paired_change(*sums, critical) if squares is None else weighted_change(sums, squares, critical)
 
 
-def _sides(decisions: Decisions, counts: Confusion, rates: Sequence[Rate]) -> Sides:
+def _paired_counts(
+    decisions: Decisions, counts: Confusion, rates: Sequence[Rate]
+) -> tuple[PairedCounts, PairedCounts | None]:
+    """Pair each model with model 1: sums of row weights, and sums of squared weights if rows have weights."""
     shared = confusion(decisions.shared())
     sums = _paired(counts, shared, rates)
-    squares = _paired(counts.squares, shared.squares, rates) if counts.squares and shared.squares else None
-    return Sides((sums, squares), (_mirrored(sums), squares and _mirrored(squares)))
+    return sums, _paired(counts.squares, shared.squares, rates) if counts.squares and shared.squares else None
 
 
-def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> Pair:
+def _paired(counts: Confusion, shared: Confusion, rates: Sequence[Rate]) -> PairedCounts:
     """Pair each model with model 1, given the counts of each and those of rows that both select."""
     outcomes, trials = fractions(counts, rates)
     both, both_trials = fractions(shared, rates)
-    # the trials of a precision, say, are what the model selects; those of most rates are the same for all models
+    # the trials of precision, for one, are the rows that a model selects; those of most rates are equal for all models
     own = np.array([rate in RATES and RATES[rate].depends_on_model for rate in rates])[:, None]
     overlap = Overlap(both, both_trials, np.where(own, both, outcomes), np.where(own, both, outcomes[0]))
-    return Pair((outcomes, trials), (outcomes[0], trials[0]), overlap)
+    return PairedCounts((outcomes, trials), (outcomes[0], trials[0]), overlap)
 
 
-def _mirrored(pair: Pair) -> Pair:
+def _mirrored(pair: PairedCounts) -> PairedCounts:
     """Turn every outcome of model 1 into its opposite: trials that were no outcomes become outcomes."""
     outcomes, trials = pair.first
     shared = pair.overlap
@@ -311,4 +306,4 @@ def _mirrored(pair: Pair) -> Pair:
         shared.model_outcomes,
         shared.trials - shared.first_outcomes,
     )
-    return Pair(pair.model, (trials - outcomes, trials), overlap)
+    return PairedCounts(pair.model, (trials - outcomes, trials), overlap)

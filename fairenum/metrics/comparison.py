@@ -1,11 +1,11 @@
-"""Whether models are fairer than model 1: all models compared together, or one model chosen beforehand.
+"""Verdicts on whether models are fairer than model 1, with intervals for the changes of gap and accuracy.
 
-:func:`compare` corrects for the number of models. :func:`judge_alone` does not: its model was fixed before these rows
-were seen. With two groups and one rate, separate limits of d and s (see :mod:`~fairenum.metrics.changes`) are enough
-there. If |y| = |x|, then d = 0 or s = 0; "fairer" and "less fair" need both to be shown to differ from 0, so they are
-wrong no more often than the limits of the one that is 0 are. The interval covers as often, too: docs/statistics.md has
-the proof. With more pairs, :func:`~fairenum.metrics.changes.one_by_one` has limits that are enough, and why; nothing is
-drawn, so a high confidence costs nothing but width.
+:func:`compare` judges all models together and corrects for their number (max-t multiplier bootstrap or Bonferroni).
+:func:`compare_chosen` judges one model that was fixed before these rows were seen, so it needs no such correction. With
+two groups and one rate, separate limits of d and s (see :mod:`~fairenum.metrics.changes`) are enough for it: if |y| =
+|x|, then d = 0 or s = 0, and "fairer" and "less fair" need both to be shown to differ from 0, so they are wrong no more
+often than the limits of the one that is 0 are. The interval covers as often, too: docs/statistics.md has the proof.
+With more pairs, the limits of :func:`~fairenum.metrics.changes.bonferroni_criticals` are enough.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from fairenum.document.terms import ACCURACY, Gap, PerformanceMeasure, Verdict
 from fairenum.metrics.changes import (
     Criticals,
     balanced,
+    bonferroni_criticals,
     change_limits,
     covering,
     deviations,
+    difference_limits,
     is_single,
     max_t_critical,
-    movement,
-    one_by_one,
     peak,
     rate_changes,
 )
@@ -50,7 +50,7 @@ class Comparison:
         Gap of the model minus gap of model 1, shape (models,); limits hold for all models together. Only model 1 is
         known not to change: a model that decides all these rows as model 1 does may decide others differently.
     difference_change
-        Changes of the signed differences against the reference group, shape (models, rates, compared groups).
+        Changes of the signed differences against the largest group, shape (models, rates, compared groups).
     critical
         How many standard errors the limits of changes are away, for all limits to hold together.
     is_comparable
@@ -60,7 +60,7 @@ class Comparison:
     is_constant
         Models that decide all those rows alike.
     is_small
-        Compared groups with too few trials of a rate of the gap to say much about, shape (models, groups).
+        Compared groups with fewer trials of a rate of the gap than the minimum, shape (models, groups).
     """
 
     gap: Gap
@@ -82,13 +82,12 @@ def compare(
     gap: Gap,
     rng: np.random.Generator,
     *,
-    reference: str | None = None,
     confidence: float = 0.95,
     replications: int = 1000,
     minimum_size: int = 30,
     margin: float = 0.0,
 ) -> Comparison:
-    """Give each model a verdict: whether its gap is smaller than, larger than or the same as that of model 1.
+    """Compare the gap of each model with that of model 1 and give a verdict: fairer, less fair, same or open.
 
     Parameters
     ----------
@@ -98,8 +97,6 @@ def compare(
         Its name in the registry of metrics.
     rng
         Source of the bootstrap weights.
-    reference
-        The group to which the signed differences refer; the largest if not given.
     confidence
         With which all limits, and so all verdicts, hold together.
     replications
@@ -114,22 +111,22 @@ def compare(
     present = groups.sizes > 0
     single = is_single(rates, present)
     criticals = _criticals(deviations(decisions, rates, replications, rng), present, confidence, single=single)
-    moved = movement(decisions, rates, present, criticals)
+    moved = difference_limits(decisions, rates, present, criticals)
     limits = change_limits(moved, present, single=single)
     lower, upper = limits if single else _narrower(limits, criticals, decisions, rates, present, confidence)
     gaps = getattr(scores.gaps, gap)
     is_other = np.arange(len(gaps)) > 0
     changes = Interval(gaps - gaps[0], lower, upper).where(is_other | np.isnan(gaps))
     is_comparable = ~np.isnan(gaps - gaps[0]) & (int(present.sum()) > 1)
-    is_told = is_comparable & ~decisions.is_constant
+    is_judged = is_comparable & ~decisions.is_constant
     return Comparison(
         gap=gap,
         verdicts=tuple(
-            change_verdict(low, high, margin) if told else None
-            for low, high, told in zip(changes.lower, changes.upper, is_told, strict=True)
+            change_verdict(low, high, margin) if judged else None
+            for low, high, judged in zip(changes.lower, changes.upper, is_judged, strict=True)
         ),
         gap_change=changes,
-        difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference(reference)],
+        difference_change=moved.change.where(is_other[:, None, None, None])[..., groups.reference()],
         critical=criticals.change,
         is_comparable=is_comparable,
         is_identical=decisions.is_identical,
@@ -141,7 +138,7 @@ def compare(
 def gap_critical(
     decisions: Decisions, gap: Gap, rng: np.random.Generator, *, confidence: float = 0.95, replications: int = 1000
 ) -> float:
-    """Find how many standard errors cover the signed differences of all models together, for `inference.gap_intervals`.
+    """Find the max-t critical value of the signed differences of all models, for `inference.gap_intervals`.
 
     A model that was chosen because its gap is small on these rows needs limits that hold for all models.
     """
@@ -218,12 +215,12 @@ def _narrower(
     present: BoolArray,
     confidence: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Take the limits of `one_by_one`, which share the error between models, on each side where they are narrower.
+    """Replace max-t limits by Bonferroni limits, on each side where these are narrower.
 
     The choice depends on the critical values alone, not on any estimate, so either set of limits stays valid.
     """
-    apart = one_by_one(confidence, int(present.sum()), len(rates), max(len(decisions.predictions) - 1, 1))
-    lower, upper = change_limits(movement(decisions, rates, present, apart), present, single=False)
+    apart = bonferroni_criticals(confidence, int(present.sum()), len(rates), max(len(decisions.predictions) - 1, 1))
+    lower, upper = change_limits(difference_limits(decisions, rates, present, apart), present, single=False)
     return (
         lower if apart.of_lower < criticals.of_lower else limits[0],
         upper if apart.of_upper < criticals.of_upper else limits[1],
@@ -236,16 +233,16 @@ def small_groups(scores: Scores, rates: Sequence[Rate], minimum: int) -> BoolArr
     return np.asarray(np.min(trials, axis=0) < minimum)
 
 
-class JudgedAlone(NamedTuple):
+class ChosenComparison(NamedTuple):
     """The change of the gap from model 1 to one other model, and the verdict; None where nothing can be compared."""
 
     change: Interval
     verdict: Verdict | None
 
 
-def judge_alone(
+def compare_chosen(
     decisions: Decisions, model: int, gap: Gap, *, confidence: float = 0.95, margin: float = 0.0
-) -> JudgedAlone:
+) -> ChosenComparison:
     """Bound the change of the gap from model 1 to a model that was chosen without looking at these rows.
 
     `model` is the position of the model in `decisions`, whose first is model 1; rows of groups that are set aside
@@ -259,12 +256,12 @@ def judge_alone(
     if single:
         criticals = Criticals(*[normal_critical(confidence)] * 5)
     else:
-        criticals = one_by_one(confidence, int(present.sum()), len(rates))
-    moved = movement(pair, rates, present, criticals)
+        criticals = bonferroni_criticals(confidence, int(present.sum()), len(rates))
+    moved = difference_limits(pair, rates, present, criticals)
     lower, upper = (limit[1] for limit in change_limits(moved, present, single=single))
-    is_told = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
-    verdict = change_verdict(lower, upper, margin) if is_told else None
-    return JudgedAlone(Interval(*map(np.asarray, (gaps[1] - gaps[0], lower, upper))), verdict)
+    is_judged = not (pair.is_constant[1] or np.isnan(gaps).any() or int(present.sum()) < 2)
+    verdict = change_verdict(lower, upper, margin) if is_judged else None
+    return ChosenComparison(Interval(*map(np.asarray, (gaps[1] - gaps[0], lower, upper))), verdict)
 
 
 def is_coarse(decisions: Decisions, model: int, gap: Gap, least: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
@@ -16,22 +16,16 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 BitArray = NDArray[np.uint8]
 IntArray = NDArray[np.intp]
-
-
-_SORTED_AT_ONCE = 5000  # rows: of fewer, sorting is as quick as hashing
-_CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the most that a product copies at a time
+_SORTED_AT_ONCE = 5000  # up to so many rows, sorting is as quick as hashing
+_CELLS_AT_ONCE = 4_000_000  # 32 MB of float64: the largest temporary array
 
 
 def freeze(record: object) -> None:
-    """Make every array of a dataclass read-only."""
-    freeze_all(getattr(record, one.name) for one in fields(record))  # type: ignore[arg-type]
-
-
-def freeze_all(values: Iterable[object]) -> None:
-    """Make every array among some values read-only."""
-    for value in values:
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
+    """Make every array of a dataclass read-only, including those in mappings."""
+    for value in (getattr(record, one.name) for one in fields(record)):  # type: ignore[arg-type]
+        for array in value.values() if isinstance(value, Mapping) else (value,):
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +98,7 @@ class Decisions:
     def distinct(self) -> tuple[Decisions, FloatArray, FloatArray]:
         """Merge rows of equal group, label and decisions; return them with sums of weights and of squared weights.
 
-        The result is kept, as every rate asks for it.
+        The result is cached.
         """
         if not self._kinds:
             self._kinds.append(self._found_kinds())
@@ -162,15 +156,16 @@ class Confusion:
 
     def of_groups(self, kept: BoolArray) -> Self:
         """Keep some of the groups."""
-        squares = self.squares.of_groups(kept) if self.squares else None
-        heads = None if self.heads is None else self.heads[..., kept, :]
-        return type(self)(self.total[..., kept, :], self.selected[..., kept, :], squares, heads, self.drawn)
+        return self._mapped(lambda counts: counts[..., kept, :])
 
     def overall(self) -> Self:
-        """Sum over the groups, whose axis goes away."""
-        squares = self.squares.overall() if self.squares else None
-        heads = None if self.heads is None else self.heads.sum(-2)
-        return type(self)(self.total.sum(-2), self.selected.sum(-2), squares, heads, self.drawn)
+        """Sum over the groups; the result has no axis of groups."""
+        return self._mapped(lambda counts: np.asarray(counts.sum(-2)))
+
+    def _mapped(self, change: Callable[[FloatArray], FloatArray]) -> Self:
+        squares = self.squares._mapped(change) if self.squares else None
+        heads = None if self.heads is None else change(self.heads)
+        return type(self)(change(self.total), change(self.selected), squares, heads, self.drawn)
 
     @property
     def rows(self) -> FloatArray:
@@ -240,7 +235,7 @@ def blocks(length: int, width: int) -> Iterator[slice]:
 def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
     """Find the distinct rows of a table of bytes, sorted: the first of each, the place of every row, and the counts.
 
-    Many rows are told apart by hashing eight bytes at a time, and only one of each kind is sorted.
+    If there are many rows, distinct ones are found by hashing eight bytes at a time, and only these are sorted.
     """
     whole = np.dtype((np.void, keys.shape[1]))
     if len(keys) <= _SORTED_AT_ONCE:
@@ -257,7 +252,7 @@ def _unique_rows(keys: BitArray) -> tuple[IntArray, IntArray, IntArray]:
         codes, found = pd.factorize(codes * len(values) + own)
         size = len(found)
     first = np.empty(size, np.intp)
-    first[codes[::-1]] = np.arange(len(keys))[::-1]  # of several that are written to one place the last stays
+    first[codes[::-1]] = np.arange(len(keys))[::-1]  # the last value written to a place stays
     some = np.ascontiguousarray(keys[first])
     order = np.argsort(some.view(whole).ravel())
     place = np.empty(size, np.intp)

@@ -79,7 +79,7 @@ def decision_multiplicity(decisions: Decisions) -> DecisionMultiplicity:
     bits, groups = decisions.predictions, decisions.groups
     flips = replace(decisions, predictions=bits ^ bits[0])
     is_flipped, discord = np.asarray(flips.predictions.any(0)), _discord(bits)
-    changed = score(flips)  # what a model "selects" here is what it changes
+    changed = score(flips)  # a row that a model "selects" here is one that it changes
     return DecisionMultiplicity(
         is_flipped=is_flipped,
         changed=changed.overall.selection_rate,

@@ -1,4 +1,4 @@
-"""How far models exceed guardrails, computed alike for the search, the choice and the checks of a document."""
+"""Guardrails: the quantities they limit, and how far models exceed them, for the search, the choice and documents."""
 
 from __future__ import annotations
 
@@ -57,16 +57,13 @@ class Measured:
 
     @property
     def first(self) -> Measured:
-        """Model 1 alone."""
-        values, trials = ({subject: all_models[:1] for subject, all_models in some.items()} for some in self._parts)
+        """The quantities of model 1 alone."""
+        parts = (self.values, self.trials)
+        values, trials = ({subject: all_models[:1] for subject, all_models in part.items()} for part in parts)
         return Measured(values, self.primary, self.metric, self.is_constant[:1], trials)
 
-    @property
-    def _parts(self) -> tuple[Mapping[Subject, FloatArray], ...]:
-        return self.values, self.trials
-
     def is_coarse(self, subject: Subject) -> bool:
-        """Tell whether a gap of model 1 rests on so few rows that one or two of them would break a guardrail."""
+        """Tell whether a gap of model 1 is measured on so few rows that one or two of them would break a guardrail."""
         return subject in self.trials and bool(self.trials[subject][0] < FEW_TRIALS)
 
     def subjects(self, guard: Guard) -> Iterator[Subject]:
@@ -128,7 +125,7 @@ def beyond(guard: Guard, value: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(above, below))
 
 
-class Tally:
+class GroupCounter:
     """Counts of rows by group and label, for the groups of several columns at once.
 
     The first of `columns` is the column that models are selected by.

@@ -19,35 +19,19 @@ from fairenum.metrics.intervals import (
     normal_critical,
     plain,
     rate_limits,
+    ratio,
     tukey_critical,
 )
-from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Rate, Scores
+from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Fraction, Scores
 
 
-def ratio(left: Interval, right: Interval) -> Interval:
-    """Divide two independent quantities of at least 0, and bound the result from the limits of both.
-
-    Donner and Zou's interval (2012): with A = p p', B = l (2 p - l) and C = u' (2 p' - u') the lower limit is B / (A +
-    sqrt(A^2 - B C)), and the upper one comes from u and l' alike. The ratio is NaN where the divisor is 0, and its
-    upper limit infinite where the divisor may be 0.
-    """
-    (p, low, high), (q, least, most) = left.centred, right.centred
-    product, floor = p * q, least * (2 * q - least)
-    below, above = low * (2 * p - low), high * (2 * p - high)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(right.estimate > 0, left.estimate / right.estimate, np.nan)
-        lower = below / (product + np.sqrt(np.maximum(product**2 - below * most * (2 * q - most), 0)))
-        upper = (product + np.sqrt(np.maximum(product**2 - above * floor, 0))) / floor
-    return Interval(value, np.nan_to_num(lower), np.where(floor > 0, upper, np.inf))
-
-
-def impact_ratios(scores: Scores, best: int, rate: Rate = "selection_rate", confidence: float = 0.95) -> Interval:
-    """Bound the rate of each group as a share of the rate of the group `best`, shape (models, groups).
+def impact_ratios(scores: Scores, best: int, confidence: float = 0.95) -> Interval:
+    """Bound the selection rate of each group as a share of that of the group `best`, shape (models, groups).
 
     Each interval has the confidence by itself and takes the group to compare with as given, whose own ratio is exactly
     1.
     """
-    rates = rate_intervals(scores.counts, rate, confidence)
+    rates = rate_intervals(scores.counts, confidence=confidence)
     top = rates[:, [best]]
     is_itself = (np.arange(rates.estimate.shape[1]) == best) & (top.estimate > 0)
     return ratio(rates, top).where(~is_itself, 1.0)
@@ -118,7 +102,7 @@ def impact_table(
     detectable = detectable_differences(scores, reference=reference, confidence=confidence)
     against = _against_label(scores.counts, confidence) if has_label else {}
     is_weighted = scores.counts.squares is not None
-    # of rows that count differently, as many as their rate says
+    # the selected rows by the weighted rate, if rows have weights
     likely = heads.rows * rate if is_weighted else heads.selected
     top = rate[best] if best is not None else np.nan
     rows = (

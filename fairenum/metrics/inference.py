@@ -1,4 +1,7 @@
-"""Confidence intervals and tests of the rates and gaps of each model, the rows being a sample.
+"""Confidence intervals, tests and power for the rates and gaps of each model, with the rows as a sample.
+
+Rates have Wilson or Clopper-Pearson limits, differences Newcombe's, gaps Tukey-Kramer or Feldman-Cousins limits; parity
+is tested by the score (chi-squared) test or Fisher's exact test.
 
 A gap is the largest of many differences, so it is never negative, and looks large in small groups even where
 all groups are treated alike. Its interval therefore comes from the *signed* differences: it starts at 0 if
@@ -8,7 +11,7 @@ The gap of one pair of groups is the size of one signed difference. :func:`folde
 and Cousins (1998) do: a true size is kept if the sample is among those that support it best in comparison with the
 size that fits the sample most.
 
-A row is one person. Rows with weights tell as much as a smaller number of rows that count alike
+A row is one person. Rows with weights count as a smaller number of equally weighted rows
 (:func:`~fairenum.metrics.intervals.effective`).
 """
 
@@ -21,7 +24,7 @@ import numpy as np
 from scipy import stats
 
 from fairenum.document.terms import Gap
-from fairenum.metrics.counts import BoolArray, Confusion, FloatArray
+from fairenum.metrics.counts import Confusion, FloatArray
 from fairenum.metrics.intervals import (
     FEW_TRIALS,
     Interval,
@@ -35,9 +38,9 @@ from fairenum.metrics.intervals import (
 from fairenum.metrics.rates import FRACTIONS, GAP_RATES, Rate, Scores, share
 
 STEP = 0.02  # between the sizes of the table
-LEAST_CONFIDENCE = 0.8  # far below it, at P(t < 1) = 0.68, the samples that speak best for a small size leave 0 out
-BEYOND = 3.0  # so far above z, the limits are t - z and t + z
-HALVINGS = 40  # of what is left of the error on one side
+LEAST_CONFIDENCE = 0.8  # far below it, at P(t < 1) = 0.68, the samples that support a small size best leave 0 out
+BEYOND = 3.0  # standard errors above z from where the limits are t - z and t + z
+HALVINGS = 40  # bisection steps on the share of the error that lies below
 
 
 class _Table(NamedTuple):
@@ -49,10 +52,11 @@ class _Table(NamedTuple):
 
 
 def folded_limits(sample: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """Bound the true size of a quantity, given the size of its sample, both in standard errors.
+    """Bound the absolute value of a normal mean by Feldman and Cousins' unified limits, in standard errors.
 
-    The limits hold with the confidence whatever the truth is; below a confidence of 0.8 they are t - z and t + z. Lower
-    limits are 0 where the sample is no farther from 0 than :func:`normal_critical`.
+    `sample` is the absolute value of the estimate. The limits hold with the confidence whatever the truth is; below a
+    confidence of 0.8 they are t - z and t + z. Lower limits are 0 where the sample is no farther from 0 than
+    :func:`normal_critical`.
     """
     critical, square = normal_critical(confidence), sample**2
     if confidence < LEAST_CONFIDENCE:
@@ -71,14 +75,14 @@ def folded_limits(sample: FloatArray, confidence: float) -> tuple[FloatArray, Fl
 @lru_cache(maxsize=8)
 def _table(confidence: float) -> _Table:
     sizes = np.arange(0.0, normal_critical(confidence) + BEYOND, STEP) ** 2
-    # what the samples below the region leave of the error, those above it may have
+    # the samples above the region get the share of the error that those below it leave
     low, high = np.zeros(len(sizes)), np.full(len(sizes), 1 - confidence)
     for _ in range(HALVINGS):
         below = (low + high) / 2
         least, largest = _region(below, confidence, sizes)
         is_enough = _support(least, sizes) >= _support(largest, sizes)
         low, high = np.where(is_enough, low, below), np.where(is_enough, below, high)
-    is_open = low == 0.0  # samples of 0 speak better for it than the last of the others
+    is_open = low == 0.0  # a sample of 0 supports the size better than the largest sample in the region
     least, largest = _region(np.where(is_open, 0.0, high), confidence, sizes)
     return _Table(sizes, least, largest)
 
@@ -109,6 +113,7 @@ def _best(samples: FloatArray) -> FloatArray:
     return np.interp(samples, product / slope, _log_density(product, product * slope), left=0.0)
 
 
+POWER = 0.8  # the usual one in planning samples
 FEWEST_EXPECTED = 5  # the textbook limit below which the normal approximation of a 2 x 2 table is not trusted
 
 
@@ -151,7 +156,7 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     counts, rates = scores.counts.of_groups(present), GAP_RATES[gap]
     # two rates share the error probability between them
     together = critical or tukey_critical(1 - (1 - confidence) / len(rates), int(present.sum()))
-    # what the lower limit of the widest pair leaves of the error
+    # the upper limit gets the share of the error that the lower limit of the widest pair leaves
     alone = critical or float(stats.norm.isf(1 - confidence - stats.norm.sf(together)))
     fractions = [effective(FRACTIONS[rate], counts) for rate in rates]
     least, most = (
@@ -163,13 +168,8 @@ def gap_intervals(scores: Scores, gap: Gap, confidence: float = 0.95, critical: 
     found = Interval(getattr(scores.gaps, gap), lower, upper)
     if critical is None and len(rates) == 1 and present.sum() == 2:
         few = np.min(fractions[0][1], axis=-1) < FEW_TRIALS
-        return _chosen(few, found, _folded(least[0][:, 0, 1], confidence))
+        return found.where(few, _folded(least[0][:, 0, 1], confidence))
     return found
-
-
-def _chosen(condition: BoolArray, left: Interval, right: Interval) -> Interval:
-    parts = ((left.estimate, right.estimate), (left.lower, right.lower), (left.upper, right.upper))
-    return Interval(*(np.where(condition, *pair) for pair in parts))
 
 
 def _folded(signed: Interval, confidence: float) -> Interval:
@@ -202,26 +202,20 @@ def parity_p_values(scores: Scores, rate: Rate = "selection_rate", reference: st
     return p_values
 
 
-def detectable_differences(
-    scores: Scores,
-    rate: Rate = "selection_rate",
-    reference: str | None = None,
-    power: float = 0.8,
-    confidence: float = 0.95,
-) -> FloatArray:
-    """Find the smallest true difference to the reference group that such samples would show with the given power.
+def detectable_differences(scores: Scores, reference: str | None = None, confidence: float = 0.95) -> FloatArray:
+    """Find the smallest true difference in selection rate to the reference group that is detected with power 0.8.
 
-    (z_confidence + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where r is the first model's rate over all rows. The
-    result has shape (groups,) and is at most 1, which says that nothing can be shown; NaN for the reference group, the
-    largest if none is named.
+    It is (z_confidence + z_power) sqrt(r (1 - r) (1 / n + 1 / m)), where r is the first model's rate over all rows. The
+    result has shape (groups,) and is at most 1, which says that no difference is detectable; NaN for the reference
+    group, the largest if none is named.
     """
     position = scores.groups.reference(reference)
-    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS[rate], scores.counts)))
-    # two imaginary rows of each kind, as a rate of 0 would promise that everything can be seen
+    outcomes, trials = (part[0] for part in np.broadcast_arrays(*effective(FRACTIONS["selection_rate"], scores.counts)))
+    # two imaginary rows of each kind, as a rate of 0 has no variance and would make every difference detectable
     pooled = (outcomes.sum() + 2) / (trials.sum() + 4)
     with np.errstate(divide="ignore"):
         spread = np.sqrt(pooled * (1 - pooled) * (1 / trials + 1 / trials[position]))
-    smallest = np.minimum((normal_critical(confidence) + stats.norm.ppf(power)) * spread, 1)
+    smallest = np.minimum((normal_critical(confidence) + stats.norm.ppf(POWER)) * spread, 1)
     smallest[position] = np.nan
     return np.asarray(smallest)
 

@@ -1,8 +1,9 @@
-"""Confidence intervals of rates, of their differences and changes, and of means and shares over many draws.
+"""Confidence intervals of rates, of their differences, ratios and paired changes, and of means over many draws.
 
-A rate has Wilson's limits, or the exact ones of Clopper and Pearson for few trials; those of a difference are made from
-the limits of both sides. Over draws, a mean has Student's interval and a share that of Clopper and Pearson; a value
-that is undefined in a draw is NaN and does not count.
+A rate has Wilson's score interval, or the exact one of Clopper and Pearson for few trials; a difference of independent
+rates has Newcombe's hybrid interval (MOVER), a ratio that of Donner and Zou, and a paired change that of Bonett and
+Price. Weighted rows count as their effective number (Kish, design effect). Over draws, a mean has Student's t interval
+and a share that of Clopper and Pearson; a value that is undefined in a draw is NaN and does not count.
 """
 
 from __future__ import annotations
@@ -33,14 +34,12 @@ def estimate(value: float, low: float = math.nan, high: float = math.nan) -> Est
 
 
 def estimates(interval: Interval) -> list[Estimate]:
-    """Return the estimates of an interval with their limits, one for each place."""
+    """Return the estimates of an interval with their limits as documents hold them."""
     return list(map(estimate, interval.estimate, interval.lower, interval.upper))
 
 
 TINY = 1e-300
 FEW_TRIALS = 30  # with fewer, a rate has the exact limits
-
-
 Index = int | slice | EllipsisType | list[int] | None
 
 
@@ -58,10 +57,12 @@ class Interval:
     def __getitem__(self, index: Index | tuple[Index, ...]) -> Self:
         return type(self)(self.estimate[index], self.lower[index], self.upper[index])
 
-    def where(self, condition: BoolArray, value: float = 0.0) -> Self:
-        """Replace estimate and limits by a certain value where the condition does not hold."""
-        parts = (self.estimate, self.lower, self.upper)
-        return type(self)(*(np.where(condition, part, value) for part in parts))
+    def where(self, condition: BoolArray, other: Interval | float = 0.0) -> Self:
+        """Replace estimate and limits, where the condition does not hold, by another interval or a certain value."""
+        if not isinstance(other, Interval):
+            other = Interval(*[np.asarray(other, np.float64)] * 3)
+        parts = ((self.estimate, other.estimate), (self.lower, other.lower), (self.upper, other.upper))
+        return type(self)(*(np.where(condition, own, replacement) for own, replacement in parts))
 
     @property
     def centred(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -78,16 +79,16 @@ def normal_critical(confidence: float) -> float:
 
 @lru_cache(maxsize=256)
 def tukey_critical(confidence: float, groups: int) -> float:
-    """Return the critical value at which all differences between several groups hold together.
+    """Return the Tukey-Kramer critical value, at which all differences between several groups hold together.
 
-    It is that of the studentised range, on the safe side for groups of unequal precision (Tukey-Kramer, proved by
-    Hayter in 1984), and equals :func:`normal_critical` for two groups. Results are kept, as each takes long.
+    It comes from the studentised range, is conservative for groups of unequal precision (proved by Hayter in 1984), and
+    equals :func:`normal_critical` for two groups. Results are kept, as each takes long.
     """
     return float(stats.studentized_range.ppf(confidence, max(groups, 2), np.inf) / np.sqrt(2))
 
 
 def wilson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
-    """Bound a rate by Wilson's limits, which solve (p - x / n)^2 = z^2 p (1 - p) / n; from 0 to 1 without trials."""
+    """Bound a rate by Wilson's score interval, where (p - x / n)^2 = z^2 p (1 - p) / n; from 0 to 1 without trials."""
     slack = critical**2
     variance = np.nan_to_num(share(outcomes * (trials - outcomes), trials))
     centre = (outcomes + slack / 2) / (trials + slack)
@@ -96,7 +97,7 @@ def wilson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interva
 
 
 def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
-    """Bound a rate by the exact limits of Clopper and Pearson, which are on the safe side; from 0 to 1 without trials.
+    """Bound a rate by the exact, conservative limits of Clopper and Pearson; from 0 to 1 without trials.
 
     Outcomes and trials need not be whole numbers. Each limit may fail as often as a normal number exceeds `critical`.
     """
@@ -108,10 +109,10 @@ def clopper_pearson(outcomes: FloatArray, trials: FloatArray, critical: float) -
 
 
 def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> Interval:
-    """Bound a rate: by exact limits below 30 trials, by Wilson's from there on.
+    """Bound a rate: by Clopper and Pearson's exact limits below 30 trials, by Wilson's from there on.
 
-    Wilson's cover as often as they say on average, but too seldom for one to five trials, and a gap among small groups
-    is the largest of many such rates. Rows with weights are given as their effective number (:func:`effective`).
+    Wilson's limits have their nominal coverage on average, but less for one to five trials, and a gap among small
+    groups is the largest of many such rates. Rows with weights are given as their effective number (:func:`effective`).
     """
     limits, few = wilson(outcomes, trials, critical), np.broadcast_to(trials < FEW_TRIALS, np.shape(outcomes))
     if not few.any():
@@ -123,7 +124,7 @@ def rate_limits(outcomes: FloatArray, trials: FloatArray, critical: float) -> In
 
 
 def difference(left: Interval, right: Interval) -> Interval:
-    """Subtract two independent quantities, and bound the result from the limits of both.
+    """Bound the difference of two independent quantities by Newcombe's hybrid interval (MOVER).
 
     The distance from estimate to limit is sqrt((p - l)^2 + (u' - p')^2) downwards and likewise upwards. The quantities
     come from different rows.
@@ -136,8 +137,25 @@ def difference(left: Interval, right: Interval) -> Interval:
     )
 
 
+def ratio(left: Interval, right: Interval) -> Interval:
+    """Bound the ratio of two independent quantities of at least 0 by Donner and Zou's interval (MOVER-R, 2012).
+
+    With A = p p', B = l (2 p - l) and C = u' (2 p' - u') the lower limit is B / (A +
+    sqrt(A^2 - B C)), and the upper one comes from u and l' alike. The ratio is NaN where the divisor is 0, and its
+    upper limit infinite where the divisor may be 0.
+    """
+    (p, low, high), (q, least, most) = left.centred, right.centred
+    product, floor = p * q, least * (2 * q - least)
+    below, above = low * (2 * p - low), high * (2 * p - high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(right.estimate > 0, left.estimate / right.estimate, np.nan)
+        lower = below / (product + np.sqrt(np.maximum(product**2 - below * most * (2 * q - most), 0)))
+        upper = (product + np.sqrt(np.maximum(product**2 - above * floor, 0))) / floor
+    return Interval(value, np.nan_to_num(lower), np.where(floor > 0, upper, np.inf))
+
+
 def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
-    """Average independent quantities over the last axis, and bound the result from their limits.
+    """Bound the weighted mean of independent quantities over the last axis, from the limits of each (MOVER).
 
     The distance from estimate to limit is sqrt(sum of (w (p - l))^2) downwards and likewise upwards (Zou and Donner,
     2008). A part of weight 0 need not be defined; a single part stays as it is.
@@ -154,7 +172,7 @@ def weighted_mean(parts: Interval, weights: FloatArray) -> Interval:
 
 
 def pairwise(groups: Interval, present: BoolArray) -> Interval:
-    """Subtract every group from every other: two axes of groups in the place of the last one.
+    """Bound the difference between every two groups; the last axis, of groups, becomes two.
 
     Groups that are not present, and each group against itself, differ by exactly 0.
     """
@@ -163,17 +181,17 @@ def pairwise(groups: Interval, present: BoolArray) -> Interval:
     return pairs.where(comparable)
 
 
-ROUNDING = 1e-12  # shares of a sum of squares that are none
-DIGITS = 9  # of a number of rows
-IMAGINARY = 4.0  # rows added to those of a label, as few of them promise too much
+ROUNDING = 1e-12  # smaller shares of a sum of squares are rounding
+DIGITS = 9  # to which a number of rows is rounded
+IMAGINARY = 4.0  # rows added to those of a label, as a variance estimated from few rows is too small
 
 
 def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> Fraction:
-    """Return outcomes and trials as the effective number of rows: as many equally weighted random rows as tell as much.
+    """Scale outcomes and trials to the effective sample size: equally weighted rows that give the same variance.
 
-    With p = sum w x / sum w over the trials, they are p (1 - p) / V, where V = sum w^2 (x - p)^2 / (sum w)^2 is the
+    With p = sum w x / sum w over the trials, the size is p (1 - p) / V, where V = sum w^2 (x - p)^2 / (sum w)^2 is the
     linearised variance (it includes the design effect, also where weights go with outcomes), but no more than Kish's
-    (sum w)^2 / sum w^2, as a handful of outcomes cannot promise more than their weights do.
+    (sum w)^2 / sum w^2, as a handful of outcomes must not give more precision than their weights allow.
 
     Let u = w (x - p) for a trial and 0 for another row, U_l the sum of u over the n_l rows of label l, and f the share
     of the table that was drawn with labels in proportion. Within a label u varies by chance; how often the label occurs
@@ -199,7 +217,7 @@ def effective(fraction: Callable[[Confusion], Fraction], counts: Confusion) -> F
     if counts.drawn < 1.0:
         between = (1 - counts.drawn) * _between(fraction, counts, rate)
         gained = np.divide(spread, spread - between, out=np.ones_like(spread), where=spread > between)
-        # few trials have exact limits, which know of whole rows
+        # few trials have exact limits, which count whole rows
         rows = np.asarray(np.round(np.where(rows < FEW_TRIALS, rows, gained * rows), DIGITS))
     return rate * rows, rows
 
@@ -233,7 +251,7 @@ class Overlap(NamedTuple):
     first_outcomes: FloatArray
 
 
-class Pair(NamedTuple):
+class PairedCounts(NamedTuple):
     """A model paired with model 1: outcomes and trials of both, and their overlap."""
 
     model: Fraction
@@ -242,30 +260,24 @@ class Pair(NamedTuple):
 
 
 def paired_change(model: Fraction, first: Fraction, overlap: Overlap, critical: float) -> Interval:
-    """Bound the change of a rate from one model to another in the same group.
+    """Bound the change of a rate between two models in the same group, by Bonett and Price's paired interval.
 
-    Each rate is x / n over its own trials; as the models share rows, they share most of the error. Add h = z^2 / 4
-    imaginary rows that are an outcome of the one model only, and h of the other only: p = (x + h) / (n + 2 h),
-    m = n + 2 h. The linearised change p - p' has the variance p (1 - p) / m + p' (1 - p') / m' - 2 c, where
-    c = sum of (x_i - p n_i) (x'_i - p' n'_i) / (m m'). For equal trials and z = 2 this is Bonett and Price's interval.
+    Each rate is x / n over its own trials; as the models share rows, they share most of the error. As in Agresti's
+    adjustments, add h = z^2 / 4 imaginary rows that are an outcome of the one model only, and h of the other only: p =
+    (x + h) / (n + 2 h), m = n + 2 h. The linearised change p - p' has the variance p (1 - p) / m + p' (1 - p') / m' - 2
+    c, where c = sum of (x_i - p n_i) (x'_i - p' n'_i) / (m m'). For equal trials and z = 2 this is Bonett and Price's
+    interval.
     """
     added = critical**2 / 4
     trials, other_trials = model[1] + 2 * added, first[1] + 2 * added
     rate, other = (model[0] + added) / trials, (first[0] + added) / other_trials
-    covariance = (
-        overlap.outcomes
-        - other * (overlap.model_outcomes + added)
-        - rate * (overlap.first_outcomes + added)
-        + rate * other * (overlap.trials + 2 * added)
-    ) / (trials * other_trials)
+    covariance = _covariance(overlap, rate, other, added) / (trials * other_trials)
     variance = rate * (1 - rate) / trials + other * (1 - other) / other_trials - 2 * covariance
-    change, radius = rate - other, critical * np.sqrt(np.maximum(variance, 0))
-    lower, upper = np.maximum(change - radius, -1), np.minimum(change + radius, 1)
-    return Interval(share(*model) - share(*first), lower, upper)
+    return _change_interval(share(*model) - share(*first), rate - other, variance, critical)
 
 
-def weighted_change(sums: Pair, squares: Pair, critical: float) -> Interval:
-    """Bound the change of a rate from one model to another where rows have weights.
+def weighted_change(sums: PairedCounts, squares: PairedCounts, critical: float) -> Interval:
+    """Bound the change of a rate between two models where rows have weights.
 
     As in :func:`paired_change`, with sums of weights in means and sums of squared weights in variances. Weights are
     scaled by sum w / sum w^2 over the trials, which makes both sums Kish's number of rows, so that an imaginary row
@@ -276,20 +288,29 @@ def weighted_change(sums: Pair, squares: Pair, critical: float) -> Interval:
         _scaled(*fractions, added) for fractions in ((sums.model, squares.model), (sums.first, squares.first))
     )
     both = scale * other_scale
-    covariance = (
-        both * squares.overlap.outcomes
-        - other * (both * squares.overlap.model_outcomes + added)
-        - rate * (both * squares.overlap.first_outcomes + added)
-        + rate * other * (both * squares.overlap.trials + 2 * added)
-    ) / (trials * other_trials)
+    overlap = Overlap(*(both * part for part in squares.overlap))
+    covariance = _covariance(overlap, rate, other, added) / (trials * other_trials)
     variance = (
         _scatter(squares.model, rate, scale, added) / trials**2
         + _scatter(squares.first, other, other_scale, added) / other_trials**2
         - 2 * covariance
     )
-    change, radius = rate - other, critical * np.sqrt(np.maximum(variance, 0))
-    lower, upper = np.maximum(change - radius, -1), np.minimum(change + radius, 1)
-    return Interval(share(*sums.model) - share(*sums.first), lower, upper)
+    return _change_interval(share(*sums.model) - share(*sums.first), rate - other, variance, critical)
+
+
+def _covariance(overlap: Overlap, rate: FloatArray, other: FloatArray, added: float) -> FloatArray:
+    """Sum (x - p n) (x' - p' n') over the rows of both models, including the imaginary rows."""
+    return np.asarray(
+        overlap.outcomes
+        - other * (overlap.model_outcomes + added)
+        - rate * (overlap.first_outcomes + added)
+        + rate * other * (overlap.trials + 2 * added)
+    )
+
+
+def _change_interval(estimate: FloatArray, centre: FloatArray, variance: FloatArray, critical: float) -> Interval:
+    radius = critical * np.sqrt(np.maximum(variance, 0))
+    return Interval(estimate, np.maximum(centre - radius, -1), np.minimum(centre + radius, 1))
 
 
 def _scaled(sums: Fraction, squares: Fraction, added: float) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -309,7 +330,7 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 def mean(values: FloatArray, level: float, least: float = 0.0, most: float = 1.0) -> Estimate:
-    """Return the mean of the defined values with Student's limits, cut to the possible range; none for one value."""
+    """Return the mean of the defined values with Student's t limits, cut to the possible range; none for one value."""
     defined = values[~np.isnan(values)]
     if len(defined) == 0:
         return Estimate()

@@ -1,4 +1,4 @@
-"""Where decision values are cut: every model at one threshold, or at the cut that selects a given share of rows."""
+"""Operating points: the cut of each model's decision values, at one threshold or where a share of rows is selected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cut_score(values: FloatArray, cutoff: Cutoff, direction: float, weights: Flo
         median = float(np.median(values))
         return ScoreCut((values > median).astype(np.uint8), direction * median)
     if cutoff.rule == "rate":
-        # what is equal but for rounding is told by the spread of the scores, whatever their unit
+        # scaled to a spread of 1, as the cut treats values within an absolute tolerance as equal
         least, spread = values.min(), np.ptp(values) or 1.0
         unit = (values - least) / spread
         cut = OperatingPoint(share=cutoff.number, weights=weights).cut(unit)
@@ -69,9 +69,9 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """Where all models are cut: at a share of rows to select or, without one, at a common threshold.
+    """The rule by which all models are cut: a share of rows to select or, without one, a common threshold.
 
-    `weights` are those of the rows by which the cut is found.
+    `weights` are those of the rows on which the cut is found.
     """
 
     share: float | None = None
@@ -94,7 +94,7 @@ class OperatingPoint:
         steps, counts, sizes = _steps(values, self.weights)  # from the highest value down
         selected = np.concatenate([[0], np.cumsum(counts)])
         wanted = self.share * (len(values) if self.weights is None else self.weights.sum())
-        # what differs by rounding alone is equally near
+        # distances that differ by rounding alone are equal
         distance = np.round(np.abs(selected - wanted), 9)
         place = int(np.flatnonzero(distance == distance.min())[-1])
         divided = (selected[:-1] < wanted) & (wanted < selected[1:]) & (distance[:-1] > 0.0) & (distance[1:] > 0.0)
@@ -104,7 +104,7 @@ class OperatingPoint:
 def _steps(values: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the distinct values in descending order, the weight of the rows of each, and their number."""
     order = None if weights is None else np.argsort(values, kind="stable")[::-1]
-    ordered = np.sort(values)[::-1] if order is None else values[order]  # which takes a tenth of the time
+    ordered = np.sort(values)[::-1] if order is None else values[order]  # np.sort is ten times as fast
     starts = np.flatnonzero(np.diff(ordered, prepend=np.inf) < -ROUNDING)
     sizes = np.diff(starts, append=len(ordered)).astype(np.float64)
     counts = sizes if weights is None else np.add.reduceat(weights[order], starts)
@@ -132,7 +132,7 @@ class Decides(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operating:
-    """An operating point with the rows of the selection split, on which it is reached."""
+    """An operating point with the rows of the selection split, on which cuts are found."""
 
     point: OperatingPoint
     rows: Matrix

@@ -1,7 +1,7 @@
-"""Performance of models by the chosen measure, and its change against model 1.
+"""Performance of models by the chosen measure, with intervals, and its change against model 1.
 
 Measures of decisions average right decisions over all rows or over the rows of each label; the AUC is about the order
-of decision values.
+of decision values, with DeLong's variance. :func:`calibrate` is Platt scaling.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from fairenum.metrics.rates import decided_performance, label_weights, rightness
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """The AUC of each model and what each row adds to its deviation.
+class AucDeviations:
+    """The AUC of each model and the part of each row in its deviation (DeLong's structural components).
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class Ranked:
         return np.asarray((self.parts**2).sum(1))
 
 
-def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> Ranked:
+def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = None) -> AucDeviations:
     """Compute the AUC of each model and the share of each row in its deviation, from values of (models, rows)."""
     is_positive = labels == 1
     positives, negatives = int(is_positive.sum()), int((~is_positive).sum())
     if not positives or not negatives:
-        return Ranked(np.full(len(values), np.nan), np.zeros(values.shape), 0)
+        return AucDeviations(np.full(len(values), np.nan), np.zeros(values.shape), 0)
     ranks = np.array([tied_ranks(row) for row in values])
     if weights is not None:
         return _weighted(ranks, is_positive, weights)
@@ -83,7 +83,7 @@ def ranked(values: FloatArray, labels: BitArray, weights: FloatArray | None = No
     auc = above[:, is_positive].mean(1)
     # the variance among n rows is taken over n - 1
     divisor = np.where(is_positive, *(np.sqrt(n * max(n - 1, 1)) for n in (positives, negatives)))
-    return Ranked(auc, (above - auc[:, None]) / divisor, min(positives, negatives))
+    return AucDeviations(auc, (above - auc[:, None]) / divisor, min(positives, negatives))
 
 
 def _shares_of_others(ranks: IntArray, is_positive: BoolArray) -> FloatArray:
@@ -96,7 +96,7 @@ def _shares_of_others(ranks: IntArray, is_positive: BoolArray) -> FloatArray:
     return shares
 
 
-def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> Ranked:
+def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> AucDeviations:
     """Compute AUC and deviations where rows have weights: shares of the other label are shares of its weight."""
     above = np.empty(ranks.shape)
     totals, sizes, kish = {}, {}, {}
@@ -110,7 +110,7 @@ def _weighted(ranks: IntArray, is_positive: BoolArray, weights: FloatArray) -> R
     auc = (above[:, is_positive] @ weights[is_positive]) / totals[True]
     scale = {label: np.sqrt(n / max(n - 1, 1)) / totals[label] for label, n in sizes.items()}
     factor = weights * np.where(is_positive, scale[True], scale[False])
-    return Ranked(auc, (above - auc[:, None]) * factor, min(kish.values()))
+    return AucDeviations(auc, (above - auc[:, None]) * factor, min(kish.values()))
 
 
 def _share_below(ranks: IntArray, others: IntArray, weights: FloatArray) -> FloatArray:
@@ -131,7 +131,7 @@ def auc_intervals(
 ) -> Interval:
     """Bound the AUC of each model; each interval has the confidence by itself.
 
-    This is Wilson's interval of a rate with the same variance, x (1 - x) over the number of rows that would give it.
+    This is Wilson's interval of a rate with the variance of DeLong, x (1 - x) over the number of rows that gives it.
     Where the rows show no variance, as when every pair is in order, that number is the rows of the rarer label: no AUC
     has a larger variance (Birnbaum and Klose, 1957).
     """
@@ -165,7 +165,7 @@ def auc_changes(
     ]
     spread, change, first = np.sqrt((parts**2).sum(1)), found.auc - found.auc[0], found.auc[0]
     critical = max_t_critical([np.concatenate(drawn)], confidence)
-    # a handful of rows may all change alike, which tells nothing of how others would
+    # a handful of rows may all change alike, from which no variance can be estimated
     alike = np.where(change == 0.0, _unchanged(found.fewest, critical), 1.0)
     error = np.where(spread > 0.0, critical * spread, alike)
     changes = Interval(change, np.maximum(change - error, -first), np.minimum(change + error, 1.0 - first))
@@ -173,7 +173,7 @@ def auc_changes(
 
 
 def _unchanged(rows: float, critical: float) -> float:
-    """Return how far a rate may truly change that did not change in any of these rows (`intervals.paired_change`)."""
+    """Bound the true change of a rate that did not change in any of these rows (`intervals.paired_change`)."""
     nothing = np.zeros(())
     pair = (nothing, np.asarray(float(rows)))
     return float(paired_change(pair, pair, Overlap(nothing, pair[1], nothing, nothing), critical).upper)
@@ -184,7 +184,7 @@ SMALL_STEP = 1e-10
 
 
 def calibrate(values: FloatArray, labels: NDArray[np.integer], others: FloatArray) -> FloatArray:
-    """Turn decision values into probabilities of the favourable outcome by Platt's sigmoid.
+    """Turn decision values into probabilities of the favourable outcome by Platt scaling.
 
     P(favourable | f) = 1 / (1 + exp(-a f - b)), where a and b maximise the likelihood of the labels. Platt's targets,
     (n + 1) / (n + 2) for the n favourable rows and 1 / (m + 2) for the m others, keep them finite on separable rows.

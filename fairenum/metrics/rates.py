@@ -32,7 +32,6 @@ from fairenum.metrics.counts import (
     checked_weights,
     confusion,
     freeze,
-    freeze_all,
 )
 from fairenum.tables.groups import Groups
 
@@ -47,13 +46,11 @@ def _fraction(rate: ComparedRate, counts: Confusion) -> Fraction:
     return rate.fraction(total, selected)
 
 
+# Every rate is a share of rows: how many, out of how many.
 FRACTIONS: Mapping[Rate, Callable[[Confusion], Fraction]] = {
     **{name: partial(_fraction, rate) for name, rate in RATES.items()},
     "accuracy": lambda c: (c.selected[..., 1] + c.total[..., 0] - c.selected[..., 0], c.total.sum(-1)),
 }
-
-
-"""Every rate is a share of rows: how many, out of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,6 @@ class Rates:
 
     def __post_init__(self) -> None:
         freeze(self)
-        freeze_all(self.shares.values())
 
     def __getattr__(self, name: str) -> FloatArray:
         """Return a rate by its name."""
@@ -101,7 +97,7 @@ class Gaps:
     distances: Mapping[Gap | Ratio, FloatArray]
 
     def __post_init__(self) -> None:
-        freeze_all(self.distances.values())
+        freeze(self)
 
     def __getattr__(self, name: str) -> FloatArray:
         """Return a gap or a ratio by its name."""
@@ -152,7 +148,7 @@ def score(
 
 
 def scored(groups: Groups, counts: Confusion, is_constant: BoolArray, losses: FloatArray | None = None) -> Scores:
-    """Compute rates and gaps from counts, in the order of the groups' names; they may be of other rows than `groups`.
+    """Compute rates and gaps from counts in the order of the groups' names, which may count other rows than `groups`.
 
     `is_constant` marks models that decide all rows of the compared groups alike, `losses` are sums of hinge losses of
     shape (models, groups), if they are known.
@@ -188,7 +184,7 @@ def fairlearn_metrics(decisions: Decisions) -> Gaps:
 
 
 def _reference(rate: ComparedRate) -> Callable[..., float]:
-    """Find the function of fairlearn or scikit-learn for a rate, or take an average if they have none."""
+    """Find the function of fairlearn or scikit-learn for a rate, or make one if they have none."""
     import fairlearn.metrics
     import sklearn.metrics
 
@@ -214,7 +210,7 @@ def _fairlearn_gaps(decisions: Decisions, model: BitArray) -> dict[Gap | Ratio, 
     from fairlearn import metrics
 
     rates = {rate.key: _reference(rate) for rate in RATES.values()}
-    # rows that are alike to it are one that counts as all of them: it takes seconds for a hundred thousand rows
+    # rows of equal group, label and decision are merged: fairlearn takes seconds for a hundred thousand rows
     kinds = 4 * decisions.groups.codes + 2 * decisions.labels + model
     found, counts = np.unique(kinds), np.bincount(kinds, decisions.weights).astype(np.float64)
     # a bare array of a single row would be refused

@@ -18,7 +18,7 @@ SHARES: tuple[float, ...] = tuple(step / 20 for step in range(1, 20))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Graded:
+class ScoredRows:
     """Rows with a score.
 
     Attributes
@@ -60,14 +60,14 @@ class Sweep:
         freeze(self)
 
 
-def counted_at(graded: Graded, cutoffs: FloatArray, *, is_above: bool = False) -> Confusion:
+def counted_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = False) -> Confusion:
     """Count the rows that a score selects at each cutoff, by group and label; one "model" for each cutoff.
 
     Rows of at least the cutoff are selected or, with `is_above`, only those above it.
     """
     shape, cells = (len(graded.groups.names), 2), graded.cells
     order = np.argsort(graded.values, kind="stable")
-    # few cells have small numbers, which are sorted in no time
+    # small integers are sorted fast
     order = order[np.argsort(cells[order].astype(np.min_scalar_type(2 * shape[0])), kind="stable")]
     ordered, values = cells[order], graded.values[order]
     total, selected = np.zeros((1, *shape)), np.zeros((len(cutoffs), *shape))
@@ -80,7 +80,7 @@ def counted_at(graded: Graded, cutoffs: FloatArray, *, is_above: bool = False) -
     return Confusion(total, selected)
 
 
-def scored_at(graded: Graded, cutoffs: FloatArray, *, is_above: bool = False) -> Scores:
+def scored_at(graded: ScoredRows, cutoffs: FloatArray, *, is_above: bool = False) -> Scores:
     """Compute the rates and gaps of a score at each cutoff; without labels, only selection rates mean something."""
     counts = counted_at(graded, cutoffs, is_above=is_above)
     return scored(graded.groups, counts, is_constant(graded.groups, counts))
@@ -93,7 +93,7 @@ def is_constant(groups: Groups, counts: Confusion) -> BoolArray:
     return np.asarray((selected == 0) | (selected == total))
 
 
-def sweep(graded: Graded, shares: Sequence[float] = SHARES) -> Sweep:
+def sweep(graded: ScoredRows, shares: Sequence[float] = SHARES) -> Sweep:
     """Cut a score where its highest values make up each of the given shares of rows, from the highest cutoff down.
 
     Where scores are tied more rows are selected, and equal cutoffs are merged.
@@ -105,8 +105,8 @@ def sweep(graded: Graded, shares: Sequence[float] = SHARES) -> Sweep:
     return Sweep(cutoffs, scored_at(graded, cutoffs))
 
 
-def scoring_rates(graded: Graded) -> tuple[float, Scores]:
-    """Return the median score and the rates at which groups score above it: Local Law 144's scoring rates."""
+def scoring_rates(graded: ScoredRows) -> tuple[float, Scores]:
+    """Return the median score and the share of each group above it: the scoring rates of NYC Local Law 144."""
     median = float(np.median(graded.values))
     return median, scored_at(graded, np.array([median]), is_above=True)
 
@@ -149,13 +149,13 @@ class Calibration:
         freeze(self)
 
 
-def means(graded: Graded) -> tuple[FloatArray, FloatArray]:
+def means(graded: ScoredRows) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of the score in each group; NaN where there are too few rows."""
     mean, deviation, unit = _moments(graded)
     return mean * unit, deviation * unit
 
 
-def _moments(graded: Graded) -> tuple[FloatArray, FloatArray, float]:
+def _moments(graded: ScoredRows) -> tuple[FloatArray, FloatArray, float]:
     """Return mean and standard deviation in a unit that keeps squares from overflowing, and that unit, a power of 2."""
     codes, sizes = graded.groups.codes, graded.groups.sizes.astype(np.float64)
     unit = float(np.ldexp(1.0, np.frexp(np.abs(graded.values).max())[1] - 1))
@@ -166,7 +166,7 @@ def _moments(graded: Graded) -> tuple[FloatArray, FloatArray, float]:
     return mean, np.sqrt(variance), unit
 
 
-def standardised_differences(graded: Graded, reference: int, confidence: float = 0.95) -> Interval:
+def standardised_differences(graded: ScoredRows, reference: int, confidence: float = 0.95) -> Interval:
     """Bound each group's mean score minus that of the reference group, in standard deviations, shape (groups,).
 
     d = (m - m') / s with the deviation s of the two groups together (Cohen), and limits from the variance 1 / n + 1 /
@@ -183,21 +183,21 @@ def standardised_differences(graded: Graded, reference: int, confidence: float =
     return Interval(value, value - radius, value + radius).where(np.arange(len(sizes)) != reference)
 
 
-def auc_by_group(graded: Graded, confidence: float = 0.95) -> Interval:
+def auc_by_group(graded: ScoredRows, confidence: float = 0.95) -> Interval:
     """Bound the AUC within each group, shape (groups,); NaN where a label has no rows or is not known."""
     found = [_auc(graded, rows, confidence) for rows in _rows_of_groups(graded)]
     estimate, lower, upper = np.array(found).T
     return Interval(estimate, lower, upper)
 
 
-def _auc(graded: Graded, rows: IntArray, confidence: float) -> tuple[float, float, float]:
+def _auc(graded: ScoredRows, rows: IntArray, confidence: float) -> tuple[float, float, float]:
     if graded.labels is None or len(np.unique(graded.labels[rows])) < 2:
         return (np.nan,) * 3
     found = auc_intervals(graded.values[rows][None], graded.labels[rows], confidence)
     return float(found.estimate[0]), float(found.lower[0]), float(found.upper[0])
 
 
-def roc_by_group(graded: Graded, most: int = MOST_POINTS) -> list[Roc]:
+def roc_by_group(graded: ScoredRows, most: int = MOST_POINTS) -> list[Roc]:
     """Return the ROC curve of each group, thinned to at most `most` points."""
     if graded.labels is None:
         return [Roc(np.empty(0), np.empty(0)) for _ in graded.groups.names]
@@ -223,7 +223,7 @@ def _thinned(travelled: FloatArray, most: int) -> IntArray:
     return np.unique([*np.searchsorted(travelled, wanted).clip(0, len(travelled) - 1), 0, len(travelled) - 1])
 
 
-def calibration_by_group(graded: Graded, bins: int = BINS, confidence: float = 0.95) -> Calibration | None:
+def calibration_by_group(graded: ScoredRows, bins: int = BINS, confidence: float = 0.95) -> Calibration | None:
     """Compare scores with labels in bins of about equally many rows; None if no labels are known."""
     if graded.labels is None:
         return None
@@ -244,7 +244,7 @@ def _sums(codes: IntArray, values: FloatArray, length: int) -> FloatArray:
     return np.bincount(codes, values, length).astype(np.float64)
 
 
-def _rows_of_groups(graded: Graded) -> list[IntArray]:
+def _rows_of_groups(graded: ScoredRows) -> list[IntArray]:
     codes = graded.groups.codes
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(graded.groups.names)))

@@ -5,13 +5,12 @@ imported only where they are needed, so that listing the bundled datasets costs 
 """
 
 from fairenum.tables.columns import Column
-from fairenum.tables.encoding import Encoding, Merged, merge_identical
+from fairenum.tables.encoding import Encoding, merge_identical
 from fairenum.tables.groups import Groups
-from fairenum.tables.label import Label
 from fairenum.tables.loading import load_dataset
 from fairenum.tables.splitting import Split, split
 from fairenum.tables.table import Dataset
-from fairenum.tables.table_files import Card, Source, list_datasets, read_card, read_table
+from fairenum.tables.table_files import Card, list_datasets, read_card, read_table
 
 __all__ = [
     "Card",
@@ -19,9 +18,6 @@ __all__ = [
     "Dataset",
     "Encoding",
     "Groups",
-    "Label",
-    "Merged",
-    "Source",
     "Split",
     "list_datasets",
     "load_dataset",

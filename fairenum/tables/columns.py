@@ -31,8 +31,7 @@ SIGNS: Mapping[DecimalSign, str] = {"point": ".", "comma": ","}
 PERCENT = "%"
 MONEY = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "JPY", "INR", "CHF")
 
-
-# Nobody writes amounts of these with three decimals behind a comma: "$45,000" is in thousands.
+# Amounts of these have no three decimals behind a comma: "$45,000" is in thousands.
 POINTED = ("$", "£", "¥", "₹", "USD", "GBP", "JPY", "INR")
 _UNIT = "|".join(map(re.escape, MONEY))
 AMOUNT = re.compile(
@@ -44,7 +43,7 @@ BLANKS = re.compile(r"\s")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number as written, taken apart: digits with their separators, unit, sign and brackets."""
+    """The parts of a number as written: digits with their separators, unit, sign and brackets."""
 
     body: str
     unit: str
@@ -87,8 +86,8 @@ CONVENTIONS = tuple(Convention(decimal, sign) for decimal, signs in SEPARATORS.i
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """The numbers that the texts of a column mean.
+class WrittenNumbers:
+    """The numbers that the texts of a column stand for.
 
     Attributes
     ----------
@@ -97,7 +96,7 @@ class Written:
     sample
         A number in their notation; empty if they are plain numbers.
     rivals
-        A text and the two numbers that it can mean, where that is open.
+        A text and the two numbers that it can stand for, where the notation is ambiguous.
     """
 
     values: Mapping[str, float] = field(repr=False)
@@ -109,12 +108,12 @@ class Written:
         return sum(count for text, count in cells.items() if not math.isnan(self.values[text]))
 
 
-def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Written:
-    """Find the numbers that the texts of a column mean, in the notation that fits most cells.
+def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> WrittenNumbers:
+    """Find the numbers that the texts of a column stand for, in the notation that fits most cells.
 
     `cells` counts the cells of each text; `decimal` is the sign before the decimals, where the owner names it.
     """
-    plain = Written({text: number(text) for text in cells})
+    plain = WrittenNumbers({text: number(text) for text in cells})
     is_plain = plain.covers(cells) == cells.total()
     if is_plain and decimal != "comma":
         return plain
@@ -124,7 +123,7 @@ def understand(cells: Counter[str], decimal: DecimalSign | None = None) -> Writt
     return max([plain, *styled], key=lambda one: one.covers(cells))
 
 
-def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Written]:
+def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[WrittenNumbers]:
     """Read the texts in every convention; cells in another unit than most are not numbers."""
     amounts = {text: amount for text in cells if (amount := _amount(text))}
     units = Counter[str]()
@@ -135,13 +134,15 @@ def _in_conventions(cells: Counter[str], decimal: DecimalSign | None) -> list[Wr
     accepted = (unit,) if unit == PERCENT else (unit, "")
     fitting = {text: amount for text, amount in amounts.items() if amount.unit in accepted}
     return [
-        Written({text: one.number(fitting.get(text)) for text in cells}, one.sample(list(fitting.values()), unit))
+        WrittenNumbers(
+            {text: one.number(fitting.get(text)) for text in cells}, one.sample(list(fitting.values()), unit)
+        )
         for one in CONVENTIONS
         if fitting and decimal in (None, one.decimal)
     ]
 
 
-def _decided(complete: list[Written], plain: Written) -> Written:
+def _decided(complete: list[WrittenNumbers], plain: WrittenNumbers) -> WrittenNumbers:
     """Choose among the conventions that all cells follow; where they disagree, keep the rivals."""
     first = complete[0]
     if dict(first.values) == dict(plain.values):
@@ -157,7 +158,7 @@ def _decided(complete: list[Written], plain: Written) -> Written:
 
 
 def _amount(text: str) -> Amount | None:
-    """Take a text apart; None if it is not an amount."""
+    """Parse a text as an amount; None if it is not one."""
     found = AMOUNT.fullmatch(text.strip())
     if found is None or (found["before"] and found["after"]) or (found["sign"] and found["inner"]):
         return None
@@ -172,15 +173,10 @@ if TYPE_CHECKING:
 
     Series = pd.Series[Any]
 
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Texts = NDArray[np.object_]
-
-
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-
 PLAIN = (str, Real, Decimal, np.bool_)
 PLAIN_KINDS = ("string", "integer", "floating", "mixed-integer-float", "boolean", "empty")  # to pandas
 NUMERIC_KINDS = "biuf"
@@ -277,7 +273,7 @@ def first_object(series: Series) -> tuple[int, object] | None:
     """Find the position and value of the first cell that is neither a number nor a text."""
     from pandas.api.types import infer_dtype
 
-    if infer_dtype(series) in PLAIN_KINDS:  # told much faster than cell by cell
+    if infer_dtype(series) in PLAIN_KINDS:  # much faster than cell by cell
         return None
     cells, missing = series.astype(object).to_numpy(), series.isna().to_numpy()
     places = (int(place) for place in np.flatnonzero(~missing) if not isinstance(cells[place], PLAIN))
@@ -291,7 +287,7 @@ def parse_numbers(texts: Texts) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """The reason why a column is neither numbers nor texts, and whether naming the decimal sign would settle it."""
+    """The reason why a column is neither numbers nor texts, and whether naming the decimal sign would decide it."""
 
     column: str
     problem: str
@@ -316,7 +312,7 @@ def interpret(series: Series, decimal: DecimalSign | None = None) -> tuple[Colum
     strangers = np.flatnonzero(np.isnan(numbers) & ~is_missing(texts))
     if not strangers.size:
         return Column(name, read_only(numbers)), written.sample
-    if _is_soiled(numbers, strangers):
+    if _has_stray_texts(numbers, strangers):
         where = row_name(series.index, int(strangers[0]))
         return Unclear(name, f"column {name!r} holds numbers, but {texts[strangers[0]]!r} in {where}")
     return Column(name, read_only(texts)), ""
@@ -350,7 +346,7 @@ def _them(names: Sequence[str]) -> str:
     return "the column" if len(names) == 1 else "the columns"
 
 
-def _is_soiled(numbers: FloatArray, strangers: IntArray) -> bool:
-    """Tell whether a column is numbers with a few words among them, not categories."""
+def _has_stray_texts(numbers: FloatArray, strangers: IntArray) -> bool:
+    """Tell whether a column holds numbers with a few words among them, not categories."""
     known = numbers[~np.isnan(numbers)]
     return strangers.size <= 0.1 * known.size and len(set(known.tolist())) > MANY_NUMBERS

@@ -24,8 +24,8 @@ from fairenum.errors import (
 )
 from fairenum.runtime.hints import quoted
 from fairenum.tables.columns import IntArray, Texts, interpret, is_missing, read_only, read_texts
-from fairenum.tables.decisions import Decided, Scored, read_decision, read_scores
-from fairenum.tables.groups import Groups, intersect, read_groups
+from fairenum.tables.decisions import DecisionColumn, ScoreColumn, read_decision, read_scores
+from fairenum.tables.groups import Groups, read_groups, with_intersection
 from fairenum.tables.label import Label, meant_value, read_label
 from fairenum.tables.loading import read_bundled
 from fairenum.tables.naming import row_name, table_name
@@ -90,8 +90,8 @@ class DecidedTable:
     name: str
     form: Literal["rows", "counts"]
     sensitive: tuple[Groups, ...]
-    decisions: tuple[Decided, ...] = ()
-    score: Scored | None = None
+    decisions: tuple[DecisionColumn, ...] = ()
+    score: ScoreColumn | None = None
     label: Label | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     undecided: int = 0
@@ -104,7 +104,7 @@ class DecidedTable:
     @property
     def columns(self) -> tuple[Groups, ...]:
         """The sensitive columns and, if there are several, their intersection."""
-        return (*self.sensitive, intersect(self.sensitive)) if len(self.sensitive) > 1 else self.sensitive
+        return with_intersection(self.sensitive)
 
 
 def read_decided(
@@ -114,12 +114,10 @@ def read_decided(
     *,
     name: str = "table",
     meanings: Mapping[str, Mapping[str, str]] | None = None,
-    remarks: Sequence[Remark] = (),
 ) -> DecidedTable:
     """Read decisions and scores from a table of rows; rows that lack one are left out and counted.
 
-    Columns without a role are ignored. `meanings` are names to show for coded values of sensitive columns, `remarks`
-    come from reading the file.
+    Columns without a role are ignored. `meanings` are names to show for coded values of sensitive columns.
     """
     frame = with_plain_names(frame)
     refuse_roles(frame, roles)
@@ -129,7 +127,7 @@ def read_decided(
     if roles.score is not None and values is not None:
         lacking[roles.score] = np.isnan(values)
     is_lacking = np.any([*lacking.values()], axis=0)
-    _refuse_nothing(lacking, is_lacking)
+    _refuse_without_rows(lacking, is_lacking)
     rows = np.flatnonzero(~is_lacking)
     regrouping = read_regrouped(frame.iloc[rows], roles.sensitive, meanings, reading)
     rows = rows if regrouping.rows is None else rows[regrouping.rows]
@@ -139,12 +137,11 @@ def read_decided(
         form="rows",
         sensitive=regrouping.columns,
         decisions=_decisions({column: found[rows] for column, found in texts.items()}, roles, label),
-        score=None if roles.score is None or values is None else Scored(roles.score, read_only(values[rows])),
+        score=None if roles.score is None or values is None else ScoreColumn(roles.score, read_only(values[rows])),
         label=label,
         left_out={column: int(marks.sum()) for column, marks in lacking.items() if marks.any()},
         undecided=int(is_lacking.sum()),
         regrouped=regrouping.made,
-        remarks=tuple(remarks),
     )
 
 
@@ -155,7 +152,7 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
     for column in claimed:
         if claimed.count(column) > 1:
             raise ColumnConflict(
-                f"column {column!r} is named twice among decision, score, label and sensitive; give it one part"
+                f"column {column!r} is named twice among decision, score, label and sensitive; give it one role"
             )
     if not roles.decisions and roles.score is None:
         raise ColumnMissing(
@@ -169,17 +166,17 @@ def refuse_roles(frame: pd.DataFrame, roles: Roles) -> None:
         )
 
 
-def _refuse_nothing(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:
+def _refuse_without_rows(lacking: Mapping[str, NDArray[np.bool_]], is_lacking: NDArray[np.bool_]) -> None:
     if is_lacking.all():
         found = ", ".join(f"{column!r} is empty in {int(marks.sum())}" for column, marks in lacking.items())
         raise EmptyTable(f"none of the {is_lacking.size} rows has all that is to be measured: {found}; choose others")
 
 
-def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[Decided, ...]:
+def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) -> tuple[DecisionColumn, ...]:
     found = tuple(read_decision(column, cells, roles.decision_favourable, label) for column, cells in texts.items())
     wanted = roles.decision_favourable
-    if found and wanted is not None and all(meant_value(wanted, _values(one)) is None for one in found):
-        values = list(dict.fromkeys(value for one in found for value in _values(one)))
+    if found and wanted is not None and all(meant_value(wanted, one.values) is None for one in found):
+        values = list(dict.fromkeys(value for one in found for value in one.values))
         raise FavourableUnknown(
             f"no decision is {str(wanted)!r}, named as decision_favourable (--decision-favourable); there are "
             f"{quoted(values)}"
@@ -187,19 +184,13 @@ def _decisions(texts: Mapping[str, Texts], roles: Roles, label: Label | None) ->
     return found
 
 
-def _values(decided: Decided) -> list[str]:
-    return [value for value in (decided.favourable, decided.unfavourable) if value is not None]
-
-
 ROWS, SELECTED, POSITIVES, TRUE_POSITIVES = "n", "selected", "positives", "true_positives"
-
-
-MOST_ROWS = 20_000_000  # half a gigabyte of them
+MOST_ROWS = 20_000_000  # take half a gigabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Rows of each line by label and decision, shape (lines, 4): (1, 1), (1, 0), (0, 1), (0, 0)."""
+    """Counts of rows by line, label and decision; the cells (1, 1), (1, 0), (0, 1), (0, 0) are the last axis."""
 
     cells: IntArray
     has_label: bool
@@ -214,9 +205,7 @@ class Counts:
         return np.repeat(np.tile(of_cells, len(self.cells)), self.cells.ravel())
 
 
-def read_counted(
-    frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: str = "table", remarks: Sequence[Remark] = ()
-) -> DecidedTable:
+def read_counted(frame: pd.DataFrame, roles: Roles, reading: Reading, *, name: str = "table") -> DecidedTable:
     """Read decisions from a table of counts: columns of groups, n, selected and, for labels, positives, true_positives.
 
     Without sensitive columns in `roles`, all columns but the counts are groups; a decision in `roles` names the column
@@ -238,10 +227,9 @@ def read_counted(
         name=name,
         form="counts",
         sensitive=regrouping.columns,
-        decisions=(Decided(selected, None, None, read_only(bits.astype(np.uint8))),),
+        decisions=(DecisionColumn(selected, None, None, read_only(bits.astype(np.uint8))),),
         label=label,
         regrouped=regrouping.made,
-        remarks=tuple(remarks),
     )
 
 
@@ -315,19 +303,14 @@ def load_decided(
     The card of a bundled table adds sensitive columns and a label to `roles`. With `counts` the table counts rows by
     group.
     """
+    read = read_counted if counts else read_decided
     if not isinstance(source, str | Path):
-        return _from_frame(_framed(source), "table", roles, reading, counts=counts)
+        return read(_framed(source), roles, reading)
     cards = {card.name: card for card in list_datasets()}
     if str(source) in cards:
         return _from_card(cards[str(source)], roles, reading)
-    table, name = read_file(source, reading), table_name(source)
-    found = _from_frame(table.frame, name, roles, reading, counts=counts)
-    return replace(found, remarks=table.remarks)
-
-
-def _from_frame(frame: pd.DataFrame, name: str, roles: Roles, reading: Reading, *, counts: bool) -> DecidedTable:
-    read = read_counted if counts else read_decided
-    return read(frame, roles, reading, name=name)
+    table = read_file(source, reading)
+    return replace(read(table.frame, roles, reading, name=table_name(source)), remarks=table.remarks)
 
 
 def _framed(source: pd.DataFrame | Mapping[str, ArrayLike]) -> pd.DataFrame:

@@ -13,16 +13,14 @@ from fairenum.errors import CellInfinite, ColumnUnusable, FavourableUnknown
 from fairenum.runtime.hints import option, quoted
 from fairenum.tables.columns import FloatArray, Texts, Unclear, interpret, read_only, reading_order
 from fairenum.tables.label import Label, meant_value
-from fairenum.tables.naming import row_name
+from fairenum.tables.naming import rows_named
 
 if TYPE_CHECKING:
     from fairenum.tables.columns import Series
 
-
 BitArray = NDArray[np.uint8]
 
-
-# What is favourable without being told.
+# Values that are favourable or not by themselves.
 FAVOURABLE, UNFAVOURABLE = ("1", "yes", "true"), ("0", "no", "false")
 
 
@@ -38,7 +36,7 @@ DECISION = Spelling()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decided:
+class DecisionColumn:
     """Decisions about every row, 1 favourable and 0 unfavourable, with the table's names for them; None from counts."""
 
     column: str
@@ -46,9 +44,14 @@ class Decided:
     unfavourable: str | None
     bits: BitArray = field(repr=False)
 
+    @property
+    def values(self) -> list[str]:
+        """The table's names of the decisions that occur."""
+        return [value for value in (self.favourable, self.unfavourable) if value is not None]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class ScoreColumn:
     """A score: a finite number for every row."""
 
     column: str
@@ -71,15 +74,15 @@ def read_scores(series: Series, decimal: DecimalSign | None, options: Spelling =
     infinite = np.flatnonzero(np.isinf(values))
     if infinite.size:
         raise CellInfinite(
-            f"score column {series.name!r} holds an infinite number in {row_name(series.index, int(infinite[0]))} "
-            f"({infinite.size} such rows in all); correct or empty such cells"
+            f"score column {series.name!r} holds an infinite number in {rows_named(series.index, infinite)}; correct "
+            "or empty such cells"
         )
     return values
 
 
 def read_decision(
     column: str, texts: Texts, wanted: object, label: Label | None, options: Spelling = DECISION
-) -> Decided:
+) -> DecisionColumn:
     """Read the texts of a column of decisions, none of which is missing.
 
     `wanted` is the favourable value, if its owner names it; values of a label of the same table mean the same here.
@@ -101,7 +104,7 @@ def read_decision(
     others = [value for value in values if value != favourable]
     # a column that never selects has the unfavourable value alone
     is_there = favourable in values
-    return Decided(
+    return DecisionColumn(
         column,
         favourable if is_there else None,
         others[0] if others else None,

@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-MISSING_MARKS = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
+MISSING_MARKS = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])  # cells that count as empty
 
-
-"""Cells of a text file or a spreadsheet that count as empty."""
-
-
-MANY_STEPS = 20  # a sorted column that lost its name is not taken for row numbers by chance
+MANY_STEPS = 20  # so many increasing numbers in a column without a name are row numbers, not chance
 LOOKED_AT = 100  # records that must agree on a delimiter
-AT_ONCE = 10_000  # records
+AT_ONCE = 10_000  # records in a portion
 
 
 def parse_delimited(
@@ -47,13 +42,13 @@ def parse_delimited(
     The first line names the columns. `usual` is the expected delimiter; `delimiter` and `decimal` are given where the
     owner names them.
     """
-    with _uncollected():
+    with _without_garbage_collection():
         return _parsed(text, usual, delimiter, decimal)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Suspend the garbage collector, which would look at millions of cells again and again."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Suspend the garbage collector, which would scan millions of cells again and again."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -66,7 +61,7 @@ def _uncollected() -> Iterator[None]:
 def _parsed(
     text: str, usual: str, delimiter: str | None, decimal: DecimalSign | None
 ) -> tuple[pd.DataFrame, tuple[Remark, ...]]:
-    sign = _sign(delimiter) if delimiter else _told(text, usual)
+    sign = _sign(delimiter) if delimiter else _guessed_delimiter(text, usual)
     remarks = [] if delimiter or sign == usual else [Remark("guessed_delimiter", detail=sign)]
     names, lines, columns = _table(text, sign)
     if names[0] == "" and _are_row_numbers(columns[0]):
@@ -83,7 +78,7 @@ def _sign(delimiter: str) -> str:
     return delimiter
 
 
-def _told(text: str, usual: str) -> str:
+def _guessed_delimiter(text: str, usual: str) -> str:
     """Guess the delimiter: the one sign that divides the first records alike, or at least the header."""
     for records in (LOOKED_AT, 1):
         if _width(text, usual, records) > 1:
@@ -110,7 +105,7 @@ def _table(text: str, delimiter: str) -> tuple[list[str], list[int], list[list[s
     _check_header(names, delimiter)
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in names]
-    # a million rows are never kept as rows: the lists that hold them take more room than their cells
+    # rows are turned into columns in portions: a list for each of a million rows takes more memory than their cells
     for numbers, rows in _portions(text, delimiter):
         _check_widths(numbers, rows, len(names))
         lines.extend(numbers)
@@ -126,7 +121,7 @@ def _check_widths(lines: Sequence[int], rows: Sequence[list[str]], width: int) -
         if len(cells) != width:
             raise RaggedTable(
                 f"line {line} has {len(cells)} cells, the header has {width}; "
-                "mend the line, and put quotes around a cell that holds the delimiter"
+                "correct the line, and put quotes around a cell that holds the delimiter"
             )
 
 
@@ -140,7 +135,7 @@ def _frame(
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield every record of a text with the line on which it begins; blank lines are none."""
+    """Yield every record of a text with the line on which it begins, without blank lines."""
     reader, line = _reader(text, delimiter), 1
     try:
         for cells in reader:
@@ -204,7 +199,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _are_row_numbers(cells: Sequence[str]) -> bool:
-    """Recognise the index that pandas saves before the first column: it counts rows, with gaps where some are gone."""
+    """Recognise the index that pandas saves before the first column: row numbers, with gaps if rows were dropped."""
     numbers = [int(cell) if cell.strip().isdecimal() else -1 for cell in cells]
     steps = [other - one for one, other in pairwise(numbers)]
     has_gaps = len(steps) >= MANY_STEPS and all(step > 0 for step in steps)
@@ -217,7 +212,7 @@ def _typed(cells: Sequence[str], decimal: DecimalSign | None) -> NDArray[np.gene
 
     if decimal != "comma" and (numbers := _plain_numbers(cells)) is not None:
         return _whole(numbers)
-    codes, different = pd.factorize(np.array(cells, dtype=object))  # every value is looked at once
+    codes, different = pd.factorize(np.array(cells, dtype=object))  # every distinct value is parsed once
     return _typed_values(different, decimal)[codes]
 
 

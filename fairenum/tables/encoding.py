@@ -15,7 +15,7 @@ from fairenum.document.reading import MAX_LEVELS
 from fairenum.errors import ColumnConstant, TableTooLarge
 from fairenum.runtime.hints import option, without
 from fairenum.tables.columns import Column, FloatArray, IntArray, Scalar, Texts, is_missing, read_only
-from fairenum.tables.groups import missing_name
+from fairenum.tables.groups import MISSING
 from fairenum.tables.naming import unlike
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Encoding:
         blocks: list[tuple[str, BaseEstimator, list[str]]] = []
         for is_numeric, run in groupby(varying, key=lambda column: column.is_numeric):
             features = list(run)
-            # to count what is rare takes longer than all the rest
+            # counting rare values takes longer than everything else, so it is done only where needed
             is_wide = not is_numeric and any(column.levels(rows) > dataset.max_levels for column in features)
             block = _numbers(standardise) if is_numeric else _texts(dataset.max_levels if is_wide else None)
             blocks.append((f"block{len(blocks)}", block, [column.name for column in features]))
@@ -137,7 +137,7 @@ class Encoding:
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class CategoryLevels:
     """The values of a categorical column in training: those with their own column, and the number that share one."""
 
     seen: list[object]
@@ -146,7 +146,7 @@ class Levels:
     def names(self) -> list[str]:
         """Name the columns; the names for missing and for other values differ from every value."""
         texts = [text for text in self.seen if isinstance(text, str)]
-        names = [*texts, missing_name(texts)][: len(self.seen)]
+        names = [*texts, unlike(MISSING, texts)][: len(self.seen)]
         return [*names, unlike(OTHER, names)] if self.pooled else names
 
 
@@ -167,26 +167,23 @@ def _texts(max_levels: int | None) -> BaseEstimator:
     return OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=most)
 
 
-def _levels(preprocessor: ColumnTransformer) -> dict[str, Levels]:
+def _levels(preprocessor: ColumnTransformer) -> dict[str, CategoryLevels]:
     """Return the values seen in training of every categorical column; nan comes last."""
-    found: dict[str, Levels] = {}
-    for _, block, columns in preprocessor.transformers_:
-        if hasattr(block, "categories_"):
-            found |= _levels_of(block, columns)
-    return found
+    blocks = ((block, columns) for _, block, columns in preprocessor.transformers_ if hasattr(block, "categories_"))
+    return {name: levels for block, columns in blocks for name, levels in _levels_of(block, columns).items()}
 
 
-def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, Levels]:
+def _levels_of(block: BaseEstimator, names: Sequence[str]) -> dict[str, CategoryLevels]:
     rare = [None] * len(names) if block.max_categories is None else block.infrequent_categories_
     return {name: _of(*each) for name, *each in zip(names, block.categories_, rare, strict=True)}
 
 
-def _of(values: Texts, rare: Texts | None) -> Levels:
+def _of(values: Texts, rare: Texts | None) -> CategoryLevels:
     if rare is None:
-        return Levels(values.tolist())
+        return CategoryLevels(values.tolist())
     missing = is_missing(values)
     is_rare = np.isin(values, rare[~is_missing(rare)]) | (missing & bool(is_missing(rare).any()))
-    return Levels(values[~is_rare].tolist(), int(is_rare.sum()))
+    return CategoryLevels(values[~is_rare].tolist(), int(is_rare.sum()))
 
 
 def _described(block: BaseEstimator, names: Sequence[str]) -> Iterator[EncodedFeature]:

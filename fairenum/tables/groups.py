@@ -28,10 +28,7 @@ from fairenum.tables.naming import unlike
 if TYPE_CHECKING:
     from fairenum.tables.columns import Series
 
-
 MISSING, EVERYONE = "(missing)", "everyone"
-
-
 MOST_NUMBERS = 10
 MOST_COMBINATIONS = np.iinfo(np.intp).max
 
@@ -51,7 +48,7 @@ class Groups:
     unknown
         Positions of groups of rows that lack a value in at least one of the columns.
     aside
-        Positions of groups that are shown but define no gap, and so neither a search nor a choice.
+        Positions of groups that are shown but not compared, so that no gap, search or choice depends on them.
     """
 
     codes: IntArray = field(repr=False)
@@ -93,7 +90,7 @@ class Groups:
         )
 
     def folded(self) -> Groups:
-        """Merge the groups that are set aside into one, which is aside as well, so that fewer are counted."""
+        """Merge the groups that are set aside into one group, which is set aside, too."""
         if len(self.aside) < 2:
             return self
         home = min(self.aside)
@@ -104,8 +101,8 @@ class Groups:
     def setting_aside(self, fewest: int, parts: Sequence[IntArray | slice]) -> Groups:
         """Set aside the groups without a value, and those with fewer than `fewest` rows in one of the parts.
 
-        Where fewer than two groups would remain, all that have a value are compared, or else all: an unreliable answer
-        is still an answer. `parts` are the row numbers of each part of the table.
+        Where fewer than two groups would remain, all groups with a value are compared, or else all: an unreliable
+        answer is better than none. `parts` are the row numbers of each part of the table.
         """
         rows = np.min([self.take(part).sizes for part in parts], axis=0)
         known = self._without(self.unknown)
@@ -116,7 +113,7 @@ class Groups:
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """Mark the groups whose rates make the gaps."""
+        """Mark the groups that are compared: gaps are between their rates."""
         return self._without(self.aside)
 
     def _without(self, positions: Sequence[int]) -> NDArray[np.bool_]:
@@ -134,11 +131,11 @@ class Groups:
 
     @property
     def is_single(self) -> bool:
-        """Whether all rows are in one group, so that every gap is 0 and says nothing."""
+        """Whether all rows are in one group, so that every gap is 0 by definition."""
         return int(np.count_nonzero(self.sizes)) == 1
 
     def small(self, minimum_size: int = 30) -> NDArray[np.bool_]:
-        """Mark the groups that have too few rows to say much about."""
+        """Mark the groups with fewer rows than the minimum."""
         return np.asarray(self.sizes < minimum_size)
 
     def reference(self, name: str | None = None) -> int:
@@ -163,7 +160,7 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
     names, codes = _bands(series, cuts) if cuts else _values(series, meanings or {})
     unknown: tuple[int, ...] = ()
     if (codes < 0).any():
-        names, unknown = [*names, missing_name(names)], (len(names),)
+        names, unknown = [*names, unlike(MISSING, names)], (len(names),)
         codes = np.where(codes < 0, len(names) - 1, codes)
     groups = Groups(codes, tuple(names), str(series.name), unknown)
     groups = groups.narrowed(groups.sizes > 0)
@@ -173,11 +170,6 @@ def read_groups(series: Series, cuts: Sequence[float] = (), meanings: Mapping[st
             "compares two; choose another column"
         )
     return groups
-
-
-def missing_name(names: Sequence[str]) -> str:
-    """Name the group of missing values, different from all given names."""
-    return unlike(MISSING, names)
 
 
 def intersect(groups: Sequence[Groups]) -> Groups:
@@ -193,6 +185,11 @@ def intersect(groups: Sequence[Groups]) -> Groups:
         names = [_joined(columns, map(repr, row)) for row in parts]
     unknown = np.any([np.isin(each.codes[first], each.unknown) for each in groups], axis=0)
     return Groups(codes.ravel(), tuple(names), " & ".join(columns), tuple(np.flatnonzero(unknown).tolist()))
+
+
+def with_intersection(columns: tuple[Groups, ...]) -> tuple[Groups, ...]:
+    """Return the sensitive columns and, if there are several, their intersection."""
+    return (*columns, intersect(columns)) if len(columns) > 1 else columns
 
 
 def _crossed(groups: Sequence[Groups]) -> IntArray:
@@ -256,13 +253,12 @@ def _bands(series: Series, cuts: Sequence[float]) -> tuple[list[str], IntArray]:
     return names, np.where(is_missing(column.values), -1, codes)
 
 
-# Groups that are compared, each with every other one: with so many an audit of 100,000 rows still ends within a minute
-# of one processor (tests/slow/test_load.py), and every further one adds pairs with all the others.
+# Groups that are compared pairwise: with 60, an audit of 100,000 rows takes less than a minute on one processor
+# (tests/slow/test_load.py), and every further one adds pairs with all the others.
 MOST_GROUPS = 60
 
-
-# Groups that are counted in every model and held by the run, set aside or not: runs of more are too large. Pages show
-# the largest of them alone.
+# Groups that are counted in every model and saved in the run, set aside or not: runs with more are too large. Pages
+# show only the largest.
 MOST_SHOWN = 5000
 
 
@@ -272,7 +268,7 @@ def comparable(
     fewest: int | None,
     parts: Sequence[IntArray | slice] = (slice(None),),
 ) -> tuple[Groups, ...]:
-    """Refuse columns with too many groups to compare or show; leave out an intersection that nobody asked for.
+    """Refuse columns with too many groups to compare or show; leave out such an intersection that was not asked for.
 
     Parameters
     ----------
@@ -291,20 +287,19 @@ def comparable(
         if is_shown and np.count_nonzero(groups.compared) <= MOST_GROUPS:
             kept.append(groups)
         elif groups.column in asked_for:
-            raise ColumnUnusable(_too_many(groups, fewest, parts) if is_shown else _too_long(groups))
+            problem = _too_many_to_compare(groups, fewest, parts) if is_shown else _too_many_to_show(groups)
+            raise ColumnUnusable(problem)
     return tuple(kept)
 
 
-def _too_long(groups: Groups) -> str:
-    """Write the message that there are too many groups to show, and how to have fewer."""
+def _too_many_to_show(groups: Groups) -> str:
     return (
         f"sensitive column {groups.column!r} has {len(groups.names)} groups, more than {MOST_SHOWN}; join some with "
         "merge (--merge), keep the rows of some with only (--only), or name a coarser column"
     )
 
 
-def _too_many(groups: Groups, fewest: int | None, parts: Sequence[IntArray | slice]) -> str:
-    """Write the message that there are too many groups to compare, and how to have fewer."""
+def _too_many_to_compare(groups: Groups, fewest: int | None, parts: Sequence[IntArray | slice]) -> str:
     aside = option("small_groups", "set-aside", "small-groups", "set-aside")
     enough = _large_enough(groups, fewest or 0, parts)
     if fewest is not None:

@@ -1,4 +1,4 @@
-"""The model in use, from columns, a file or Python: its decisions and scores, which models never learn from."""
+"""The model in use (the incumbent): its decisions and scores, from columns, a file or Python; never features."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from fairenum.document.reading import NONE, CutoffText, Reading
 from fairenum.errors import ConfigError, EmptyTable, FavourableUnknown
 from fairenum.runtime.hints import quoted
 from fairenum.tables.columns import FloatArray, IntArray, Texts, is_missing, plain_text, read_only, read_texts
-from fairenum.tables.decisions import BitArray, Decided, Spelling, read_decision, read_scores
+from fairenum.tables.decisions import BitArray, DecisionColumn, Spelling, read_decision, read_scores
 from fairenum.tables.label import Label, meant_value
 
 if TYPE_CHECKING:
     import pandas as pd
-
 
 SPELLING = Spelling("incumbent", "incumbent-favourable", "incumbent-score")
 UNNAMED = "the model in use"
@@ -73,7 +72,7 @@ class IncumbentAnswers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnreadAnswers:
-    """Answers of the model in use, before it is settled which are favourable.
+    """Answers of the model in use, before it is known which are favourable.
 
     Attributes
     ----------
@@ -82,7 +81,7 @@ class UnreadAnswers:
     values
         Its scores; None without any.
     scored
-        The decision that a higher score speaks for; None where that is the favourable one, or the other by option.
+        The decision that a higher score favours; None where it is the favourable one, or the other by option.
     """
 
     name: str
@@ -107,8 +106,8 @@ class UnreadAnswers:
         return decided
 
     def read(self, rows: IntArray, label: Label, reading: Reading) -> IncumbentAnswers:
-        """Settle which answers about some rows, all of which have one, are favourable."""
-        decided: Decided | None = None
+        """Read the answers about some rows, all of which have one, as favourable or not."""
+        decided: DecisionColumn | None = None
         if self.texts is not None and reading.incumbent_cutoff is None:
             decided = read_decision(self.name, self.texts[rows], reading.incumbent_favourable, label, SPELLING)
             _refuse_other_favourable(decided, reading.incumbent_favourable)
@@ -121,8 +120,8 @@ class UnreadAnswers:
             return found
         return replace(found, bits=decided.bits, favourable=decided.favourable, unfavourable=decided.unfavourable)
 
-    def _is_lower_better(self, label: Label, decided: Decided | None, reading: Reading) -> bool:
-        """Tell whether lower scores are favourable: by option, or because higher ones speak for the other decision."""
+    def _is_lower_better(self, label: Label, decided: DecisionColumn | None, reading: Reading) -> bool:
+        """Tell whether lower scores are favourable: by option, or because higher ones favour the other decision."""
         if reading.incumbent_lower_is_better or self.scored is None:
             return reading.incumbent_lower_is_better
         wanted = reading.incumbent_favourable if decided is None else decided.favourable
@@ -131,7 +130,7 @@ class UnreadAnswers:
 
 
 def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) -> UnreadAnswers | None:
-    """Get the answers of the model in use about every row: from a model, its file, or its columns.
+    """Get the answers of the model in use about every row, or None without one: from a model, its file, or columns.
 
     `reading` names the columns or the file; `model` is a fitted classifier, a function, or decisions given in Python.
     """
@@ -148,7 +147,7 @@ def unread_answers(frame: pd.DataFrame, reading: Reading, model: object = None) 
 
 def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> None:
     """Refuse options about decisions or a score that were not given: they would change nothing."""
-    if reading.incumbent == NONE:  # a card may say more about the model in use that was turned off
+    if reading.incumbent == NONE:  # the model in use was turned off, and a card may have further options for it
         return
     if not has_score and (reading.incumbent_cutoff is not None or reading.incumbent_lower_is_better):
         given = "incumbent_lower_is_better (--lower-is-better)"
@@ -165,9 +164,9 @@ def _refuse_idle(reading: Reading, *, has_decisions: bool, has_score: bool) -> N
         )
 
 
-def _refuse_other_favourable(decided: Decided, wanted: object) -> None:
+def _refuse_other_favourable(decided: DecisionColumn, wanted: object) -> None:
     """Refuse a favourable value that no decision has, unless all decisions are unfavourable."""
-    values = [value for value in (decided.favourable, decided.unfavourable) if value is not None]
+    values = decided.values
     if wanted is not None and decided.favourable is not None and meant_value(wanted, values) is None:
         raise FavourableUnknown(
             f"decision column {decided.column!r} has no value {str(wanted)!r}, named as incumbent_favourable "
@@ -189,7 +188,7 @@ def _asked(frame: pd.DataFrame, reading: Reading, model: object) -> UnreadAnswer
             "as 0.5, rate=0.3 or base-rate"
         )
     if found.scores is None and reading.incumbent_cutoff is not None:
-        found = Answers(None, found.decisions)  # whoever says where answers are cut says that they are scores
+        found = Answers(None, found.decisions)  # a cutoff means that the answers are scores
     texts = None if found.decisions is None else read_texts(found.decisions)
     values = None if found.scores is None else read_scores(found.scores, None, SPELLING)
     return UnreadAnswers(name, "model", texts, values, found.scored)

@@ -22,7 +22,7 @@ from fairenum.tables.columns import (
     read_texts,
     reading_order,
 )
-from fairenum.tables.naming import row_name
+from fairenum.tables.naming import rows_named
 
 if TYPE_CHECKING:
     from fairenum.tables.columns import Series
@@ -92,6 +92,6 @@ def _refuse_undefined(series: Series, texts: Texts) -> None:
         first = int(undefined[0])
         what = "no value" if is_missing(texts)[first] else repr(texts[first])
         raise LabelUndefined(
-            f"label column {series.name!r} holds {what} in {row_name(series.index, first)} "
-            f"({undefined.size} such rows in all); fill in the label or remove the row"
+            f"label column {series.name!r} holds {what} in {rows_named(series.index, undefined)}; "
+            "fill in the label or remove the row"
         )

@@ -1,4 +1,4 @@
-"""Loading of bundled datasets and of files."""
+"""Loading of bundled datasets and of table files as datasets to audit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def load_dataset(
         Further options of reading the table. The card of a bundled dataset also leaves out columns, and names bands and
         the decisions of a model in use.
     incumbent_object
-        The model in use, where it is given itself, as in `Dataset.from_frame`.
+        The model in use, given as an object, as in `Dataset.from_frame`.
     **options
         Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
     """
@@ -79,10 +79,10 @@ def _from_card(
     sensitive = listed(sensitive)
     card_drop = [column for column in card.drop if column not in (label, *sensitive, *drop)]
     taken, models = (label, *sensitive, *drop), (reading.incumbent, reading.incumbent_score, reading.incumbent_model)
-    # the table's own model in use, unless another one is named, or its column plays another part
+    # the card's model in use, unless another one is named, or its column has another role
     is_own = incumbent_object is None and not any(models) and card.incumbent not in taken
     if card.incumbent and not is_own and card.incumbent not in (*taken, *models) and reading.incumbent != NONE:
-        card_drop.append(card.incumbent)  # no model learns from the decisions of a tool, whichever is in use
+        card_drop.append(card.incumbent)  # models never learn from its decisions, even if another one is in use
     card_bands = {column: ends for column, ends in card.bands.items() if column in sensitive}
     return Dataset.from_frame(
         read_bundled(card),
@@ -108,12 +108,12 @@ def read_bundled(card: Card) -> pd.DataFrame:
     if found != card.sha256:
         raise DatasetChanged(
             f"the bundled file {card.file!r} has sha256 {found[:12]}..., its card {card.sha256[:12]}...; "
-            "install fairenum anew"
+            "install fairenum again"
         )
     frame = read_table(card.path)
     if frame.shape != (card.rows, card.columns):
         raise DatasetChanged(
             f"the bundled file {card.file!r} has {frame.shape[0]} rows and {frame.shape[1]} columns, "
-            f"its card says {card.rows} and {card.columns}; install fairenum anew"
+            f"its card says {card.rows} and {card.columns}; install fairenum again"
         )
     return frame

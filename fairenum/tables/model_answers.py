@@ -1,4 +1,4 @@
-"""Answers of a model in use about every row, from a file, a fitted classifier, a function or given decisions."""
+"""Answers of the model in use about every row: from a model file, a fitted classifier, a function or decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fairenum.errors import ColumnConflict, ColumnMissing, FairenumError, ModelError, ModelFileRefused
 from fairenum.runtime.hints import did_you_mean, quoted
-from fairenum.tables.naming import row_name
+from fairenum.tables.naming import rows_named
 from fairenum.tables.table import with_plain_names
 
 if TYPE_CHECKING:
@@ -20,13 +20,7 @@ if TYPE_CHECKING:
     from fairenum.tables.columns import Series
     from fairenum.tables.naming import Index
 
-
-__all__ = ["Answers", "answers"]
-
-
 SKOPS, ONNX = ".skops", ".onnx"
-
-
 PICKLES = (".pkl", ".pickle", ".joblib", ".p", ".pck", ".dill", ".cloudpickle")
 LARGEST = 2**30
 DECISIONS = "give its decisions as a column of the table, with incumbent=... (--incumbent COLUMN)"
@@ -69,7 +63,7 @@ LONGEST_QUOTE = 200
 
 
 class Answers(NamedTuple):
-    """Answers of a model in use about every row, before it is settled which are favourable.
+    """Answers of the model in use about every row, before it is known which are favourable.
 
     Attributes
     ----------
@@ -78,7 +72,7 @@ class Answers(NamedTuple):
     scores
         A finite number for each row; None if it gives none.
     scored
-        The class that a higher score speaks for; None without scores, and where the model does not tell.
+        The class that a higher score favours; None without scores, and where it is not known.
     """
 
     decisions: Series | None
@@ -93,7 +87,7 @@ def blaming(who: str) -> Iterator[None]:
         yield
     except FairenumError:
         raise
-    except (Exception, SystemExit) as error:  # whatever somebody's model does
+    except (Exception, SystemExit) as error:  # a model of the user may raise anything
         raise ModelError(
             f"{who} failed on the rows of the table: {brief(error)}; see that it takes the table's columns as they are"
         ) from error
@@ -111,14 +105,9 @@ def pick(frame: pd.DataFrame, names: Sequence[str], who: str) -> pd.DataFrame:
     missing = [name for name in names if name.strip() not in frame.columns]
     if missing:
         hint = did_you_mean(missing[0], frame.columns) or f"; the columns are {quoted(frame.columns)}"
-        raise ColumnMissing(
-            f"{who} asks for {quoted(missing)}, and the table has no such {_columns(len(missing))}{hint}"
-        )
+        columns = "column" if len(missing) == 1 else "columns"
+        raise ColumnMissing(f"{who} asks for {quoted(missing)}, and the table has no such {columns}{hint}")
     return frame[[name.strip() for name in names]].set_axis(list(names), axis="columns")
-
-
-def _columns(count: int) -> str:
-    return "column" if count == 1 else "columns"
 
 
 def as_series(answer: object, index: Index, who: str) -> Series:
@@ -170,9 +159,8 @@ def as_scores(answer: object, index: Index, who: str) -> Series:
         raise ModelError(f"{who}: a score is a number; {brief(error)}") from error
     strange = np.flatnonzero(~np.isfinite(scores.to_numpy()))
     if strange.size:
-        first = int(strange[0])
         raise ModelError(
-            f"{who}: its score is {scores.iloc[first]} in {row_name(index, first)} ({strange.size} such rows in all); "
+            f"{who}: its score is {scores.iloc[strange[0]]} in {rows_named(index, strange)}; "
             "fill in cells that it cannot take, or leave out such rows"
         )
     return scores
@@ -244,7 +232,7 @@ def _values(model: object, rows: object) -> object:
 def _is_regressor(model: object) -> bool:
     from sklearn.base import is_regressor
 
-    # scikit-learn can say it only of what speaks its language
+    # scikit-learn answers only for estimators that have tags
     return hasattr(model, "__sklearn_tags__") and bool(is_regressor(model))
 
 

@@ -10,18 +10,14 @@ from typing import TYPE_CHECKING, Any
 from fairenum.errors import ColumnRepeated
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     Index = pd.Index[Any]
 
-
 Names = Sequence[str] | str
-
-
-LINE = "line"
-
-
-"""Name of the index that carries each row's line in its file."""
+LINE = "line"  # name of the index that holds each row's line in its file
 
 
 def table_name(path: str | Path) -> str:
@@ -43,6 +39,11 @@ def row_name(index: Index, position: int) -> str:
         return f"{row} (line {index[position]} of the file)"
     is_counted = isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index)))
     return row if is_counted else f"{row} (index {index[[position]].tolist()[0]!r})"
+
+
+def rows_named(index: Index, positions: NDArray[np.intp]) -> str:
+    """Name the first of some rows, and count them."""
+    return f"{row_name(index, int(positions[0]))} ({positions.size} such rows in all)"
 
 
 def unlike(name: str, names: Container[str]) -> str:

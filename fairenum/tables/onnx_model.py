@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from fairenum.tables.columns import Series
     from fairenum.tables.naming import Index
 
-
 Tensor = NDArray[np.generic]
-
-
 FEATURE_NAMES = "feature_names"
 TEXTS = "tensor(string)"
 TYPES: Mapping[str, type[np.generic]] = {
@@ -83,7 +80,7 @@ def feeds(model: Onnx, frame: pd.DataFrame) -> dict[str, Tensor]:
 
 
 def _width(declared: Declared) -> int | None:
-    """Return how many columns an input takes; None if it does not tell."""
+    """Return how many columns an input takes; None if that is not fixed."""
     width = declared.shape[1] if len(declared.shape) == 2 else 1
     return width if isinstance(width, int) else None
 
@@ -142,7 +139,7 @@ def _cells(series: Series, kind: str, who: str) -> Tensor:
     return numbers.astype(cast)
 
 
-# A file may say that its numbers are in another one; where that is looked for there is nothing.
+# A file may refer to weights in another file; they are searched for in a folder that does not exist.
 NOWHERE = "session.model_external_initializers_file_folder_path"
 ROUNDING = 1e-6
 FORMAT = "session.load_model_format"
@@ -164,7 +161,7 @@ def _load(path: Path) -> Onnx:
         raise ReaderMissing("ONNX files need onnxruntime; install it with: pip install 'fairenum[onnx]'") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # what is wrong is said by the exception
+    options.log_severity_level = 4  # errors are raised as exceptions
     options.add_session_config_entry(FORMAT, "ONNX")
     options.add_session_config_entry(NOWHERE, str(path.absolute() / "nowhere"))
     onnxruntime.disable_telemetry_events()
@@ -206,7 +203,7 @@ def _read(model: Onnx, outputs: Sequence[object], index: Index) -> Answers:
         return Answers(decisions)
     values, scored = found
     scores = _within_one(as_scores(values, index, model.who))
-    return Answers(decisions, scores, scored if scored is not None else _spoken_for(decisions, scores))
+    return Answers(decisions, scores, scored if scored is not None else _favoured_class(decisions, scores))
 
 
 def _is_narrow(array: Tensor, rows: int) -> bool:
@@ -230,8 +227,8 @@ def _within_one(scores: Series) -> Series:
     return scores.clip(0.0, 1.0) if scores.between(-ROUNDING, 1.0 + ROUNDING).all() else scores
 
 
-def _spoken_for(decisions: Series | None, scores: Series) -> object | None:
-    """Find the class that higher scores go with, as a file names no classes; None if that is not clear."""
+def _favoured_class(decisions: Series | None, scores: Series) -> object | None:
+    """Find the class that higher scores favour, as a file names no classes; None if that is not clear."""
     if decisions is None:
         return None
     means = scores.groupby(decisions.to_numpy()).mean().sort_values()

@@ -63,7 +63,7 @@ def regroup(columns: Sequence[Groups], reading: Reading) -> Regrouping:
         made[groups.column] = made[groups.column].but(left_out=left_out)
     is_less = any(marks.any() for marks in dropped.values())
     return Regrouping(
-        columns=tuple(_left(groups, rows) for groups in found),
+        columns=tuple(_remaining(groups, rows) for groups in found),
         made={column: one for column, one in made.items() if one != Regrouped()},
         rows=rows if is_less else None,
     )
@@ -150,7 +150,7 @@ def _dropped(columns: Sequence[Groups], reading: Reading) -> dict[str, NDArray[n
     return dropped
 
 
-def _left(groups: Groups, rows: IntArray) -> Groups:
+def _remaining(groups: Groups, rows: IntArray) -> Groups:
     """Return the groups of the remaining rows; refuse fewer than two."""
     left = groups.take(rows).narrowed(groups.take(rows).sizes > 0) if rows.size else None
     if left is None or len(left.names) < 2:

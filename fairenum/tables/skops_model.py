@@ -17,11 +17,11 @@ from fairenum.runtime.hints import quoted
 from fairenum.tables.model_answers import DECISIONS, LARGEST, brief, read_content, too_large
 
 LEAF = -1
-NOT_HELD = (type, ModuleType, FunctionType, BuiltinFunctionType)  # these lead to everything that is loaded
+NOT_HELD = (type, ModuleType, FunctionType, BuiltinFunctionType)  # these refer to everything that is loaded
 
 
 def has_sound_trees(model: object) -> bool:
-    """Tell whether every tree in a model is safe to run: it ends, within its own nodes and columns."""
+    """Tell whether every tree in a model is safe to run: it terminates and stays within its nodes and columns."""
     from sklearn.base import BaseEstimator
     from sklearn.ensemble import BaseEnsemble
     from sklearn.tree import BaseDecisionTree
@@ -42,7 +42,7 @@ def has_sound_trees(model: object) -> bool:
 
 
 def _held(model: object) -> Iterator[object]:
-    """Yield every object that an object leads to, each once."""
+    """Yield every object that is reachable from a model, each once."""
     seen: dict[int, object] = {}
     waiting = [model]
     while waiting:
@@ -66,7 +66,7 @@ def _is_sound(tree: object, width: int) -> bool:
     """Tell whether every inner node leads to two later nodes by an existing column."""
     from sklearn.tree._tree import Tree
 
-    # more nodes than memory was taken for cannot even be looked at
+    # more nodes than were allocated must not even be read
     if not isinstance(tree, Tree) or not 1 <= tree.node_count <= tree.capacity:
         return False
     is_inner = tree.children_left != LEAF
@@ -82,7 +82,7 @@ def _fits(ensemble: object) -> bool:
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
     from sklearn.tree import BaseDecisionTree
 
-    if isinstance(ensemble, BaggingClassifier | BaggingRegressor):  # these show each a part, which looks itself
+    if isinstance(ensemble, BaggingClassifier | BaggingRegressor):  # these pass parts of rows, which trees check
         return True
     estimators = vars(ensemble).get("estimators_", ())
     estimators = estimators.ravel() if isinstance(estimators, np.ndarray) else estimators
@@ -94,9 +94,9 @@ def _hides_a_check(estimator: object) -> bool:
     return any(callable(getattr(type(estimator), name, None)) for name in vars(estimator))
 
 
-# What fitted models of scikit-learn, and those that fairenum exports, hold beyond what skops trusts by itself: plain
-# Python that does nothing when it is made, and trees, whose numbers are checked. Other types that index memory by
-# numbers out of the file (KDTree, BallTree, TreePredictor) are left out: a false one in them ends the process.
+# Types in fitted models of scikit-learn, and in those that fairenum exports, beyond those that skops trusts by itself:
+# plain Python without side effects when it is constructed, and trees, whose numbers are checked. Other types that index
+# memory by numbers from the file (KDTree, BallTree, TreePredictor) are left out: a wrong number crashes the process.
 MODULES = {
     "fairenum.auditing.run_state": "KernelClassifier",
     "numpy": "dtype mean",
@@ -122,7 +122,7 @@ TRUSTED = frozenset(f"{module}.{name}" for module, names in MODULES.items() for 
 
 
 def load_skops(path: Path) -> object:
-    """Load a model if its file holds trusted types alone; otherwise none of it is imported, made or run."""
+    """Load a model if its file holds only trusted types; if not, refuse it before anything is imported or run."""
     from skops.io import get_untrusted_types, loads
 
     content = read_content(path)
@@ -153,7 +153,7 @@ def load_skops(path: Path) -> object:
 
 
 def _refuse_bomb(path: Path, content: bytes) -> None:
-    """Refuse a file that would unpack to too many bytes."""
+    """Refuse a zip bomb: a file that would unpack to too many bytes."""
     try:
         with ZipFile(io.BytesIO(content)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())

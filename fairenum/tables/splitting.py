@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairenum.document.audit_config import SHARES
 from fairenum.document.reading import spelled
@@ -15,7 +14,7 @@ from fairenum.runtime.hints import option
 from fairenum.tables.columns import FloatArray, IntArray, read_only
 from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Dataset, Partition
 
-SIZE_MATTERS = 4.0  # how much more the size of a part counts than its share of a label and group
+SIZE_MATTERS = 4.0  # weight of the size of a part, relative to its share of a label and group
 
 
 def divided_together(
@@ -68,18 +67,12 @@ def _placed(held: FloatArray, order: IntArray, wanted: FloatArray, weights: Floa
     for done, member in enumerate(order):
         rows = held[member]
         cost = ((rows * (rows + 2.0 * excess)) * weights).sum(1)
-        allowed = _only(empty, len(wanted)) if len(order) - done <= len(empty) else is_open
+        allowed = np.isin(np.arange(len(wanted)), [*empty]) if len(order) - done <= len(empty) else is_open
         part = int(np.where(allowed, cost, np.inf).argmin())
         part_of[member] = part
         excess[part] += rows
         empty.discard(part)
     return part_of
-
-
-def _only(parts: set[int], length: int) -> NDArray[np.bool_]:
-    allowed = np.zeros(length, dtype=np.bool_)
-    allowed[list(parts)] = True
-    return allowed
 
 
 TRY = option("sizes", SHARES, "split", ",".join(map(str, SHARES)))
@@ -96,13 +89,13 @@ class Split:
 
 
 def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> Split:
-    """Divide rows as the table's own columns say, or else at random.
+    """Split rows as the table's own columns say, or else at random, stratified by label and groups.
 
-    At random, label and sensitive groups are stratified as far as their numbers allow: every combination of
-    label and (intersected) group is spread over the parts in proportion, to within a few rows, and the sizes of the
-    parts are exact. Where rows have to stay together, both hold as nearly as they can. A table that marks its parts is
-    divided so; if it marks no rows to choose by, they are drawn from those to train on. By time, the earliest rows are
-    trained on and the latest held out; rows of one time stay together. Rows of weight 0 are in no part.
+    At random, every combination of label and (intersected) group is spread over the parts in proportion, to within a
+    few rows, and the sizes of the parts are exact. Where rows have to stay together, both hold as nearly as possible. A
+    column of parts is followed; if it marks no selection rows, they are drawn from the training rows. By time, the
+    earliest rows are trained on and the latest held out; rows of one time stay together. Rows of weight 0 are in no
+    part.
 
     Parameters
     ----------
@@ -114,14 +107,14 @@ def split(dataset: Dataset, sizes: Sequence[float] = SHARES, seed: int = 0) -> S
     seed
         Equal seeds give equal splits.
     """
-    owner = _counting_owners(dataset, sizes, seed)
+    owner = _weighted_owners(dataset, sizes, seed)
     train, selection, holdout = (read_only(np.flatnonzero(owner == part)) for part in (TRAIN, SELECTION, HOLDOUT))
     _require_both_labels(dataset, train)
     return Split(train, selection, holdout, seed)
 
 
 def drawn_share(dataset: Dataset, rows: IntArray) -> float:
-    """Return the share of a table that rows are, if they were drawn with labels and groups in its proportions; else 1.
+    """Return the sampling fraction of some rows, if they were drawn with labels and groups in proportion; else 1.
 
     Rows that a column divides were not drawn, and those that stay together are only roughly in proportion.
     """
@@ -132,14 +125,14 @@ def drawn_share(dataset: Dataset, rows: IntArray) -> float:
 
 
 def straddling(dataset: Dataset, parts: Split) -> int:
-    """Count the members of a table (persons, firms) that have rows in more than one part."""
+    """Count the members (persons, firms) that have rows in more than one part."""
     if (members := dataset.members) is None:
         return 0
     seen = [np.unique(members[rows]) for rows in (parts.train, parts.selection, parts.holdout)]
     return int(np.count_nonzero(np.unique(np.concatenate(seen), return_counts=True)[1] > 1))
 
 
-def _counting_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
+def _weighted_owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
     """Find the part of each row of positive weight; the others are left out."""
     if dataset.weights is None or len(dataset.weights.positive) == len(dataset):
         return _owners(dataset, sizes, seed)
@@ -165,13 +158,15 @@ def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
 def _at_random(dataset: Dataset, counts: Sequence[int], generator: np.random.Generator) -> IntArray:
     parts = _interleaved([*counts, len(dataset) - sum(counts)])
     owner = np.empty_like(parts)
-    # Turned by chance, the pattern puts every row into each part with the same probability, rare rows too.
-    owner[_stratified_order(dataset, generator)] = np.roll(parts, generator.integers(len(dataset)))
+    # Rotated by chance, the pattern puts every row into each part with the same probability, rare rows too.
+    rotated = np.roll(parts, generator.integers(len(dataset)))
+    # Ordered by label first: the few rows of a rare label lie together, and every part gets its share of them.
+    owner[np.lexsort((generator.permutation(len(dataset)), _strata(dataset)))] = rotated
     return owner
 
 
 def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: Sequence[float], seed: int) -> IntArray:
-    """Take the parts as marked; draw the selection split from the training rows if none is marked."""
+    """Follow the marked parts; draw the selection split from the training rows if none is marked."""
     for part, name in ((TRAIN, "train"), (HOLDOUT, "holdout (or test)")):
         if part not in parts:
             raise SplitImpossible(
@@ -180,23 +175,23 @@ def _as_marked(dataset: Dataset, partition: Partition, parts: IntArray, sizes: S
     if SELECTION in parts:
         if tuple(sizes) != SHARES:
             raise SplitImpossible(
-                f"{spelled('split_column')} marks all three parts, so sizes {tuple(sizes)} (--split) have no say; "
+                f"{spelled('split_column')} marks all three parts, so sizes {tuple(sizes)} (--split) have no effect; "
                 "leave them out"
             )
         return parts
-    row_counts(sizes, len(dataset))  # refuses what are no sizes
+    row_counts(sizes, len(dataset))  # refuses invalid sizes
     rows = np.flatnonzero(parts == TRAIN)
-    learnt = replace(dataset.take(rows), partition=replace(partition.take(rows), parts=None))
+    trained = replace(dataset.take(rows), partition=replace(partition.take(rows), parts=None))
     share = sizes[1] / (sizes[0] + sizes[1])
     owner = parts.copy()
-    owner[rows] = _owners(learnt, (1.0 - share, share, 0.0), seed)
+    owner[rows] = _owners(trained, (1.0 - share, share, 0.0), seed)
     return owner
 
 
 def _by_time(times: IntArray, counts: Sequence[int]) -> IntArray:
-    """Divide in the order of time, each cut moved to the nearest place where the time changes."""
+    """Split in the order of time, each cut moved to the nearest place where the time changes."""
     rows = np.bincount(times)
-    after = np.cumsum(rows[rows > 0])  # where a cut may be: behind all rows of a time
+    after = np.cumsum(rows[rows > 0])  # possible cuts: behind all rows of a time
     needed = [int(count > 0) for count in counts]
     if len(after) < sum(needed):
         raise SplitImpossible(
@@ -229,12 +224,6 @@ def row_counts(sizes: Sequence[float], rows: int) -> list[int]:
             "bring more rows, or divide them otherwise (--split)"
         )
     return list(counts)
-
-
-def _stratified_order(dataset: Dataset, generator: np.random.Generator) -> IntArray:
-    """Order rows by label, then group, then at random."""
-    # Label first: the few rows of a rare label then lie together, and every part gets its share of them.
-    return np.lexsort((generator.permutation(len(dataset)), _strata(dataset)))
 
 
 def _strata(dataset: Dataset) -> IntArray:

@@ -35,10 +35,10 @@ from fairenum.tables.columns import (
     read_texts,
     unclear,
 )
-from fairenum.tables.groups import Groups, intersect
+from fairenum.tables.groups import Groups, intersect, with_intersection
 from fairenum.tables.incumbent import IncumbentAnswers, unread_answers
 from fairenum.tables.label import Label, read_label
-from fairenum.tables.naming import Names, listed, refuse_repeated, row_name
+from fairenum.tables.naming import Names, listed, refuse_repeated, row_name, rows_named
 from fairenum.tables.regrouping import read_regrouped
 
 if TYPE_CHECKING:
@@ -47,15 +47,12 @@ if TYPE_CHECKING:
     from fairenum.tables.columns import Series
     from fairenum.tables.naming import Index
 
-
-Found = tuple[Column | None, Remark | None]
-
-
-MANY_TEXTS = 100  # fewer different texts are no burden, unless they are all different
+ColumnRead = tuple[Column | None, Remark | None]
+MANY_TEXTS = 100  # up to so many different texts are learned from, unless every row has another one
 ENOUGH = 20  # fewer rows can be all different by chance
 NEARLY_ALL = 0.95
-PACKED = 3  # numbers that were given out one by one leave few gaps between them
-LONG = 1000  # numbers of one length are not given out below this
+PACKED = 3  # a range at most so many times their number holds identifiers that were assigned one by one
+LONG = 1000  # the least identifier among those of one length
 SENTENCE = 3  # words in a typical cell of free text
 CODE_NAME = re.compile(r"zip|post_?(?:al_?)?code|^plz$|fips|naics|^sic$|(?:^|_|\b)codes?$", re.IGNORECASE)
 ID_NAME = re.compile(r"(?:^|[_\W])(?:id|uuid|guid)$|^index$|^unnamed: \d+$|[a-z]I[Dd]$|^I[Dd]$")
@@ -74,25 +71,27 @@ def read_features(
     """
     columns: list[Column] = []
     remarks: list[Remark] = []
-    open_questions: list[Unclear] = []
+    ambiguous: list[Unclear] = []
     for name in names:
         found = _read(frame[name], reading)
         if isinstance(found, Unclear):
-            open_questions.append(found)
+            ambiguous.append(found)
             continue
         column, remark = found
         columns += [column] if column else []
         remarks += [remark] if remark else []
-    if open_questions:
-        raise unclear(open_questions)
+    if ambiguous:
+        raise unclear(ambiguous)
     return tuple(columns), tuple(remarks)
 
 
-def _read(series: Series, reading: Reading) -> Found | Unclear:
+def _read(series: Series, reading: Reading) -> ColumnRead | Unclear:
     if series.name in reading.categorical_columns:
         return _unless_constant(Column(str(series.name), read_only(_as_texts(series))))
-    if series.dtype.kind not in NUMERIC_KINDS and (stranger := first_object(series)):
-        return None, _object(str(series.name), stranger[1])
+    if series.dtype.kind not in NUMERIC_KINDS and (found_object := first_object(series)):
+        cell = found_object[1]
+        kind: RemarkKind = "date_column" if isinstance(cell, date) else "object_column"
+        return None, Remark(kind, str(series.name), type(cell).__name__)
     found = interpret(series, reading.decimal)
     if isinstance(found, Unclear):
         return found
@@ -108,20 +107,14 @@ def _read(series: Series, reading: Reading) -> Found | Unclear:
 
 def _as_texts(series: Series) -> Texts:
     """Read cells as texts, including dates."""
-    return read_texts(series.map(lambda cell: _day(cell) if isinstance(cell, date) else cell, na_action="ignore"))
+
+    def text_of(cell: object) -> object:
+        return str(cell).removesuffix(" 00:00:00") if isinstance(cell, date) else cell
+
+    return read_texts(series.map(text_of, na_action="ignore"))
 
 
-def _day(moment: date) -> str:
-    return str(moment).removesuffix(" 00:00:00")
-
-
-def _object(name: str, cell: object) -> Remark:
-    """Make the remark on a column that holds dates or other objects."""
-    kind: RemarkKind = "date_column" if isinstance(cell, date) else "object_column"
-    return Remark(kind, name, type(cell).__name__)
-
-
-def _unless_constant(column: Column) -> Found:
+def _unless_constant(column: Column) -> ColumnRead:
     if column.varies():
         return column, None
     known = column.values[~is_missing(column.values)]
@@ -140,10 +133,10 @@ def _refuse_infinite(column: Column, index: Index) -> None:
 
 
 def _unlearnable(column: Column) -> Remark | None:
-    """Recognise texts that nothing can be learned from: dates, identifiers and free text."""
+    """Recognise texts that models cannot learn from: dates, identifiers and free text."""
     known = [str(text) for text in column.values[~is_missing(column.values)]]
     distinct = set(known)
-    if sum(map(_is_date, distinct)) >= NEARLY_ALL * len(distinct):
+    if sum(DATE.fullmatch(text) is not None for text in distinct) >= NEARLY_ALL * len(distinct):
         return Remark("date_column", column.name, count=len(distinct))
     are_all_different = len(distinct) == len(known) >= ENOUGH
     if not are_all_different and len(distinct) <= max(MANY_TEXTS, column.values.size / 2):
@@ -151,10 +144,6 @@ def _unlearnable(column: Column) -> Remark | None:
     words = float(np.median([len(text.split()) for text in distinct]))
     kind: RemarkKind = "free_text" if words >= SENTENCE else "identifier_text"
     return Remark(kind, column.name, count=len(distinct))
-
-
-def _is_date(text: str) -> bool:
-    return DATE.fullmatch(text) is not None
 
 
 def _suspicion(column: Column) -> Remark | None:
@@ -217,11 +206,10 @@ def read_weights(series: Series) -> Weights:
     wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))
     if wrong.size:
         first = int(wrong[0])
-        cell = series.iloc[first]
-        what = "nothing" if series.isna().iloc[first] else repr(str(cell))
+        what = "nothing" if series.isna().iloc[first] else repr(str(series.iloc[first]))
         raise ColumnUnusable(
-            f"column {series.name!r}, named as {spelled('weight')}, holds {what} in {row_name(series.index, first)} "
-            f"({wrong.size} such rows in all); a weight is a number of at least 0"
+            f"column {series.name!r}, named as {spelled('weight')}, holds {what} in "
+            f"{rows_named(series.index, wrong)}; a weight is a number of at least 0"
         )
     if not values.any():
         raise ColumnUnusable(
@@ -232,8 +220,6 @@ def read_weights(series: Series) -> Weights:
 
 
 TRAIN, SELECTION, HOLDOUT, LEFT_OUT = range(4)
-
-
 WORDS: Mapping[str, int] = {
     **dict.fromkeys(("train", "training"), TRAIN),
     **dict.fromkeys(("selection", "valid", "validation", "val", "dev"), SELECTION),
@@ -340,7 +326,7 @@ def _read_times(series: Series) -> tuple[IntArray, tuple[str, ...]]:
 
 
 def _read_ambiguous(series: Series, cells: Series, tried: tuple[Series, ...]) -> Series:
-    """Read dates that begin with day or month, where only one of the two is possible."""
+    """Read dates that begin with day or month, where only one of the two is possible, or refuse them."""
     readings = [_parsed(cells, day_first=is_first) for is_first in (False, True)]
     whole = [times for times in readings if not times.isna().any()]
     if not whole:
@@ -357,7 +343,7 @@ def _parsed(cells: Series, form: str | None = None, *, day_first: bool = False) 
     import pandas as pd
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # formats that are guessed; what does not parse is refused
+        warnings.simplefilter("ignore", UserWarning)  # about guessed formats; cells that do not parse are refused below
         return pd.to_datetime(cells, errors="coerce", utc=True, format=form, dayfirst=day_first)
 
 
@@ -428,8 +414,7 @@ class Dataset:
     @property
     def columns(self) -> tuple[Groups, ...]:
         """The sensitive columns and, if there are several, their intersection."""
-        crossed = self.intersection
-        return (*self.sensitive, crossed) if crossed and len(self.sensitive) > 1 else self.sensitive
+        return with_intersection(self.sensitive)
 
     @property
     def members(self) -> IntArray | None:
@@ -533,7 +518,7 @@ class Dataset:
         reading
             Further options of reading the table.
         incumbent_object
-            The model in use, where it is given itself: a fitted classifier, a function, or decisions.
+            The model in use, given as an object: a fitted classifier, a function, or decisions.
         **options
             Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
         """
@@ -623,7 +608,7 @@ def _refuse_clashes(claimed: list[str], bands: Iterable[str], sensitive: Sequenc
     """Refuse a column with two roles, and bands for one that is not sensitive."""
     for name in claimed:
         if claimed.count(name) > 1:
-            raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one part")
+            raise ColumnConflict(f"column {name!r} is named twice among label, sensitive and drop; give it one role")
     for name in bands:
         if name not in sensitive:
             raise ColumnConflict(f"column {name!r} has bands but is not sensitive; name it in sensitive, too")
@@ -634,6 +619,4 @@ def _refuse_two_parts(aside: Mapping[str, str], taken: Sequence[str]) -> None:
     claimed = [*taken, *aside.values()]
     for part, name in aside.items():
         if claimed.count(name) > 1:
-            raise ColumnConflict(
-                f"column {name!r}, named as {spelled(part)}, plays another part, too; give it one part"
-            )
+            raise ColumnConflict(f"column {name!r}, named as {spelled(part)}, has another role, too; give it one role")

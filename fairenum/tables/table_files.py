@@ -110,15 +110,10 @@ def _read(path: Path) -> Card:
 
 
 WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-WESTERN = "cp1252"  # what Western spreadsheets call ANSI; latin-1 but for a few signs
-DAMAGED = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)  # what damaged descriptions make readers raise
-BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)  # so do damaged zip and XML
+WESTERN = "cp1252"  # "ANSI" in Western spreadsheets; latin-1 but for a few signs
+# Errors that readers raise on damaged metadata, and on damaged zip or XML.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+BAD_BOOK = (BadZipFile, zlib.error, struct.error, EOFError, SyntaxError, RuntimeError)
 INDEX_LEVEL = "__index_level_"  # the index of a frame without a name, as pandas calls it in Parquet
 
 
@@ -135,7 +130,7 @@ def read_text(path: Path) -> tuple[str, tuple[Remark, ...]]:
         return _decoded(data, path.name)
     except UnicodeDecodeError as error:
         if data.startswith(WIDE_MARKS):
-            raise NotUtf8(f"{path.name!r} is marked as UTF-16 and is none ({error}); save it anew") from error
+            raise NotUtf8(f"{path.name!r} has the mark of UTF-16 and is not UTF-16 ({error}); save it again") from error
         line = data.count(b"\n", 0, error.start) + 1
         raise NotUtf8(
             f"{path.name!r} is no text that can be read: byte 0x{data[error.start]:02x} in line {line} is neither "
@@ -174,24 +169,24 @@ def read_parquet(path: Path) -> pd.DataFrame:
             frame: pd.DataFrame = read_table(path).replace_schema_metadata(None).to_pandas()
             return frame.drop(columns=[name for name in frame if str(name).startswith(INDEX_LEVEL)])
     except (OSError, arrow.ArrowException, *DAMAGED) as error:
-        raise FileUnreadable(f"{path.name!r} is no Parquet file that can be read ({error}); write it anew") from error
+        raise FileUnreadable(f"{path.name!r} is no Parquet file that can be read ({error}); write it again") from error
 
 
 def read_excel(path: Path, sheet: str | None) -> pd.DataFrame:
     """Read a sheet of a spreadsheet, the first if none is named; its first row names the columns."""
     try:
-        import openpyxl  # noqa: F401  # pandas reads with it, and would blame itself
+        import openpyxl  # noqa: F401  # pandas needs it, and its own error would not say how to install it
     except ImportError as error:
         raise ReaderMissing("Excel files need openpyxl; install it with: pip install 'fairenum[excel]'") from error
     import pandas as pd
 
     try:
-        # openpyxl warns of what it leaves aside, such as styles, and of cells that are no dates
+        # openpyxl warns of content that it skips, such as styles, and of cells that are no dates
         with warnings.catch_warnings(action="ignore"), pd.ExcelFile(path, engine="openpyxl") as book:
             wanted = _sheet([str(name) for name in book.sheet_names], sheet)
             frame = pd.read_excel(book, sheet_name=wanted, keep_default_na=False, na_values=sorted(MISSING_MARKS))
     except (OSError, *BAD_BOOK, *DAMAGED) as error:
-        raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it anew") from error
+        raise FileUnreadable(f"{path.name!r} is no Excel file that can be read ({error}); save it again") from error
     return _without_blank_rows(frame)
 
 
@@ -299,7 +294,7 @@ def _row(row: str, line: int, attributes: list[Attribute]) -> list[object]:
     cells = _cells(row)
     if len(cells) != len(attributes):
         raise RaggedTable(
-            f"line {line} has {len(cells)} cells, {len(attributes)} attributes are declared; mend the line"
+            f"line {line} has {len(cells)} cells, {len(attributes)} attributes are declared; correct the line"
         )
     return [attribute.read(cell, line) for attribute, cell in zip(attributes, cells, strict=True)]
 
@@ -342,7 +337,7 @@ def read_table(path: str | Path, delimiter: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     path
-        The file; its suffix tells its kind. The first line of a CSV file names the columns.
+        The file; its suffix determines its format. The first line of a CSV file names the columns.
     delimiter
         The sign between the cells of a CSV file; guessed from its first lines if not given.
 

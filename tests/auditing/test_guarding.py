@@ -17,7 +17,7 @@ from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate
 from fairenum.enumeration.division import PARTS
 from fairenum.errors import ConfigError
-from fairenum.metrics.guardrails import Tally
+from fairenum.metrics.guardrails import GroupCounter
 
 
 @pytest.mark.parametrize("weight", [None, "weight"])
@@ -29,7 +29,7 @@ def test_the_document_measures_what_the_rows_do(weight):
     document, live = run.document, run.live
     for part in PARTS:
         rows, decided = live.division.part(part), live.listing.values[part] >= 0.0
-        tally = Tally(rows.labels, (rows.groups, *rows.others), rows.weights)
+        tally = GroupCounter(rows.labels, (rows.groups, *rows.others), rows.weights)
         performance = np.array([model.scores.of(part).performance.value for model in document.models])
         expected = tally.measured(decided, performance, METRIC, tally.count(decided))
         found = measured(document.models, document.dataset.sensitive, part, document.column, METRIC)

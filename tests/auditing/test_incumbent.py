@@ -230,7 +230,7 @@ def test_a_feature_that_tells_its_decisions_is_named():
         ({"incumbent_favourable": "yes"}, "is about decisions of the model in use, and there are none"),
         ({"incumbent": "hired", "incumbent_cutoff": 1}, "holds decisions .--incumbent., which are not cut"),
         ({"incumbent": "nobody"}, "no column 'nobody', named as incumbent .--incumbent."),
-        ({"incumbent": "good"}, "plays another part, too"),
+        ({"incumbent": "good"}, "has another role, too"),
         ({"incumbent": "years"}, "holds .* values .* and a decision is favourable or not"),
         ({"incumbent": "empty"}, "decides none of the 600 rows"),
         ({"incumbent": "word"}, "it is not clear which is favourable; say it, such as with incumbent_favourable"),

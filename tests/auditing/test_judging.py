@@ -12,7 +12,7 @@ from fairenum.document.choice import GapChange, GuardCheck, proposal_of
 from fairenum.document.terms import GAPS, Verdict
 from fairenum.document.value import Estimate
 from fairenum.metrics import Decisions, Groups
-from fairenum.metrics.comparison import judge_alone
+from fairenum.metrics.comparison import compare_chosen
 
 SOME = Estimate(0.0, -1.0, 1.0)
 
@@ -140,7 +140,7 @@ def test_a_claim_that_is_shown_passes_its_share_on(second, verdict):
             assert cell.change == Estimate(0.0)
             continue
         assert 1 - cell.confidence == pytest.approx(0.05 * (0.8 if cell.is_claim else share / 7))
-        judged = judge_alone(decisions[cell.column], 1, cell.metric, confidence=cell.confidence, margin=0.02)
+        judged = compare_chosen(decisions[cell.column], 1, cell.metric, confidence=cell.confidence, margin=0.02)
         assert cell.verdict is judged.verdict
         assert (cell.change.low, cell.change.high) == (
             pytest.approx(judged.change.lower),

@@ -9,7 +9,7 @@ from support.documents import METRIC, in_use, saved, scored
 
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.training import Tolerances
-from fairenum.enumeration.fairest import CandidateScores, Mark
+from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget
 from fairenum.render.html import to_html
 from fairenum.render.page import Column
 from fairenum.report import compare, models_section
@@ -173,7 +173,7 @@ def stands(document: AuditDocument) -> CandidateScores:
         performance=np.array([one.performance.value for one in scores]),
         gap=np.array([one.gap(METRIC).value for one in scores]),
         is_constant=np.zeros(len(scores), dtype=bool),
-        mark=Mark(own.performance.value, own.gap(METRIC).value),
+        target=IncumbentTarget(own.performance.value, own.gap(METRIC).value),
     )
 
 

@@ -15,8 +15,8 @@ from fairenum.enumeration.division import (
     divide,
     encode,
     kernel_for,
-    label_weights,
     pose,
+    row_class_weights,
 )
 from fairenum.errors import ColumnMissing, ConfigError, ProblemError
 from fairenum.solvers.registry import open_workspace
@@ -131,7 +131,7 @@ def test_rows_cost_as_much_as_they_and_their_labels_weigh(rows, class_weight):
     weights = np.random.default_rng(1).choice([0.5, 1.0, 2.5], len(y))
     svm = SvmSettings(0.5, rows=rows, class_weight=class_weight)
     posed = pose(X, y, svm, weights=weights)
-    prices = 0.5 * label_weights(svm, y, weights) * weights
+    prices = 0.5 * row_class_weights(svm, y, weights) * weights
     for example, found in enumerate(posed.rows_of):
         np.testing.assert_allclose(prices[found], posed.problem.cost[example])
         assert len(found) == posed.problem.copies[example]

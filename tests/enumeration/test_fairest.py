@@ -12,7 +12,7 @@ from fairenum import EnumSVC
 from fairenum.auditing.selection_bias import _gap, _ranking, expected_optimism
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
-from fairenum.enumeration.fairest import CandidateScores, Mark, candidate_scores, fairest
+from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget, candidate_scores, fairest
 from fairenum.metrics import Decisions, Groups
 from fairenum.metrics.counts import confusion
 
@@ -147,13 +147,15 @@ def test_the_fairest_of_some_models():
 
 def test_a_model_has_to_undercut_what_is_in_use_and_to_reach_its_performance():
     field = models([0.3, 0.2, 0.1], performance=[0.8, 0.79, 0.7])
-    rivals = replace(field, mark=Mark(performance=0.8, gap=0.25))
+    rivals = replace(field, target=IncumbentTarget(performance=0.8, gap=0.25))
     np.testing.assert_array_equal(rivals.candidates(Tolerances()), [True, True, False])
     assert rivals.fairest(Tolerances()) == 1
-    assert replace(field, mark=Mark(0.8, 0.2)).fairest(Tolerances()) == -1
-    assert replace(field, mark=Mark(0.7, 0.2)).fairest(Tolerances()) == 2
-    assert replace(field, mark=Mark(0.9, 0.5)).fairest(Tolerances()) == -1
-    assert replace(field, mark=Mark(0.8, NAN)).fairest(Tolerances()) == -1  # nothing is fairer than what is undefined
-    alone = replace(models([0.3]), mark=Mark(0.8, 0.31), excess=np.array([0.1]))
+    assert replace(field, target=IncumbentTarget(0.8, 0.2)).fairest(Tolerances()) == -1
+    assert replace(field, target=IncumbentTarget(0.7, 0.2)).fairest(Tolerances()) == 2
+    assert replace(field, target=IncumbentTarget(0.9, 0.5)).fairest(Tolerances()) == -1
+    assert (
+        replace(field, target=IncumbentTarget(0.8, NAN)).fairest(Tolerances()) == -1
+    )  # nothing is fairer than what is undefined
+    alone = replace(models([0.3]), target=IncumbentTarget(0.8, 0.31), excess=np.array([0.1]))
     assert alone.fairest(Tolerances()) == -1
     assert replace(alone, excess=None).fairest(Tolerances()) == 0

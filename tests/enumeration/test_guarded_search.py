@@ -14,7 +14,7 @@ from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.fairest import guard_excess, search_fairest
 from fairenum.enumeration.guided import Bounds
-from fairenum.enumeration.influence import HIGHEST_PRICE, SOFTENING, Influence, Limits
+from fairenum.enumeration.influence import HIGHEST_PRICE, SOFTENING, GuardSlopes, Influence
 from fairenum.enumeration.unfairness import Watched
 from fairenum.errors import ProblemError
 from fairenum.metrics.operating_point import OperatingPoint
@@ -138,7 +138,7 @@ def test_prices_are_the_multipliers_of_the_smallest_move():
     aim, slopes, rooms = rng.normal(size=500), rng.normal(size=(4, 500)), np.array([0.05, 0.0, 3.0, -0.02])
     values = problem.decide(problem.X, solution.support, (problem.y * solution.alpha)[solution.support])
     values = values + solution.certificate.bias
-    prices = influence.prices(problem.upper, values, aim, 0.1, Limits(slopes, rooms))
+    prices = influence.prices(problem.upper, values, aim, 0.1, GuardSlopes(slopes, rooms))
     moved = np.vstack([aim, slopes]) @ influence._watched
     moves = moved @ np.linalg.solve(influence._curvature(problem.upper, values), moved.T)
     moves[np.diag_indices(5)] += SOFTENING * moves[0, 0]
@@ -153,4 +153,4 @@ def test_prices_are_the_multipliers_of_the_smallest_move():
     ).x
     np.testing.assert_allclose(prices, np.minimum(answer[1:] / answer[0], HIGHEST_PRICE), atol=1e-5)
     assert prices[2] == 0.0
-    assert (influence.prices(problem.upper, values, aim, 0.1, Limits(slopes, np.full(4, 9.0))) == 0.0).all()
+    assert (influence.prices(problem.upper, values, aim, 0.1, GuardSlopes(slopes, np.full(4, 9.0))) == 0.0).all()

@@ -26,7 +26,7 @@ def test_effects_are_the_same_whichever_way_they_are_computed(seed, rows, watche
     X, others = (rng.normal(size=(count, rows + watched + extra)) for count in (rows, watched))
     problem = pose(X, np.where(np.arange(rows) % 2, 1.0, -1.0), SvmSettings()).problem
     values, slope = rng.normal(size=(problem.size,)), rng.normal(size=watched)
-    limits = influence.Limits(rng.normal(size=(2, watched)), rng.uniform(0.01, 1.0, 2))
+    limits = influence.GuardSlopes(rng.normal(size=(2, watched)), rng.uniform(0.01, 1.0, 2))
     narrow, wide = influence.Influence(problem, others), influence.Influence(problem, others)
     wide._train, wide._watched = (np.column_stack([table, np.ones(len(table))]) for table in (problem.X, others))
     assert narrow._train.shape[1] < wide._train.shape[1]
@@ -41,5 +41,5 @@ def test_independent_rows_of_the_margin_make_up_for_others_as_a_linear_programme
     rng = np.random.default_rng(seed)
     margin = np.eye(size) + 0.3 * rng.normal(size=(size, size)) / size
     able = np.vstack([margin, rng.normal(size=(5, size))])
-    hold = distinct._Hold(margin, np.full(size, 1.0), rng.uniform(0.1, 0.9, size), able, np.ones(len(able)))
+    hold = distinct._PinnedPlane(margin, np.full(size, 1.0), rng.uniform(0.1, 0.9, size), able, np.ones(len(able)))
     np.testing.assert_allclose(hold._exactly(), [hold._farthest(row) for row in able], rtol=1e-6)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score
 
 from fairenum.errors import DataError
-from fairenum.metrics.score_curves import Graded, counted_at, scored_at, scoring_rates, sweep
+from fairenum.metrics.score_curves import ScoredRows, counted_at, scored_at, scoring_rates, sweep
 from fairenum.tables.groups import Groups
 
 ROWS = st.lists(st.tuples(st.integers(-3, 3).map(float), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=40)
@@ -16,7 +16,7 @@ ROWS = st.lists(st.tuples(st.integers(-3, 3).map(float), st.integers(0, 2), st.i
 
 def graded(rows, *, has_labels=True):
     values, codes, labels = (np.array(part) for part in zip(*rows, strict=True))
-    return Graded(values, Groups(codes, ("a", "b", "c")), labels.astype(np.uint8) if has_labels else None)
+    return ScoredRows(values, Groups(codes, ("a", "b", "c")), labels.astype(np.uint8) if has_labels else None)
 
 
 @given(ROWS, st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=4), st.booleans())
@@ -44,7 +44,7 @@ def test_a_sweep_selects_the_shares_that_it_is_asked_for_and_ties_with_them(rows
 def test_rates_gaps_and_accuracy_are_those_of_fairlearn_and_scikit_learn():
     rng = np.random.default_rng(0)
     values, codes, labels = rng.normal(size=300), rng.integers(0, 3, 300), rng.integers(0, 2, 300).astype(np.uint8)
-    found = sweep(Graded(values, Groups(codes, ("a", "b", "c")), labels))
+    found = sweep(ScoredRows(values, Groups(codes, ("a", "b", "c")), labels))
     assert len(found.cutoffs) == 19
     for place, cutoff in enumerate(found.cutoffs):
         decided, by = values >= cutoff, {"sensitive_features": codes}
@@ -69,7 +69,7 @@ def test_scoring_rates_are_shares_above_the_median(rows):
 
 def test_a_group_that_is_set_aside_makes_no_gap():
     groups = Groups(np.array([0, 0, 1, 1, 2, 2]), ("a", "b", "c"), aside=(2,))
-    scores = scored_at(Graded(np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0]), groups), np.array([0.5]))
+    scores = scored_at(ScoredRows(np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0]), groups), np.array([0.5]))
     assert scores.gaps.demographic_parity_difference[0] == 0.0
     assert scores.is_constant.tolist() == [True]
 
@@ -77,9 +77,9 @@ def test_a_group_that_is_set_aside_makes_no_gap():
 @pytest.mark.parametrize("values", [[1.0, np.nan], [1.0, np.inf], [1.0]])
 def test_scores_that_cannot_be_ranked_are_refused(values):
     with pytest.raises(DataError, match="one finite number for each of 2 grouped rows"):
-        Graded(np.array(values), Groups(np.array([0, 1]), ("a", "b")))
+        ScoredRows(np.array(values), Groups(np.array([0, 1]), ("a", "b")))
 
 
 def test_labels_of_another_length_are_refused():
     with pytest.raises(DataError, match="labels must be one for each of 2"):
-        Graded(np.zeros(2), Groups(np.array([0, 1]), ("a", "b")), np.zeros(3, np.uint8))
+        ScoredRows(np.zeros(2), Groups(np.array([0, 1]), ("a", "b")), np.zeros(3, np.uint8))

@@ -6,8 +6,8 @@ from scipy import stats
 from support.oracles import literal_rules
 from support.simulation.known_gaps import decided, grouped, named
 
-from fairenum.metrics.changes import Criticals, change_limits, movement, one_by_one
-from fairenum.metrics.comparison import compare, judge_alone
+from fairenum.metrics.changes import Criticals, bonferroni_criticals, change_limits, difference_limits
+from fairenum.metrics.comparison import compare, compare_chosen
 from fairenum.metrics.counts import Decisions
 
 
@@ -18,7 +18,7 @@ def test_at_one_critical_value_limits_are_those_of_the_literal_rule(sizes, criti
     predictions = decided(rng, rng.normal(size=(6, 1)) + rng.normal(size=len(sizes))[codes] / 2, 0.8)
     decisions = Decisions(predictions, np.ones(len(codes), dtype=np.uint8), named(codes, len(sizes)))
     present = np.ones(len(sizes), dtype=bool)
-    moved = movement(decisions, ("selection_rate",), present, Criticals(*[critical] * 5))
+    moved = difference_limits(decisions, ("selection_rate",), present, Criticals(*[critical] * 5))
     lower, upper = change_limits(moved, present, single=False)
     low, high = literal_rules.together_limits(literal_rules.Sample.of(predictions, codes), critical)
     np.testing.assert_allclose(lower[1:], low[1:], atol=1e-12)
@@ -27,7 +27,7 @@ def test_at_one_critical_value_limits_are_those_of_the_literal_rule(sizes, criti
 
 @pytest.mark.parametrize(("groups", "rates", "models"), [(3, 1, 1), (5, 1, 49), (2, 2, 9), (8, 2, 200)])
 def test_shares_of_the_error_add_up_to_that_of_one_side(groups, rates, models):
-    found = one_by_one(0.9, groups, rates, models)
+    found = bonferroni_criticals(0.9, groups, rates, models)
     own = models * sum(stats.norm.sf(value) for value in (found.change, found.total, found.level))
     for value, times in ((found.first, 1), (found.least, models)):
         beyond = stats.studentized_range.sf(value * np.sqrt(2), groups, np.inf)
@@ -39,5 +39,5 @@ def test_a_table_of_two_models_says_as_much_as_one_of_them_alone():
     predictions = decided(rng, np.array([[0.5], [0.4]]) + np.linspace(-0.3, 0.3, 5)[codes], 0.9)
     decisions = Decisions(predictions, np.ones(len(codes), dtype=np.uint8), named(codes, 5))
     table = compare(decisions, "demographic_parity_difference", rng).gap_change[1]
-    alone = judge_alone(decisions, 1, "demographic_parity_difference").change
+    alone = compare_chosen(decisions, 1, "demographic_parity_difference").change
     assert (table.lower, table.upper) == (alone.lower, alone.upper)

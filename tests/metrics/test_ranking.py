@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from fairenum.metrics.score_curves import (
-    Graded,
+    ScoredRows,
     auc_by_group,
     calibration_by_group,
     means,
@@ -21,7 +21,7 @@ ROWS = st.lists(st.tuples(st.integers(-3, 3).map(float), st.integers(0, 2), st.i
 
 def graded(rows):
     values, codes, labels = (np.array(part) for part in zip(*rows, strict=True))
-    return Graded(values, Groups(codes, ("a", "b", "c")), labels.astype(np.uint8))
+    return ScoredRows(values, Groups(codes, ("a", "b", "c")), labels.astype(np.uint8))
 
 
 @given(ROWS)
@@ -46,7 +46,7 @@ def test_auc_and_roc_are_those_of_scikit_learn_in_each_group(rows):
 def test_a_long_roc_curve_keeps_its_ends_and_some_of_its_points():
     rng = np.random.default_rng(0)
     values, labels = rng.normal(size=5000), rng.integers(0, 2, 5000).astype(np.uint8)
-    (curve,) = roc_by_group(Graded(values, Groups.everyone(5000), labels), most=21)
+    (curve,) = roc_by_group(ScoredRows(values, Groups.everyone(5000), labels), most=21)
     assert len(curve.true_positive_rate) <= 23
     assert (curve.false_positive_rate[0], curve.true_positive_rate[0]) == (0.0, 0.0)
     assert (curve.false_positive_rate[-1], curve.true_positive_rate[-1]) == (1.0, 1.0)
@@ -59,7 +59,7 @@ def test_a_long_roc_curve_keeps_its_ends_and_some_of_its_points():
 def test_standardised_differences_by_hand():
     # means 2 and 4, pooled variance ((2 * 1 + 2 * 1) / 4) = 1
     values, codes = np.array([1.0, 2.0, 3.0, 3.0, 4.0, 5.0]), np.array([0, 0, 0, 1, 1, 1])
-    found = standardised_differences(Graded(values, Groups(codes, ("a", "b"))), 0)
+    found = standardised_differences(ScoredRows(values, Groups(codes, ("a", "b"))), 0)
     assert found.estimate.tolist() == [0.0, 2.0]
     radius = 1.959964 * np.sqrt(1 / 3 + 1 / 3 + 4 / 12)
     assert found.lower[1] == pytest.approx(2 - radius, abs=1e-6)
@@ -69,7 +69,7 @@ def test_standardised_differences_by_hand():
 @given(ROWS, st.floats(0.1, 10), st.floats(-10, 10))
 def test_standardised_differences_do_not_depend_on_the_unit(rows, factor, shift):
     found = graded(rows)
-    moved = Graded(found.values * factor + shift, found.groups)
+    moved = ScoredRows(found.values * factor + shift, found.groups)
     first = int(found.groups.codes[0])
     ours, theirs = (standardised_differences(one, first).estimate for one in (found, moved))
     varies = np.nan_to_num(means(found)[1]) > 1e-6
@@ -78,7 +78,7 @@ def test_standardised_differences_do_not_depend_on_the_unit(rows, factor, shift)
 
 
 def test_scores_that_do_not_vary_have_no_standardised_difference():
-    found = standardised_differences(Graded(np.zeros(4), Groups(np.array([0, 0, 1, 1]), ("a", "b"))), 0)
+    found = standardised_differences(ScoredRows(np.zeros(4), Groups(np.array([0, 0, 1, 1]), ("a", "b"))), 0)
     assert found.estimate[0] == 0.0
     assert np.isnan(found.estimate[1])
 
@@ -100,7 +100,7 @@ def test_calibration_counts_every_row_once_and_rightly(rows):
 
 
 def test_without_labels_there_is_neither_a_curve_nor_calibration():
-    found = Graded(np.arange(4.0), Groups(np.array([0, 0, 1, 1]), ("a", "b")))
+    found = ScoredRows(np.arange(4.0), Groups(np.array([0, 0, 1, 1]), ("a", "b")))
     assert calibration_by_group(found) is None
     assert np.isnan(auc_by_group(found).estimate).all()
     assert all(curve.true_positive_rate.size == 0 for curve in roc_by_group(found))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairenum.document.terms import Verdict
-from fairenum.metrics.changes import Movement, change_limits
-from fairenum.metrics.comparison import accuracy_changes, change_verdict, compare, judge_alone
+from fairenum.metrics.changes import DifferenceLimits, change_limits
+from fairenum.metrics.comparison import accuracy_changes, change_verdict, compare, compare_chosen
 from fairenum.metrics.counts import Decisions
 from fairenum.metrics.inference import gap_intervals, parity_p_values, rate_intervals, signed_differences
 from fairenum.metrics.intervals import Interval
@@ -73,7 +73,7 @@ def test_comparisons_hold_their_estimates_and_promises(decisions, gap, seed):
 @given(decided(models=2), GAPS, st.floats(0.5, 0.9999))
 def test_a_model_judged_alone_holds_its_estimate(decisions, gap, confidence):
     last = len(decisions.predictions) - 1
-    judged = judge_alone(decisions, last, gap, confidence=confidence, margin=0.1)
+    judged = compare_chosen(decisions, last, gap, confidence=confidence, margin=0.1)
     holds(judged.change, 1)
     gaps = getattr(score(decisions).gaps, gap)
     np.testing.assert_allclose(judged.change.estimate, gaps[last] - gaps[0], atol=1e-12)
@@ -115,7 +115,7 @@ def test_the_change_of_a_gap_is_bounded_whenever_the_signed_differences_are(rate
     pairs = truth[..., :, None] - truth[..., None, :]
     gaps = pairs.max((-3, -2, -1))
     slack = rng.choice([0, 0.01, 0.3])
-    moved = Movement(*(around(one, slack) for one in (pairs[0], pairs, pairs - pairs[0], pairs + pairs[0])))
+    moved = DifferenceLimits(*(around(one, slack) for one in (pairs[0], pairs, pairs - pairs[0], pairs + pairs[0])))
     for single in {False, rates == 1 and groups == 2}:
         lower, upper = change_limits(moved, np.ones(groups, dtype=bool), single=single)
         assert np.all(lower <= gaps - gaps[0] + 1e-12)
@@ -134,7 +134,9 @@ def test_two_groups_need_changes_and_sums_alone(x, y, slack):
     (low_d, high_d), (low_s, high_s) = ends
     change, total = (_two_groups(value, *end) for value, end in zip((d, s), ends, strict=True))
     nothing = _two_groups(0, -1, 1)
-    lower, upper = change_limits(Movement(nothing[0], nothing, change, total), np.ones(2, dtype=bool), single=True)
+    lower, upper = change_limits(
+        DifferenceLimits(nothing[0], nothing, change, total), np.ones(2, dtype=bool), single=True
+    )
     assert upper[0] == pytest.approx(np.clip(max(min(high_d, high_s), min(-low_d, -low_s)), -1, 1))
     assert lower[0] == pytest.approx(np.clip(min(max(low_d, -high_s), max(low_s, -high_d)), -1, 1))
 
@@ -150,7 +152,7 @@ def _two_groups(value, low, high):
 def test_rows_that_count_alike_are_judged_alike_whatever_they_count(decisions, count, gap):
     weighted = replace(decisions, weights=np.full(len(decisions.labels), float(count)))
     last = len(decisions.predictions) - 1
-    plain, counted = (judge_alone(one, last, gap) for one in (decisions, weighted))
+    plain, counted = (compare_chosen(one, last, gap) for one in (decisions, weighted))
     assert plain.verdict is counted.verdict
     for end in ("lower", "upper"):
         np.testing.assert_allclose(getattr(plain.change, end), getattr(counted.change, end), atol=1e-9)

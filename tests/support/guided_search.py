@@ -11,8 +11,8 @@ from fairenum.document.guards import DEFAULT_GUARDS, Guard
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.division import EncodedRows
 from fairenum.enumeration.fairest import guard_excess
-from fairenum.enumeration.guided import Bounds, Found, GuidedSearch
-from fairenum.enumeration.unfairness import Watched
+from fairenum.enumeration.guided import Bounds, GuidedSearch
+from fairenum.enumeration.unfairness import ScoredModel, Watched
 from fairenum.metrics import Groups
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import SvmProblem
@@ -108,12 +108,12 @@ def posed(make: Make, seed: int) -> tuple[SvmProblem, EncodedRows]:
     return SvmProblem(train.X, train.y, 1.0), make(500, 100 + seed)
 
 
-def found(problem: SvmProblem, rows: EncodedRows, guards: tuple[Guard, ...], **bounds: float) -> list[Found]:
+def found(problem: SvmProblem, rows: EncodedRows, guards: tuple[Guard, ...], **bounds: float) -> list[ScoredModel]:
     limits = Bounds(performance_drop=DROP, solves=SOLVES, **bounds)
     return list(GuidedSearch(open_workspace("path", problem), Watched(rows, guards=guards), limits))
 
 
-def least_gap(models: list[Found], rows: EncodedRows, tolerances: Tolerances) -> float:
+def least_gap(models: list[ScoredModel], rows: EncodedRows, tolerances: Tolerances) -> float:
     """The least gap of models within the tolerances, guardrails among them; model 1 is never ruled out."""
     values = np.array([one.model.decision_function(rows.X) for one in models])
     excess = guard_excess(rows, values, tolerances)

@@ -170,7 +170,7 @@ def test_a_sensitive_column_of_many_numbers_needs_bands(tmp_path):
     [
         (b"age,ok\n1,yes\n2,n\x81\n", r"byte 0x81 in line 3 is neither .*iconv -f LATIN1 -t UTF-8 loans.csv"),
         ("age,ok\n1,yes\n".encode("utf-16-le"), r"zero bytes.*iconv -f UTF-16LE -t UTF-8 loans.csv"),
-        (b"\xff\xfea\0,", "is marked as UTF-16 and is none"),
+        (b"\xff\xfea\0,", "has the mark of UTF-16 and is not UTF-16"),
         (b"PK\x03\x04\0\0 a spreadsheet under another name", "zero bytes, as .* files that are no text do"),
     ],
 )

@@ -93,7 +93,7 @@ def test_members_that_the_marks_tear_apart_are_counted():
         (["train", "test", "holdout"], None, "both 'test' and 'holdout'"),
         (["train", "dev"], None, r"split_column \(--split-column\) marks none of 60 rows as holdout \(or test\)"),
         (["test", "dev"], None, "marks none of 60 rows as train"),
-        (["train", "dev", "test"], (0.5, 0.3, 0.2), r"sizes \(0.5, 0.3, 0.2\) \(--split\) have no say"),
+        (["train", "dev", "test"], (0.5, 0.3, 0.2), r"sizes \(0.5, 0.3, 0.2\) \(--split\) have no effect"),
         (["train", "test"], (0.5, 0.3), "are not three sizes"),
     ],
 )
@@ -220,11 +220,9 @@ def test_time_goes_with_no_other_split():
 def test_columns_that_divide_play_no_other_part_but_may_be_dropped():
     frame = table(60, firm=np.arange(60) // 2)
     for label, sensitive, column in (("y", "sex", "y"), ("y", "sex", "sex")):
-        with pytest.raises(
-            errors.ColumnConflict, match=r"named as group_column \(--group-column\), plays another part"
-        ):
+        with pytest.raises(errors.ColumnConflict, match=r"named as group_column \(--group-column\), has another role"):
             Dataset.from_frame(frame, label, 1, sensitive, group_column=column)
-    with pytest.raises(errors.ColumnConflict, match="plays another part"):
+    with pytest.raises(errors.ColumnConflict, match="has another role"):
         Dataset.from_frame(frame, "y", 1, "sex", group_column="firm", split_column="firm")
     with pytest.raises(errors.ColumnMissing, match=r"no column 'frim', named as group_column \(--group-column\); did"):
         Dataset.from_frame(frame, "y", 1, "sex", group_column="frim")

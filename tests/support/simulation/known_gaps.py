@@ -18,7 +18,7 @@ from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate
 from fairenum.enumeration.fairest import candidate_scores
 from fairenum.metrics import Decisions, Groups, accuracy_changes, compare, gap_intervals, rate_intervals, score
-from fairenum.metrics.comparison import judge_alone
+from fairenum.metrics.comparison import compare_chosen
 
 PARITY: Gap = "demographic_parity_difference"
 Floats = NDArray[np.float64]
@@ -136,7 +136,7 @@ def change_coverage(groups: int, rows: int, agreement: float, runs: int = 500) -
         truth, held = np.ptp(second) - np.ptp(first), 0
         for _ in range(runs):
             decisions = Decisions(decided(rng, thresholds, agreement), labels, named(codes, groups))
-            change = judge_alone(decisions, 1, PARITY).change
+            change = compare_chosen(decisions, 1, PARITY).change
             held += bool(change.lower <= truth + 1e-12 and truth - 1e-12 <= change.upper)
         shares.append(held / runs)
     return shares

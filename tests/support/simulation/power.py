@@ -14,7 +14,7 @@ from scipy import stats
 from fairenum.auditing.choosing import CLAIM
 from fairenum.document.terms import Verdict
 from fairenum.metrics import Decisions, compare
-from fairenum.metrics.comparison import judge_alone
+from fairenum.metrics.comparison import compare_chosen
 from support.oracles.literal_rules import Sample, change_of_gap, change_of_one
 from support.simulation.known_gaps import PARITY, decided, grouped, named
 
@@ -67,7 +67,7 @@ def seen(change: Change, centre: float, agreement: float) -> tuple[np.ndarray, n
         decisions, sample = Decisions(predictions, labels, groups), Sample.of(predictions, codes)
         together, added = change_of_gap(sample, rng, DRAWS)
         ours = compare(decisions, PARITY, rng, replications=DRAWS).gap_change
-        claim = judge_alone(decisions, 1, PARITY, confidence=1 - CLAIM * ALPHA).change
+        claim = compare_chosen(decisions, 1, PARITY, confidence=1 - CLAIM * ALPHA).change
         alone = change_of_one(sample, 1, rng, DRAWS)
         bounds = (added, together, (ours.lower, ours.upper), alone, (claim.lower, claim.upper))
         found.append([_said(*limits, change.verdict) for limits in bounds])

@@ -1,4 +1,4 @@
-"""A model in use is asked about every row: what it sees, what it says, and what is refused."""
+"""The model in use is asked about every row: the columns it sees, its answers, and models that are refused."""
 
 import sys
 
