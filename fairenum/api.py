@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from fairenum.auditing.run_state import RunState
     from fairenum.document.person import Person
+    from fairenum.document.table_facts import TableFacts
+    from fairenum.document.training import Tolerances
     from fairenum.report.rules import Rule
     from fairenum.tables import Dataset
     from fairenum.tables.naming import Names
@@ -406,9 +408,7 @@ def audit(
     compile_ahead.begin()  # before all else that has to be loaded
     from fairenum.auditing.pipeline import run_audit
 
-    is_model = not isinstance(options.get("incumbent"), str | None)
-    incumbent_object = options.pop("incumbent") if is_model else None
-    config = (config or AuditConfig()).but(**options)
+    config, incumbent_object = with_options(config, options)
     budget = budget or replace(started, seconds=config.max_seconds)
     return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, incumbent_object, budget))
 
@@ -449,16 +449,30 @@ def select(
     from fairenum.auditing.choosing import choose_again
     from fairenum.runtime.parallel import one_thread
 
-    last, within = result.document.selection.tolerances, result.document.config.eps
+    document, within = result.document, result.document.config.eps
     if eps is not None and not 0.0 <= eps <= within:
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
     drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
-    asked = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
-    given = with_present_names({name: value for name, value in asked.items() if value is not None})
-    held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
-    refuse_unknown_columns(held, [column.column for column in result.document.dataset.sensitive])
-    tolerances = replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
+    changes = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
+    tolerances = changed_tolerances(document.selection.tolerances, document.dataset, guards, changes)
     with one_thread():
         if result.live is None:
-            return AuditResult(choose_again(result.document, tolerances, rank))
-        return AuditResult(result.live.choose_again(result.document, tolerances, rank), result.live)
+            return AuditResult(choose_again(document, tolerances, rank))
+        return AuditResult(result.live.choose_again(document, tolerances, rank), result.live)
+
+
+def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[AuditConfig, object]:
+    """Return the configuration with options applied, and the model in use if it was given as an object."""
+    is_object = not isinstance(options.get("incumbent"), str | None)
+    incumbent_object = options.pop("incumbent") if is_object else None
+    return (config or AuditConfig()).but(**options), incumbent_object
+
+
+def changed_tolerances(
+    last: Tolerances, table: TableFacts, guards: Sequence[str] | str, changes: Mapping[str, object]
+) -> Tolerances:
+    """Return tolerances with guardrails and changes applied; a change to None changes nothing."""
+    given = with_present_names({name: value for name, value in changes.items() if value is not None})
+    kept = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
+    refuse_unknown_columns(kept, [column.column for column in table.sensitive])
+    return replace(last, guards=kept, **given)  # type: ignore[arg-type]  # checked when it is built

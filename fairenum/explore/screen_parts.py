@@ -18,7 +18,7 @@ from fairenum.document.models import Cell
 from fairenum.document.person import Person
 from fairenum.document.terms import Gap
 from fairenum.document.value import Value
-from fairenum.explore.worker import Busy, Desk
+from fairenum.explore.worker import Busy, Worker
 from fairenum.report.person_page import PersonWords, person_words
 from fairenum.report.screen_words import (
     MOST_FLIPPED,
@@ -159,12 +159,12 @@ class Decided(Value, frozen=True):
     words: PersonWords
 
 
-def screen(desk: Desk) -> Screen:
+def screen(worker: Worker) -> Screen:
     """The current screen."""
-    revision, busy, trouble = desk.revision, desk.busy, desk.trouble  # before the view: it is this new, or newer
-    if not desk.is_open:
+    revision, busy, trouble = worker.revision, worker.busy, worker.trouble  # before the view: it is this new, or newer
+    if not worker.is_open:
         return Screen(revision=revision, busy=busy, trouble=trouble)
-    exploration = desk.exploration
+    exploration = worker.exploration
     view, decision = exploration.view, exploration.decision
     last = view.timeline[-LAST_STEPS:]
     return Screen(
@@ -183,9 +183,9 @@ def screen(desk: Desk) -> Screen:
     )
 
 
-def rows(desk: Desk, first: int, last: int | None) -> Rows:
+def rows(worker: Worker, first: int, last: int | None) -> Rows:
     """The listed models with numbers in a range."""
-    revision, view = desk.revision, desk.exploration.view
+    revision, view = worker.revision, worker.exploration.view
     wanted = [one for one in view.models if first <= one.number and (last is None or one.number <= last)]
     return Rows(revision, tuple(model_row(view, one) for one in wanted[:MOST_ROWS]))
 
