@@ -279,10 +279,10 @@ def test_a_step_that_is_stopped_leaves_the_exploration_as_it_was():
 
 def test_an_interrupted_solver_goes_on_with_the_same_models(monkeypatch):
     exploration, whole = open_people(), open_people()
-    lane = exploration._engine._streams.lane(exploration._engine._box(exploration.state))
+    models = exploration._engine._searches.best_first(exploration._engine._box(exploration.state))
     exploration.next()
     with monkeypatch.context() as patch:
-        patch.setattr(lane._enumeration, "_models", _interrupted())
+        patch.setattr(models._enumeration, "_models", _interrupted())
         with pytest.raises(KeyboardInterrupt):
             exploration.next()
     exploration.next()
