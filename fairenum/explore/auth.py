@@ -170,7 +170,7 @@ def _with_security_headers(send: Send) -> Send:
 
 
 def _with_body(body: bytes, receive: Receive) -> Receive:
-    """AccessToken the body already read to the application, then later messages."""
+    """Give the body already read to the application, then later messages."""
     is_given = False
 
     async def received() -> Message:

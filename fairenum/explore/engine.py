@@ -44,7 +44,6 @@ from fairenum.metrics.counts import BitArray
 from fairenum.metrics.guardrails import Measured
 from fairenum.runtime.budget import Progress
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
-from fairenum.tables import Dataset
 
 NO_LIMIT = Limits(models=None)
 MOST_SOLVES = 10**9  # of a guided search: its caller decides when to stop
@@ -130,12 +129,9 @@ class TrainingRows:
             raise ExplorationError("no row was named; give the numbers of training rows, counted from 0")
         for row in found:
             if row not in self._example:
-                raise ExplorationError(f"row {row} {self._why_not(self._dataset, row)}; only those can stay or go")
+                kind = "row of the table" if self._dataset.placed(row) is None else "training row"
+                raise ExplorationError(f"row {row} is no {kind}; only training rows can be kept or left out")
         return tuple(found)
-
-    @staticmethod
-    def _why_not(dataset: Dataset, row: int) -> str:
-        return "is no row of the table" if dataset.placed(row) is None else "is no training row"
 
     def box(self, left_out: frozenset[int], pinned: frozenset[int]) -> Box:
         """The box that leaves out some rows and keeps others; refuse a box with rows of one label only."""
@@ -297,7 +293,7 @@ class Searches:
         return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)
 
     def _watched(self, tolerances: Tolerances, first: Shown) -> Watched:
-        """ChangeFeed the selection split, compared with model 1 or the model in use."""
+        """The selection split as the guided search sees it, compared with model 1 or the model in use."""
         division, found = self._prepared.division, self._prepared.incumbent
         watched = Watched(
             division.selection, tolerances.metric, tolerances.measure, self._scorer.point, tolerances.guardrails

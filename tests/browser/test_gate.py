@@ -49,7 +49,7 @@ class Evil(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def browser(chromium):
-    """A browser that takes a name of somebody else for this svm."""
+    """A browser that resolves a foreign host name to this computer."""
     program = next(filter(None, map(shutil.which, PROGRAMS)))
     flags = [*FLAGS, "--host-resolver-rules=MAP evil.example 127.0.0.1"]
     found = chromium.browser_type.launch(executable_path=program, args=flags)

@@ -217,7 +217,9 @@ def test_rows_of_other_splits_and_a_label_that_is_gone_are_refused(training_rows
     exploration = open_people()
     division = exploration._engine.division
     row = int(division.dataset.numbered(division.split.selection)[0])
-    with pytest.raises(ExplorationError, match=f"row {row} is no training row; only those can stay or go"):
+    with pytest.raises(
+        ExplorationError, match=f"row {row} is no training row; only training rows can be kept or left out"
+    ):
         exploration.pin([row])
     favourable = division.dataset.numbered(division.split.train[division.dataset.y[division.split.train] == 1])
     with pytest.raises(ExplorationError, match="no training row of one label would be left"):

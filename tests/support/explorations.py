@@ -1,4 +1,4 @@
-"""Small tables to explore, explorations that are served on this svm, in this process, and visitors of them."""
+"""Small tables to explore, explorations served on this computer, in this process, and clients of them."""
 
 import http.client
 import json

@@ -55,7 +55,7 @@ class Visit:
 
 @contextmanager
 def visiting(chromium, server: Served, width: int = WIDE, **options) -> Iterator[Visit]:
-    """ChangeFeed what a browser does; whoever visits fails if a page asks elsewhere or complains."""
+    """Watch the browser: a visit fails if the page contacts another host or logs an error."""
     viewport = {"width": width, "height": 900 if width > NARROW else 844}
     context = chromium.new_context(viewport=viewport, **options)
     seen = Seen(f"http://127.0.0.1:{server.port}")
