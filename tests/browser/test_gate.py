@@ -1,4 +1,4 @@
-"""What a page of another site can do to a served exploration in a real Chromium: nothing but link to it."""
+"""Pages of other sites, in a real Chromium, can only link to a served exploration."""
 
 import http.server
 import shutil
@@ -33,7 +33,7 @@ ATTACK = """
 
 
 class Evil(http.server.BaseHTTPRequestHandler):
-    """A site of somebody else."""
+    """A page of another site."""
 
     page = b""
 

@@ -1,4 +1,4 @@
-"""Nothing passes the gate but the page itself."""
+"""Authentication: only requests of the page itself are accepted."""
 
 import re
 import socket
@@ -43,7 +43,7 @@ def refused(reply, status: int = 403) -> None:
 
 
 def guarded(reply) -> bool:
-    """Tell whether an answer says to the browser what not to do."""
+    """Check the security headers of an answer."""
     headers = reply.headers
     policy = headers["content-security-policy"]
     return (
@@ -61,7 +61,7 @@ def guarded(reply) -> bool:
 
 @pytest.fixture
 def unchanged(shared, owner):
-    """What was refused has changed nothing."""
+    """Refused requests have changed nothing."""
     before = owner.get("/state").value
     yield
     assert owner.get("/state").value == before

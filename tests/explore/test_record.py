@@ -1,4 +1,4 @@
-"""The decision record: one line a step, one writer, nothing that can be changed unseen, and a way back after a kill."""
+"""The decision record: a line per step, a single writer, changes are noticed, and a killed process can be resumed."""
 
 import gc
 import json

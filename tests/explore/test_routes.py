@@ -1,4 +1,4 @@
-"""What is asked of a served exploration, and what comes back: the same as the exploration itself says."""
+"""Requests to a served exploration: answers agree with the exploration itself."""
 
 import json
 import re

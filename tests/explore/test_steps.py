@@ -1,4 +1,4 @@
-"""Steps: what each shows, that it is exact, and that it can be taken back."""
+"""Steps: what each shows, that they are exact, and that they can be undone."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def bits(exploration) -> list[bytes]:
 
 
 def in_turn(exploration, allowed, floor):
-    """List by hand the models of a box that decide otherwise than each one before, best first."""
+    """List by brute force the models of a box that decide differently from all before, best first."""
     training, scorer = exploration._engine.training, exploration._engine.scorer
     root = training.workspace.solve(allowed * training.problem.cost, training.best)
     seen = set()
@@ -90,7 +90,7 @@ def test_pinning_puts_back_what_was_left_out(training_rows):
 
 
 def test_a_model_that_cannot_be_had_in_the_box_hides_none_that_can():
-    """A model that leaves out a pinned row may decide as one that keeps it: the latter is shown all the same."""
+    """A model that keeps a pinned row is shown even if a listed model that leaves it out decides alike."""
     exploration = open_people()
     while not (found := exploration.next(2000)).left_out:
         pass

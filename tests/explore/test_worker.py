@@ -1,4 +1,4 @@
-"""One writer: whoever else asks is refused; what fails or is stopped leaves everything as it was."""
+"""The single writer: other steps are refused meanwhile; a step that fails or is stopped changes nothing."""
 
 import http.client
 import threading
@@ -15,7 +15,7 @@ from fairenum.explore.worker import Worker
 
 
 class Held:
-    """An exploration whose steps wait until they are let go."""
+    """An exploration whose steps wait until they are released."""
 
     def __init__(self, **options) -> None:
         self.go, self.reached, self.options = threading.Event(), threading.Event(), options
