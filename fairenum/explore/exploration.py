@@ -109,11 +109,11 @@ class Exploration:
     ) -> None:
         is_opened = run is not None or isinstance(data, AuditResult)
         if isinstance(data, AuditResult):
-            prepared = of_result(data, config, run, options)
+            prepared = _prepare_result(data, config, run, options)
         elif run is not None:
-            prepared = of_run(data, run, config, options, progress)
+            prepared = _prepare_run(data, run, config, options, progress)
         else:
-            prepared = of_table(data, label, favourable, sensitive, config, options, progress)
+            prepared = _prepare_table(data, label, favourable, sensitive, config, options, progress)
         kept = Record.begin(None if record is None else Path(record), now)
         try:
             self._open(prepared, kept, progress, is_opened=is_opened)
@@ -151,7 +151,7 @@ class Exploration:
     @classmethod
     def _resumed(cls, kept: Record, data: Table, incumbent: object, progress: Progress) -> Self:
         header = kept.known_header
-        prepared = reopened(
+        prepared = _prepare_again(
             data, header.label, header.favourable, header.sensitive, header.config, progress, incumbent_object=incumbent
         )
         if prepared.division.dataset.fingerprint != header.fingerprint:
@@ -175,7 +175,7 @@ class Exploration:
 
     def _adopt(self, state: State) -> None:
         """Set the state and the number of record lines in one assignment, for concurrent readers."""
-        self._at = state, len(self._record.entries)
+        self._state_and_lines = state, len(self._record.entries)
         for callback in self._listeners:
             callback()
 
@@ -264,7 +264,7 @@ class Exploration:
     @property
     def state(self) -> State:
         """The current state, a frozen value."""
-        return self._at[0]
+        return self._state_and_lines[0]
 
     @property
     def was_torn(self) -> bool:
@@ -278,13 +278,13 @@ class Exploration:
 
     def focused(self, model: int | None) -> ExplorationView:
         """The view with another model in focus, without taking a step; None is the model of the last step."""
-        state, lines = self._at
+        state, lines = self._state_and_lines
         return view_of(self._engine, state, self._record.entries[:lines], model)
 
     @property
     def lines(self) -> int:
         """Number of record lines that led to the current state."""
-        return self._at[1]
+        return self._state_and_lines[1]
 
     @property
     def features(self) -> tuple[EncodedFeature, ...]:
@@ -417,7 +417,7 @@ class Exploration:
     def _judge(self) -> AuditResult:
         """Open the holdout for the last commit, and write run and page beside the record."""
         with self._lock, self._loaded.one_thread():
-            document, live = judged_run(self._engine, self.state, self._explored(), self.progress)
+            document, live = _judged_run(self._engine, self.state, self._explored(), self.progress)
             self._result = result = AuditResult(document, live)
             self._write(result)
             digest = sha256(to_json(document.but(timings={})).encode()).hexdigest()
@@ -484,7 +484,7 @@ def _positive(number: int, name: str) -> int:
     return number
 
 
-def of_table(
+def _prepare_table(
     data: Table,
     label: str | None,
     favourable: object,
@@ -499,20 +499,20 @@ def of_table(
         return prepare(data, label, favourable, sensitive, config, _schedule(config, progress), incumbent_object)
 
 
-def of_run(
+def _prepare_run(
     data: Table, run: AuditResult | str | Path, config: AuditConfig | None, options: AuditOptions, progress: Progress
 ) -> Prepared:
     """Prepare with the options of a saved run; refuse data with another fingerprint."""
     _refuse_options(config, options)
     document = (run if isinstance(run, AuditResult) else AuditResult.load(run)).document
     table, config = document.dataset, config_of(document)
-    prepared = reopened(data, table.label, table.favourable, table.sensitive_columns, config, progress)
+    prepared = _prepare_again(data, table.label, table.favourable, table.sensitive_columns, config, progress)
     if prepared.division.dataset.fingerprint != table.fingerprint:
         raise ResultError("these are not the data of the run: the content differs")
     return prepared
 
 
-def reopened(
+def _prepare_again(
     data: Table,
     label: str,
     favourable: str,
@@ -530,7 +530,7 @@ def reopened(
         return prepare(data, label, favourable, [*sensitive], config, schedule, incumbent_object)
 
 
-def of_result(
+def _prepare_result(
     result: AuditResult, config: AuditConfig | None, run: AuditResult | str | Path | None, options: AuditOptions
 ) -> Prepared:
     """Reuse the rows and the model of an audit run in this process."""
@@ -554,14 +554,14 @@ def _schedule(config: AuditConfig, progress: Progress) -> Schedule:
     return Schedule.of(config, Budget(None), progress)
 
 
-def judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
+def _judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
     """Judge the committed model on the holdout: alone at the first opening, later jointly with all models.
 
     Models that an earlier commit showed on the holdout stay in the listing, even if they were undone since.
     """
     ordered = _ordered(state.judged)
     rank = 1 + [one.number for one in ordered].index(explored.number)
-    prepared = _as_decided(engine.prepared, state.tolerances, ordered)
+    prepared = _with_decision(engine.prepared, state.tolerances, ordered)
     if explored.look > 1:  # rows already looked at cannot confirm a choice
         prepared = replace(prepared, division=replace(prepared.division, is_exploratory=True))
     listing, schedule = _listing(engine, state, ordered), _schedule(prepared.config, progress)
@@ -575,7 +575,7 @@ def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
     return [shown[place] for place in np.argsort(ranks, kind="stable")]
 
 
-def _as_decided(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
+def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
     """The prepared audit with the tolerances of the decision and the number of models looked at."""
     config: AuditConfig = prepared.config.but(
         metric=tolerances.metric,
