@@ -241,16 +241,12 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 raise ValueError("EnumSVC needs two classes; the rows that have a weight are of one class at most")
         return _Rows(as_matrix(table), np.where(codes == 1, 1.0, -1.0), weights)
 
-    def _cost(self) -> float:
-        if not (isinstance(self.C, Real) and 0.0 < float(self.C) < np.inf):
-            raise ValueError(f"C must be a positive number, not {self.C!r}")
-        return float(self.C)
-
     def _svm(self) -> SvmSettings:
         weight, rows = self._class_weight(), not self.merge_copies
-        return SvmSettings(
-            self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight
-        )
+        if not (isinstance(self.C, Real) and 0.0 < float(self.C) < np.inf):
+            raise ValueError(f"C must be a positive number, not {self.C!r}")
+        cost = float(self.C)
+        return SvmSettings(cost, self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight)
 
     def _class_weight(self) -> ClassWeight:
         """Return the weights of the second and the first class, or "none" or "balanced"."""

@@ -41,10 +41,7 @@ from fairenum.report.words import GAP_NAMES
 if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
 
-
 LAST_STEPS, MOST_STEPS, MOST_ROWS, FIRST_ROWS = 50, 200, 500, 20
-
-
 MOST_LEVELS = 200  # values of a feature that a form offers
 
 
@@ -232,9 +229,9 @@ def decided(person: Person, model: int | None) -> Decided:
     decisions = tuple(
         ModelDecision(one.rank, one.is_favourable, one.value, person.decision(one)) for one in person.decisions
     )
-    reach = person.flip_price and person.flip_price.values
-    ends = (reach.low_bound, reach.high_bound) if reach else None
-    return Decided(person.row, person.values, decisions, ends, person_words(person, model))
+    values = person.flip_price and person.flip_price.values
+    reach = (values.low_bound, values.high_bound) if values else None
+    return Decided(person.row, person.values, decisions, reach, person_words(person, model))
 
 
 def _field(feature: EncodedFeature) -> Field:
