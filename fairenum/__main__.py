@@ -1,4 +1,4 @@
-"""The way into the program, so light that Ctrl-C finds it ready at once."""
+"""Entry point of the program; it imports little, so that Ctrl-C works from the start."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; an interrupt while it is still loading, or already ending, is no traceback either."""
+    """Run the command line; Ctrl-C gives no traceback, even while it is loading or ending."""
     try:
         from fairenum.cli import main as run
 
         code = run()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all output is written
     except KeyboardInterrupt:
         os.write(2, b"interrupted\n")
         code = INTERRUPTED

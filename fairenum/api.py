@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from fairenum.auditing.run_state import RunState
     from fairenum.document.person import Person
+    from fairenum.document.table_facts import TableFacts
+    from fairenum.document.training import Tolerances
     from fairenum.report.rules import Rule
     from fairenum.tables import Dataset
     from fairenum.tables.naming import Names
@@ -60,11 +62,11 @@ class Result:
         Parameters
         ----------
         rules
-            To judge the result by.
+            Fairness rules to judge the result by.
         profile
-            Whom it is arranged for: "ll144" or, of an audit, "lda"; everybody if not given.
+            Arrangement of the page: "ll144" or, for an audit, "lda"; the plain report if not given.
         day
-            The date that a profile bears; today's if not given.
+            Date on the page of a profile; today if not given.
         """
         from fairenum.render.html import to_html
         from fairenum.report import page
@@ -95,7 +97,7 @@ class Result:
     ) -> None:
         """Write run, pages and tables as one evidence file, which `fairenum.verify` checks.
 
-        That of an audit has a model card, and the model if the result holds one that may be exported; see `to_html` for
+        For an audit it has a model card, and the selected model if it is at hand and may be exported. See `to_html` for
         the parameters.
         """
         from fairenum.evidence.bundle import evidence
@@ -105,11 +107,11 @@ class Result:
 
     @property
     def _exporter(self) -> Callable[[str], None] | None:
-        """The function that writes the selected model to a file; None where there is none."""
+        """The function that writes the selected model to a file, or None."""
         return None
 
     def to_json(self) -> str:
-        """Return the document as JSON, equal for equal input and seed except for timings."""
+        """Return the document as JSON; equal input and seed give equal JSON, except for timings."""
         return to_json(self.document)
 
     def save(self, path: str | Path) -> None:
@@ -134,7 +136,7 @@ class MeasureResult(Result):
         return f"MeasureResult({self.document.dataset.name!r}, decisions={names})"
 
     def decisions(self, name: str | None = None) -> MeasuredDecisions:
-        """Return decisions by the name of their column, or of their score's column; the first if none is named."""
+        """Return the decisions of a column, or of a score's column; by default the first."""
         found = {decisions.name: decisions for decisions in reversed(self.document.decisions)}
         if name is None:
             return self.document.decisions[0]
@@ -167,28 +169,28 @@ def measure(
     config: MeasureConfig | None = None,
     **options: Unpack[MeasureOptions],
 ) -> MeasureResult:
-    """Measure the decisions or scores that a table holds; nothing is trained.
+    """Measure the decisions or scores of a table; nothing is trained.
 
     Parameters
     ----------
     data
-        A bundled name, the path of a file, a pandas frame, or arrays of one length by the names of columns.
+        A bundled name, the path of a file, a pandas frame, or arrays of equal length by column name.
     decision
-        Columns of decisions, first those that others are compared with: 0 and 1, yes and no, or values of the label.
+        Columns of decisions; others are compared with the first. Values are 0 and 1, yes and no, or those of the label.
     sensitive
         Columns whose groups are compared.
     score
         Column of numbers that rank rows.
     label, favourable
-        Column of the true outcome, and its favourable value; rates that need it are left out without one.
+        Column of the true outcome, and its favourable value; without it, rates that need it are left out.
     decision_favourable
-        Favourable value of decisions, where it is not clear.
+        Favourable value of the decisions, if it is ambiguous.
     counts
-        Whether the table counts rows by group, in the columns n, selected and perhaps positives and true_positives.
+        Whether the table has counts by group, in the columns n, selected and optionally positives and true_positives.
     config
         All other options; the defaults of `MeasureConfig` if not given.
     **options
-        Options of `MeasureConfig` and of its reading (``cutoff=0.5, bands={"age": [40]}``), which win over ``config``.
+        Options of `MeasureConfig` and of reading (``cutoff=0.5, bands={"age": [40]}``), which override ``config``.
     """
     from fairenum.auditing.measurement import run_measure
     from fairenum.tables.decision_tables import Roles
@@ -254,18 +256,17 @@ class AuditResult(Result):
     def export(self, path: str | Path, rank: int | None = None, *, unconfirmed: bool = False) -> None:
         """Write the pipeline of a model to a skops file.
 
-        The selected model is written if it is proposed, and model 1, the default without a choice, always. Every other
-        model is an unconfirmed candidate. The status stays with the pipeline as ``standing_``: proposed, candidate or
-        model 1.
+        The selected model is written if it is proposed, and model 1 always; every other model is an unconfirmed
+        candidate. ``standing_`` of the pipeline is its status: proposed, candidate or model 1.
 
         Parameters
         ----------
         path
-            Of the file.
+            Path of the file.
         rank
-            The selected model if not given.
+            Rank of the model; by default the selected model.
         unconfirmed
-            Write a candidate, too.
+            Whether to write a candidate.
         """
         from skops.io import dumps
 
@@ -310,20 +311,20 @@ class AuditResult(Result):
         budget: Budget | None = None,
         **options: object,
     ) -> Self:
-        """Return the result with the effect of label flips on it; see `fairenum.attack.simulation.attacked`."""
+        """Return the result with the measured effect of label flips; see `fairenum.attack.simulation.attacked`."""
         from fairenum.attack.simulation import attacked
 
         if self.live is None:
-            raise ResultError("a saved result holds no rows to flip labels of; run the audit again")
+            raise ResultError("a saved result has no rows whose labels could be flipped; run the audit again")
         document = attacked(
             self.document, self.live, jobs=jobs, cluster=cluster, progress=progress, budget=budget, **options
         )
         return type(self)(document, self.live)
 
     def explain(self, values: Mapping[str, object]) -> Person:
-        """Decide about one person with every listed model of a linear kernel; a saved result suffices.
+        """Decide about one person with every listed model of a linear kernel; a saved result is enough.
 
-        A result computed in this process also tells what all other near-optimal models decide.
+        A result computed in this process also has the flip price, over all near-optimal models.
 
         Parameters
         ----------
@@ -346,12 +347,12 @@ class AuditResult(Result):
         return models(self.document)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return everything that is a table, by name.
+        """Return all tables by name.
 
         These are models, incumbent, scores, groups, rankings, cutoffs, calibration, outcomes, disagreement, baselines,
         ambiguity, ambiguity_curve, flip_prices, strip, guards, left_out, examples, clusters, flips, flipped_groups,
         range, warnings, features, group_sizes, screening, weights, effects, tuning and splits;
-        `fairenum.report.evidence_words.TABLES` says what each shows.
+        `fairenum.report.evidence_words.TABLES` describes each.
         """
         from fairenum.evidence.frames import tables
 
@@ -382,18 +383,17 @@ def audit(
         A bundled name, the path of a file, a pandas frame, or a `Dataset`.
     label, favourable, sensitive
         The column to predict, its favourable value, and the columns whose groups are compared. A bundled dataset has
-        them on its card.
+        these on its card.
     config
         All other options; the defaults of `AuditConfig` if not given.
     progress
-        Called with the name of a stage, how much of it is done, and of how much (None if unknown).
+        Called with the name of a stage, the amount done and the total (None if unknown).
     budget
-        The time limit of a run that began before this call; by default it begins here, with the limit of the
-        configuration.
+        Time limit of a run that began before this call; by default the limit of the configuration, from now on.
     **options
-        Options of `AuditConfig` and of its SVM (``k=50, C=1.0, kernel="rbf"``), which win over ``config``. As
-        ``incumbent`` the model in use itself may be given: a fitted classifier, a function from a frame to decisions,
-        or the decisions, one for each row.
+        Options of `AuditConfig` and of its SVM (``k=50, C=1.0, kernel="rbf"``), which override ``config``.
+        ``incumbent`` may be the model in use itself: a fitted classifier, a function from a frame to decisions, or the
+        decisions, one for each row.
 
     Returns
     -------
@@ -406,9 +406,7 @@ def audit(
     compile_ahead.begin()  # before all else that has to be loaded
     from fairenum.auditing.pipeline import run_audit
 
-    is_model = not isinstance(options.get("incumbent"), str | None)
-    incumbent_object = options.pop("incumbent") if is_model else None
-    config = (config or AuditConfig()).but(**options)
+    config, incumbent_object = with_options(config, options)
     budget = budget or replace(started, seconds=config.max_seconds)
     return AuditResult(*run_audit(data, label, favourable, sensitive, config, progress, incumbent_object, budget))
 
@@ -424,41 +422,55 @@ def select(
     guards: Sequence[str] | str = (),
     rank: int | None = None,
 ) -> AuditResult:
-    """Choose again under other tolerances, from a live or a saved audit; no rows of the data are needed.
+    """Choose again under other tolerances among the models of an audit, computed or saved; no data are needed.
 
     Parameters
     ----------
     result
-        Of an audit, live or loaded.
+        Result of an audit, computed in this process or loaded.
     metric, eps, max_performance_drop, max_loss
-        The tolerances, as in `AuditConfig`; those of the run's last choice if not given. A run lists the models
-        within its own eps only, so a larger one is refused. Performance is the measure of the run.
+        The tolerances, as in `AuditConfig`; by default those of the last choice. A run lists only models within its own
+        eps, so a larger one is refused. Performance is the measure of the run.
     max_accuracy_drop
         Another name of `max_performance_drop`.
     guards
-        Guardrails, replacing those of the last choice on the same subject; "none" first turns those off.
+        Guardrails, which replace those of the last choice on the same quantity; "none" as the first turns all off.
     rank
-        Take this model instead of the one that the rule chooses.
+        Choose the model of this rank instead of applying the rule.
 
     Returns
     -------
     AuditResult
-        With another choice, its tables and its warnings. Verdicts hold for all models together, so looking at the
-        holdout before choosing again does not spoil them.
+        With the new choice, its tables and its warnings. Verdicts hold for all models jointly, so they stay valid after
+        the holdout was seen.
     """
     from fairenum.auditing.choosing import choose_again
     from fairenum.runtime.parallel import one_thread
 
-    last, within = result.document.selection.tolerances, result.document.config.eps
+    document, within = result.document, result.document.config.eps
     if eps is not None and not 0.0 <= eps <= within:
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
     drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
-    asked = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
-    given = with_present_names({name: value for name, value in asked.items() if value is not None})
-    held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
-    refuse_unknown_columns(held, [column.column for column in result.document.dataset.sensitive])
-    tolerances = replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
+    changes = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
+    tolerances = changed_tolerances(document.selection.tolerances, document.dataset, guards, changes)
     with one_thread():
         if result.live is None:
-            return AuditResult(choose_again(result.document, tolerances, rank))
-        return AuditResult(result.live.choose_again(result.document, tolerances, rank), result.live)
+            return AuditResult(choose_again(document, tolerances, rank))
+        return AuditResult(result.live.choose_again(document, tolerances, rank), result.live)
+
+
+def with_options(config: AuditConfig | None, options: AuditOptions) -> tuple[AuditConfig, object]:
+    """Return the configuration with options applied, and the model in use if it was given as an object."""
+    is_object = not isinstance(options.get("incumbent"), str | None)
+    incumbent_object = options.pop("incumbent") if is_object else None
+    return (config or AuditConfig()).but(**options), incumbent_object
+
+
+def changed_tolerances(
+    last: Tolerances, table: TableFacts, guards: Sequence[str] | str, changes: Mapping[str, object]
+) -> Tolerances:
+    """Return tolerances with guardrails and changes applied; a change to None changes nothing."""
+    given = with_present_names({name: value for name, value in changes.items() if value is not None})
+    kept = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
+    refuse_unknown_columns(kept, [column.column for column in table.sensitive])
+    return replace(last, guards=kept, **given)  # type: ignore[arg-type]  # checked when it is built

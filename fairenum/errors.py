@@ -1,54 +1,4 @@
-"""Every exception that fairenum raises on purpose.
-
-::
-
-    FairenumError
-    ├── DataError                  a table, a label, a column or a cell cannot be used
-    │   ├── FileUnreadable         a file is no table that can be read
-    │   │   ├── DatasetNotFound    no bundled dataset and no file of that name
-    │   │   ├── DatasetChanged     a bundled file is not the one its card describes
-    │   │   ├── FormatUnknown      the file's suffix or kind is not among those read here
-    │   │   ├── ReaderMissing      the format is known, the package that reads it is not installed
-    │   │   ├── NotUtf8            a text file in an encoding that cannot be told
-    │   │   ├── WrongDelimiter     a CSV file whose cells are separated by something else
-    │   │   ├── RaggedTable        a row with more or fewer cells than the header
-    │   │   └── EmptyTable         no header, or no row below it
-    │   ├── ColumnError            a column cannot be used as asked
-    │   │   ├── ColumnMissing      no column has that name
-    │   │   ├── ColumnRepeated     two columns share one name
-    │   │   ├── ColumnConflict     one column asked to play two parts
-    │   │   ├── ColumnConstant     a column with one value, which teaches nothing
-    │   │   ├── ColumnUnusable     a column of dates, objects, identifiers or soiled numbers
-    │   │   └── CellInfinite       a number that is infinite or too large
-    │   ├── LabelError             the label cannot be read as favourable against unfavourable
-    │   │   ├── LabelNotBinary     three or more values
-    │   │   ├── LabelOneClass      one value only
-    │   │   ├── LabelUndefined     a row without a label
-    │   │   └── FavourableUnknown  the favourable value is not stated, or not among the values
-    │   ├── SplitImpossible        the rows cannot be divided as asked
-    │   └── TableTooLarge          the encoded table would take more memory than is allowed
-    ├── ModelError                 a model in use gives no answers that can be used
-    │   └── ModelFileRefused       a model file is damaged, of no kind that is read here, or could run code
-    ├── ConfigError                an option of an audit is unknown or out of range
-    ├── ResultError                a saved result cannot be read or does not hold what is asked of it
-    │   ├── EvidenceRefused        a file is no evidence file, or one that is made to do harm
-    │   └── NotProposed            a model that is a candidate was to be exported like a proposed one
-    ├── ExplorationError           a step of an exploration cannot be taken
-    │   └── RecordRefused          a decision record is damaged, in use, of other data, or comes out otherwise
-    ├── ProblemError               an SVM problem cannot be posed as asked
-    ├── AttackError                something about a simulated attack
-    │   ├── BudgetExceeded         fewer rows can be flipped than were asked for
-    │   ├── StrategyNotFound       no strategy of that name
-    │   ├── StrategyConflict       two distributions provide one name
-    │   ├── StrategyBroken         the strategy cannot be loaded, or its answer is no set of rows
-    │   └── ClusterUnavailable     the cluster cannot be used, or what speaks to it is not installed
-    └── SolverError                something about a solver plugin
-        ├── SolverNotFound         no plugin of that name
-        ├── SolverUnavailable      the plugin is there, what it needs is not
-        ├── SolverConflict         two distributions provide one name
-        ├── SolverBroken           the plugin cannot be loaded, or failed while it solved
-        ├── SolverOverwhelmed      the problem is larger than what is solved exactly in bearable time
-        └── AnswerRefused          the plugin answered, and the answer is not a proven optimum
+"""Exceptions of fairenum, all derived from `FairenumError`.
 
 A message says what was wrong, what was received and what to do.
 """
@@ -65,19 +15,19 @@ class DataError(FairenumError):
 
 
 class FileUnreadable(DataError):
-    """A file is no table that can be read."""
+    """A file cannot be read as a table."""
 
 
 class DatasetNotFound(FileUnreadable):
-    """No bundled dataset and no file has the name asked for."""
+    """No bundled dataset and no file has the requested name."""
 
 
 class DatasetChanged(FileUnreadable):
-    """A bundled file is not the one that its card describes."""
+    """A bundled file differs from the one that its card describes."""
 
 
 class FormatUnknown(FileUnreadable):
-    """A file's suffix or kind is not among those read here."""
+    """The suffix or format of a file is not supported."""
 
 
 class ReaderMissing(FileUnreadable):
@@ -85,11 +35,11 @@ class ReaderMissing(FileUnreadable):
 
 
 class NotUtf8(FileUnreadable):
-    """A text file is written in an encoding that cannot be told."""
+    """The encoding of a text file cannot be detected."""
 
 
 class WrongDelimiter(FileUnreadable):
-    """The cells of a CSV file are separated by something else than expected."""
+    """The cells of a CSV file are not separated by the expected delimiter."""
 
 
 class RaggedTable(FileUnreadable):
@@ -101,35 +51,35 @@ class EmptyTable(FileUnreadable):
 
 
 class ColumnError(DataError):
-    """A column cannot be used as asked."""
+    """A column cannot be used as requested."""
 
 
 class ColumnMissing(ColumnError):
-    """No column of the table has the name asked for."""
+    """No column of the table has the requested name."""
 
 
 class ColumnRepeated(ColumnError):
-    """Two columns of a table share one name."""
+    """Two columns of a table have the same name."""
 
 
 class ColumnConflict(ColumnError):
-    """One column is asked to play two parts, or none is left to play the one that is needed."""
+    """A column is named for two roles, or no column is left for a required role."""
 
 
 class ColumnConstant(ColumnError):
-    """A column holds one value, which teaches nothing."""
+    """A column has a single value, so nothing can be learned from it."""
 
 
 class ColumnUnusable(ColumnError):
-    """A column holds dates, objects, identifiers or soiled numbers."""
+    """A column has dates, objects, identifiers, or numbers mixed with words."""
 
 
 class CellInfinite(ColumnError):
-    """A cell holds a number that is infinite or too large to compute with."""
+    """A cell has a number that is infinite or too large."""
 
 
 class LabelError(DataError):
-    """The label cannot be read as favourable against unfavourable."""
+    """The label cannot be read as favourable or unfavourable."""
 
 
 class LabelNotBinary(LabelError):
@@ -137,7 +87,7 @@ class LabelNotBinary(LabelError):
 
 
 class LabelOneClass(LabelError):
-    """The label has one value only."""
+    """The label has a single value."""
 
 
 class LabelUndefined(LabelError):
@@ -145,11 +95,11 @@ class LabelUndefined(LabelError):
 
 
 class FavourableUnknown(LabelError):
-    """The favourable value is not stated, or is not among the label's values."""
+    """The favourable value is not stated, or is not a value of the label."""
 
 
 class SplitImpossible(DataError):
-    """The rows cannot be divided as asked."""
+    """The rows cannot be split as requested."""
 
 
 class TableTooLarge(DataError):
@@ -157,27 +107,27 @@ class TableTooLarge(DataError):
 
 
 class ModelError(FairenumError):
-    """A model in use gives no answers that can be used."""
+    """The decisions or scores of a model in use cannot be used."""
 
 
 class ModelFileRefused(ModelError):
-    """A model file is damaged, of no kind that is read here, or could run code."""
+    """A model file is damaged, of an unsupported format, or could run code."""
 
 
 class ConfigError(FairenumError, ValueError):
-    """An option of an audit is unknown or out of range; a ValueError, too, so that a document can report its place."""
+    """An option is unknown or out of range; also a ValueError, so that errors in documents name their place."""
 
 
 class ResultError(FairenumError):
-    """A saved result cannot be read, or does not hold what is asked of it."""
+    """A saved result cannot be read, or lacks what was requested."""
 
 
 class EvidenceRefused(ResultError):
-    """A file is no evidence file of fairenum, or one made to do harm."""
+    """A file is no evidence file of fairenum, or a malicious one."""
 
 
 class NotProposed(ResultError):
-    """A candidate model was to be exported as if it were proposed; `why` says what keeps it from that."""
+    """A candidate model cannot be exported as a proposed one; `why` says why it is a candidate."""
 
     def __init__(self, rank: int, why: str) -> None:
         self.rank, self.why = rank, why
@@ -196,7 +146,7 @@ class RecordRefused(ExplorationError):
 
 
 class ProblemError(FairenumError):
-    """An SVM problem cannot be posed as asked."""
+    """The arrays or settings of an SVM problem are invalid."""
 
 
 class AttackError(FairenumError):
@@ -204,48 +154,48 @@ class AttackError(FairenumError):
 
 
 class BudgetExceeded(AttackError):
-    """Fewer rows can be flipped than were asked for."""
+    """Fewer rows can be flipped than requested."""
 
 
 class StrategyNotFound(AttackError):
-    """No installed attack strategy has the name asked for."""
+    """No installed attack strategy has the requested name."""
 
 
 class StrategyConflict(AttackError):
-    """Two distributions provide an attack strategy of one name."""
+    """Two distributions provide an attack strategy of the same name."""
 
 
 class StrategyBroken(AttackError):
-    """An attack strategy cannot be loaded, or its answer is no set of rows."""
+    """An attack strategy cannot be loaded, or does not return a set of rows."""
 
 
 class ClusterUnavailable(AttackError):
-    """A cluster cannot be used, or the package that speaks to it is not installed."""
+    """A cluster cannot be used, or the package that connects to it is not installed."""
 
 
 class SolverError(FairenumError):
-    """A solver plugin cannot be used, or gave no usable answer."""
+    """A solver plugin cannot be used, or returned no usable solution."""
 
 
 class SolverNotFound(SolverError):
-    """No installed plugin has the name asked for."""
+    """No installed solver has the requested name."""
 
 
 class SolverUnavailable(SolverError):
-    """A plugin is installed, but a package that it needs is missing."""
+    """A solver is installed, but a package that it needs is missing."""
 
 
 class SolverConflict(SolverError):
-    """Two distributions provide a plugin of one name."""
+    """Two distributions provide a solver of the same name."""
 
 
 class SolverBroken(SolverError):
-    """A plugin cannot be loaded, or raised while it solved."""
+    """A solver cannot be loaded, or raised an exception."""
 
 
 class SolverOverwhelmed(SolverError):
-    """A problem is too large to be solved exactly in bearable time."""
+    """A problem is too large to be solved exactly in reasonable time."""
 
 
 class AnswerRefused(SolverError):
-    """A plugin's answer is not a proven optimum."""
+    """The solution of a solver is not a proven optimum."""

@@ -33,24 +33,24 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     Parameters
     ----------
     C
-        Price of a violated margin.
+        Cost of a violated margin.
     kernel, gamma, degree, coef0
         The kernel, as in scikit-learn's `SVC`: linear, rbf or poly; gamma "scale", "auto" or a number.
     solver
         Name of a solver plugin, or a plugin.
     n_models
-        How many models `fit` keeps; `stream` has no such limit.
+        Number of models that `fit` lists; `stream` has no such limit.
     distinct
         ``support``: distinct support vectors; ``predictions``: distinct decisions on the audited rows; ``diverse``: a
         minimum share of the audited rows decided differently from each model before.
     min_difference
         The minimum share for ``diverse``.
     max_loss
-        Stop when the objective falls by more than this share of the best.
+        Stop when the objective is lower than the best by more than this share.
     max_nodes, max_seconds
-        Stop after so many solved boxes, or seconds.
+        Stop after this number of solved boxes or seconds.
     patience
-        Stop after so many models in a row that are not distinct.
+        Stop after this number of successive models that are not distinct.
     merge_copies
         Treat identical records as one example that is left out copy by copy, instead of row by row.
     ridge
@@ -62,13 +62,13 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     Attributes
     ----------
     models_
-        The models, best first. Rows without weight are among those that every model leaves out.
+        The models, best first. Every model leaves out the rows of weight 0.
     class_sizes_
-        How many supports each model stands for; all 1 for ``support``.
+        Number of supports that each model represents; all 1 for ``support``.
     stopped_
         Why the enumeration ended: models, objective, nodes, time, exhausted or alike.
     ties_
-        Why many supports are few predictors: examples on the margin, and how many of them determine it; else None.
+        Explains why many supports give few predictors: examples on the margin, and the number that determines it.
     classes_, n_features_in_, support_, intercept_
         As in scikit-learn, of the best model.
 
@@ -241,19 +241,15 @@ class EnumSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 raise ValueError("EnumSVC needs two classes; the rows that have a weight are of one class at most")
         return _Rows(as_matrix(table), np.where(codes == 1, 1.0, -1.0), weights)
 
-    def _cost(self) -> float:
-        if not (isinstance(self.C, Real) and 0.0 < float(self.C) < np.inf):
-            raise ValueError(f"C must be a positive number, not {self.C!r}")
-        return float(self.C)
-
     def _svm(self) -> SvmSettings:
         weight, rows = self._class_weight(), not self.merge_copies
-        return SvmSettings(
-            self._cost(), self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight
-        )
+        if not (isinstance(self.C, Real) and 0.0 < float(self.C) < np.inf):
+            raise ValueError(f"C must be a positive number, not {self.C!r}")
+        cost = float(self.C)
+        return SvmSettings(cost, self.kernel, self.gamma, self.degree, self.coef0, rows=rows, class_weight=weight)
 
     def _class_weight(self) -> ClassWeight:
-        """Return the weights of the second and the first class, or the word that stands for them."""
+        """Return the weights of the second and the first class, or "none" or "balanced"."""
         asked = self.class_weight
         if asked is None or asked == "balanced":
             return "none" if asked is None else "balanced"
@@ -297,7 +293,7 @@ def _row_by_row(merged: SvmProblem, rows: _Rows, rows_of: Sequence[IntArray]) ->
 def _by_rows(
     problem: SvmProblem, rows_of: Sequence[IntArray], present: Callable[[Model], Model], model: Model
 ) -> Model:
-    """Return a model of merged examples in terms of rows: first copies carry the weight, last ones are left out."""
+    """Return a model of merged examples in terms of rows: the first copies have the weight, the last are left out."""
     alpha = np.zeros(problem.size)
     left_out = dict.fromkeys(np.setdiff1d(np.arange(problem.size), np.concatenate(rows_of)).tolist(), 1)
     for example in np.union1d(model.support, list(model.left_out)).astype(int):

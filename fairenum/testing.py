@@ -32,7 +32,7 @@ WhenOpen = Literal["fail", "warn"]
 
 
 class RuleLeftOpen(UserWarning):
-    """Warns that a rule was let pass although the rows leave it open."""
+    """Warns that an open rule passed: the rows show neither that it is kept nor that it is violated."""
 
 
 class MeasureArguments(MeasureOptions, total=False):
@@ -75,21 +75,21 @@ def assert_fair(
 
     Rules are those of ``fairenum measure --fail-on``, and are judged as there: with the uncertainty of the rows, for
     all decisions, in the primary sensitive column. A rule is kept if the whole interval of its metric keeps the limit,
-    violated if none of it does, and open if the rows do not tell.
+    violated if none of it does, and open otherwise.
 
     Parameters
     ----------
     data
-        Decisions as `fairenum.measure` takes them (a file, a frame, or arrays by name), or the result of `measure` or
-        of `audit`, of which the model in use is judged on the holdout or, without one, the selected model.
+        Decisions as for `fairenum.measure` (a file, a frame, or arrays by name), or the result of `measure` or `audit`.
+        For an audit, the model in use is judged on the holdout or, without one, the selected model.
     decision, sensitive
-        As for `fairenum.measure`. Rules are about one column: of several, `primary` says which.
+        As for `fairenum.measure`. Rules are about one sensitive column; if there are several, `primary` names it.
     rules
-        Such as ``"demographic_parity_ratio>=0.8"``; one or several. Of an audit, "selected:", "incumbent:" or "best:"
-        before a rule names the model it is about.
+        One or several rules, such as ``"demographic_parity_ratio>=0.8"``. For an audit, "selected:", "incumbent:" or
+        "best:" before a rule names the model that it is about.
     when_open
-        What happens to an open rule. "fail", the default, raises, too, as the exit code 3 of the command line ends a
-        job: few rows must not look like fairness. "warn" lets it pass with a `RuleLeftOpen` warning.
+        Effect of an open rule. "fail", the default, raises an error (exit code 3 on the command line), as a test with
+        few rows would otherwise always pass. "warn" lets it pass with a `RuleLeftOpen` warning.
     **measuring
         Further arguments of `fairenum.measure` (``label="good", favourable="yes", confidence=0.99``).
 
@@ -103,7 +103,7 @@ def assert_fair(
     AssertionError
         With every rule that is not kept, its estimate and interval, the rates of the groups, and what to do.
     FairenumError
-        If there is nothing to judge: no rules, an unknown metric, a column that is missing.
+        If nothing can be judged: no rules, an unknown metric, a missing column.
     """
     __tracebackhide__ = True  # pytest shows the line of the test, and not this one
     from fairenum.report.rules import judge_all, parse_rules
@@ -148,7 +148,7 @@ def _judged(
 
 
 def _failure(document: JudgedDocument, judgements: Sequence[Judgement], when_open: WhenOpen) -> str:
-    """Return a message about the rules that are not kept; empty if all are."""
+    """Return a message about the rules that are not kept, or an empty string."""
     from fairenum.report import rules as assertion
 
     if document.is_partial:

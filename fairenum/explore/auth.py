@@ -1,8 +1,8 @@
-"""Authentication of every request: only the page of this exploration is let through.
+"""Authentication of every request: only the page of this exploration may send any.
 
 Pages of other sites can send requests to this computer, and a foreign host name can resolve to it. So a request must
-name this host and port, carry the cookie traded for the address on the terminal and, if it changes anything, come from
-the page itself.
+name this host and port, carry the cookie set by the address on the terminal and, if it changes anything, come from the
+page itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from fairenum.explore.worker import Refusal
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-
 LOOPBACK = "127.0.0.1"
 LARGEST_BODY = 64 * 1024
 OWN_ASSETS = "script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'"
@@ -34,30 +33,30 @@ HEADERS = {
     b"cross-origin-resource-policy": b"same-origin",
 }
 USE_THE_ADDRESS = "open the address that the terminal shows; it works once, and then in every tab of the same browser"
-ENTERED = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><title>fairenum</title>'
-LOCKED = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>fairenum</title><h1>No way in</h1>'
+COOKIE_SET = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><title>fairenum</title>'
+NO_ACCESS = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>fairenum</title><h1>No access</h1>'
     f"<p>Please {USE_THE_ADDRESS}. Run the command again for a new one.</p></html>"
 )
 
 
-class Pass:
-    """A token that is traded once for a cookie, valid until the server ends."""
+class AccessToken:
+    """A token that is exchanged once for a cookie, valid until the server ends."""
 
     def __init__(self, port: int) -> None:
         self.token, self._cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._name = f"fairenum-{port}"  # browsers keep the cookies of all ports of a host together
-        self._is_traded = False
+        self._is_used = False
 
-    def trade(self, token: str) -> str | None:
+    def exchange(self, token: str) -> str | None:
         """The header that sets the cookie; None for a wrong or used token."""
-        if self._is_traded or not secrets.compare_digest(token.encode(), self.token.encode()):
+        if self._is_used or not secrets.compare_digest(token.encode(), self.token.encode()):
             return None
-        self._is_traded = True
+        self._is_used = True
         return f"{self._name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
 
-    def admits(self, header: str) -> bool:
-        """Whether a cookie header holds the right cookie."""
+    def is_in(self, header: str) -> bool:
+        """Whether a cookie header has the right cookie."""
         try:
             cookie = SimpleCookie(header).get(self._name)
         except CookieError:
@@ -65,34 +64,34 @@ class Pass:
         return cookie is not None and secrets.compare_digest(cookie.value.encode(), self._cookie.encode())
 
 
-class Gate:
-    """ASGI middleware that lets requests of the page through and refuses all others."""
+class AuthMiddleware:
+    """ASGI middleware that passes requests of the page on and refuses all others."""
 
-    def __init__(self, app: ASGIApp, bearer: Pass, port: int) -> None:
-        self._app, self._bearer = app, bearer
+    def __init__(self, app: ASGIApp, access: AccessToken, port: int) -> None:
+        self._app, self._access = app, access
         self._host = f"{LOOPBACK}:{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or pass on a request; every response gets the security headers."""
         if scope["type"] != "http":
-            raise RuntimeError(f"no {scope['type']} here")
-        guarded = _guarded(send)
+            raise RuntimeError(f"unexpected ASGI scope {scope['type']!r}")
+        send = _with_security_headers(send)
         try:
             headers = _headers(scope)
-            self._refuse_stranger(scope, headers)
-            if scope["path"] == "/" and await self._traded(scope, headers, guarded):
+            self._refuse_other_sites(scope, headers)
+            if scope["path"] == "/" and await self._exchanged(scope, headers, send):
                 return
-            self._refuse_unknown(headers)
+            self._require_cookie(headers)
             body = await self._body(scope, headers, receive)
         except Refusal as refusal:
-            await _refuse(refusal, scope["path"], guarded)
+            await _refuse(refusal, scope["path"], send)
             return
-        await self._app(scope, _replayed(body, receive), guarded)
+        await self._app(scope, _with_body(body, receive), send)
 
-    def _refuse_stranger(self, scope: Scope, headers: dict[str, list[str]]) -> None:
+    def _refuse_other_sites(self, scope: Scope, headers: dict[str, list[str]]) -> None:
         """Refuse other hosts, ports and methods, and pages of other sites."""
         if headers.get("host") != [self._host]:
-            raise Refusal(403, f"this is http://{self._host} and nothing else; {USE_THE_ADDRESS}")
+            raise Refusal(403, f"this server is http://{self._host} only; {USE_THE_ADDRESS}")
         method, is_safe = scope["method"], scope["method"] == "GET"
         if method not in ("GET", "POST"):
             raise Refusal(405, "GET and POST only")
@@ -104,21 +103,21 @@ class Gate:
         if is_safe and site not in ([], ["same-origin"], ["none"]) and not is_link:
             raise Refusal(403, "this has to come from the page itself")
 
-    async def _traded(self, scope: Scope, headers: dict[str, list[str]], send: Send) -> bool:
-        """Trade a token for a cookie; a client with the cookie passes."""
+    async def _exchanged(self, scope: Scope, headers: dict[str, list[str]], send: Send) -> bool:
+        """Answer a request with a token: set the cookie, or refuse a wrong token unless the cookie is there already."""
         if scope["method"] != "GET" or not scope["query_string"]:
             return False
         given = _tokens(scope["query_string"].decode("latin-1"))
-        cookie = self._bearer.trade(given[0]) if len(given) == 1 else None
+        cookie = self._access.exchange(given[0]) if len(given) == 1 else None
         if cookie is None:
-            self._refuse_unknown(headers)
-        # not a redirect: that of a link from elsewhere would not be followed with the cookie
-        await _answer(send, 200, ENTERED.encode(), "text/html; charset=utf-8", cookie)
+            self._require_cookie(headers)
+        # no redirect: after a link from another site, browsers would not send the cookie with it
+        await _answer(send, 200, COOKIE_SET.encode(), "text/html; charset=utf-8", cookie)
         return True
 
-    def _refuse_unknown(self, headers: dict[str, list[str]]) -> None:
-        if not self._bearer.admits("; ".join(headers.get("cookie", []))):
-            raise Refusal(403, f"there is no way in without a cookie; {USE_THE_ADDRESS}")
+    def _require_cookie(self, headers: dict[str, list[str]]) -> None:
+        if not self._access.is_in("; ".join(headers.get("cookie", []))):
+            raise Refusal(403, f"this needs a cookie; {USE_THE_ADDRESS}")
 
     @staticmethod
     async def _body(scope: Scope, headers: dict[str, list[str]], receive: Receive) -> bytes:
@@ -130,9 +129,9 @@ class Gate:
         kinds = headers.get("content-type", [])
         if len(kinds) != 1 or kinds[0].partition(";")[0].strip().lower() != "application/json":
             raise Refusal(415, "a body is application/json")
-        told = headers.get("content-length", ["0"])[0]
+        announced = headers.get("content-length", ["0"])[0]
         body, is_more = bytearray(), True
-        length = int(told) if told.isascii() and told.isdigit() and len(told) < 20 else 0
+        length = int(announced) if announced.isascii() and announced.isdigit() and len(announced) < 20 else 0
         while is_more and length <= LARGEST_BODY:
             message = await receive()
             body += message.get("body", b"")
@@ -157,36 +156,36 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
     return headers
 
 
-def _guarded(send: Send) -> Send:
+def _with_security_headers(send: Send) -> Send:
     """Add the security headers that a response does not set itself."""
 
-    async def guarded(message: Message) -> None:
+    async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             own = [*message.get("headers", [])]
             names = {name.lower() for name, _ in own}
             message = {**message, "headers": own + [pair for pair in HEADERS.items() if pair[0] not in names]}
         await send(message)
 
-    return guarded
+    return sent
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Pass the body already read to the application, then later messages."""
+def _with_body(body: bytes, receive: Receive) -> Receive:
+    """Give the body already read to the application, then later messages."""
     is_given = False
 
-    async def replayed() -> Message:
+    async def received() -> Message:
         nonlocal is_given
         if is_given:
             return await receive()
         is_given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replayed
+    return received
 
 
 async def _refuse(refusal: Refusal, path: str, send: Send) -> None:
     if path == "/" and refusal.status == 403:
-        await _answer(send, 403, LOCKED.encode(), "text/html; charset=utf-8")
+        await _answer(send, 403, NO_ACCESS.encode(), "text/html; charset=utf-8")
     else:
         await _answer(send, refusal.status, msgspec.json.encode({"error": str(refusal)}), "application/json")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 
@@ -44,46 +44,10 @@ from fairenum.metrics.counts import BitArray
 from fairenum.metrics.guardrails import Measured
 from fairenum.runtime.budget import Progress
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem, read_only
-from fairenum.tables import Dataset
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """Looks up the listed model that a model repeats."""
-
-    by_support: dict[bytes, int] = field(default_factory=dict)
-    by_decisions: dict[bytes, int] = field(default_factory=dict)
-    decided: BitArray | None = None
-    among: Sequence[int] = ()
-    least: float = 1.0
-
-    def find(self, mark: bytes, decided: bytes) -> int | None:
-        """The place of the listed model with this support or these decisions; None for a new model."""
-        known = self.by_support.get(mark, self.by_decisions.get(decided))
-        if known is not None or self.decided is None:
-            return known
-        near = first_alike(self.decided, np.frombuffer(decided, dtype=np.uint8), self.least)
-        return None if near is None else self.among[near]
-
-
-class Alike:
-    """The audit's notion of distinct (``support``, ``predictions`` or ``diverse``), on the selection split."""
-
-    def __init__(self, config: AuditConfig, rows: int) -> None:
-        self._notion, self._least = config.distinct, config.min_difference * rows
-
-    def places(self, listed: Sequence[Listed], box: Box) -> Places:
-        """Index the listed models that belong to a box; a listed model outside the box cannot be shown in it."""
-        places = [place for place, one in enumerate(listed) if box.holds(one.shown.model)]
-        if self._notion == "support":
-            return Places({mark: place for place in places for mark in listed[place].supports})
-        by_decisions: dict[bytes, int] = {}
-        for place in places:
-            by_decisions.setdefault(listed[place].shown.decided, place)
-        if self._notion == "predictions" or not places:
-            return Places(by_decisions=by_decisions)
-        rows = np.array([np.frombuffer(listed[place].shown.decided, dtype=np.uint8) for place in places])
-        return Places(by_decisions=by_decisions, decided=rows, among=places, least=self._least)
+NO_LIMIT = Limits(models=None)
+MOST_SOLVES = 10**9  # of a guided search: its caller decides when to stop
+BOXES, WORK = (20, 150), 4.5e6  # boxes after which `next` returns without a new model: about a tenth of a second
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +78,39 @@ class Box:
         return read_only(self.allowed * problem.cost)
 
 
+class KnownModels:
+    """Finds the listed model that a model repeats, by the audit's notion of distinct on the selection split.
+
+    Only listed models of the box count: a model outside the box cannot be shown in it.
+    """
+
+    def __init__(self, listed: Sequence[Listed], box: Box, config: AuditConfig, rows: int) -> None:
+        self._places = [place for place, one in enumerate(listed) if box.holds(one.shown.model)]
+        self._by_support: dict[bytes, int] = {}
+        self._by_decisions: dict[bytes, int] = {}
+        self._decisions: BitArray | None = None
+        self._min_difference = config.min_difference * rows
+        if config.distinct == "support":
+            self._by_support = {mark: place for place in self._places for mark in listed[place].supports}
+            return
+        for place in self._places:
+            self._by_decisions.setdefault(listed[place].shown.decided, place)
+        if config.distinct == "diverse" and self._places:
+            self._decisions = np.array([_unpacked(listed[place].shown.decided) for place in self._places])
+
+    def find(self, mark: bytes, decided: bytes) -> int | None:
+        """The index of the listed model that this support or these decisions repeat; None for a new model."""
+        known = self._by_support.get(mark, self._by_decisions.get(decided))
+        if known is not None or self._decisions is None:
+            return known
+        near = first_alike(self._decisions, _unpacked(decided), self._min_difference)
+        return None if near is None else self._places[near]
+
+
+def _unpacked(decided: bytes) -> BitArray:
+    return np.frombuffer(decided, dtype=np.uint8)
+
+
 class TrainingRows:
     """Maps row numbers of the input table to training examples."""
 
@@ -132,12 +129,9 @@ class TrainingRows:
             raise ExplorationError("no row was named; give the numbers of training rows, counted from 0")
         for row in found:
             if row not in self._example:
-                raise ExplorationError(f"row {row} {self._why_not(self._dataset, row)}; only those can stay or go")
+                kind = "row of the table" if self._dataset.placed(row) is None else "training row"
+                raise ExplorationError(f"row {row} is no {kind}; only training rows can be kept or left out")
         return tuple(found)
-
-    @staticmethod
-    def _why_not(dataset: Dataset, row: int) -> str:
-        return "is no row of the table" if dataset.placed(row) is None else "is no training row"
 
     def box(self, left_out: frozenset[int], pinned: frozenset[int]) -> Box:
         """The box that leaves out some rows and keeps others; refuse a box with rows of one label only."""
@@ -153,7 +147,7 @@ class TrainingRows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Passed:
+class PassedSupport:
     """A support that the enumeration has passed.
 
     `mark` identifies the support, `decided` packs its decisions on the selection split into bits, and `nodes` counts
@@ -166,19 +160,19 @@ class Passed:
     model: Model | None
 
 
-class Lane:
-    """The models of a box, best first.
+class BoxModels:
+    """The models of a box, best first, computed once and kept.
 
-    `opened` starts the same enumeration every time; `decide` packs a model's decisions on the selection split into
-    bits.
+    `open_enumeration` starts the same enumeration every time; `decide` packs a model's decisions on the selection split
+    into bits.
     """
 
     def __init__(
-        self, opened: Callable[[], Enumeration], decide: Callable[[Model], bytes], notion: Distinctness
+        self, open_enumeration: Callable[[], Enumeration], decide: Callable[[Model], bytes], notion: Distinctness
     ) -> None:
-        self._opened, self._decide, self._notion = opened, decide, notion
+        self._open, self._decide, self._notion = open_enumeration, decide, notion
         self._enumeration: Enumeration | None = None
-        self._passed: list[Passed] = []
+        self._passed: list[PassedSupport] = []
         self._known: set[bytes] = set()
         self.end: StepEnd | None = None
 
@@ -186,8 +180,8 @@ class Lane:
         """Number of boxes solved up to a place."""
         return self._passed[place - 1].nodes if place else 0
 
-    def at(self, place: int) -> Passed | None:
-        """The support at a place, computed on demand; None if the lane ends before it."""
+    def at(self, place: int) -> PassedSupport | None:
+        """The support at a place, computed on demand; None if the enumeration ends before it."""
         while len(self._passed) <= place and self.end is None:
             self._advance()
         return self._passed[place] if place < len(self._passed) else None
@@ -197,10 +191,10 @@ class Lane:
         try:
             model = next(enumeration, None)
         except SolverError:
-            self.end = "solver"  # what was passed stays; beyond it nothing can be proven
+            self.end = "solver"  # models found so far stay; nothing can be proven about later ones
             raise
         except BaseException:
-            self._enumeration = None  # an interrupted generator does not go on; a new one takes the same way
+            self._enumeration = None  # an interrupted generator cannot continue; a new one repeats its models
             raise
         self._enumeration = enumeration
         if model is None:
@@ -209,19 +203,19 @@ class Lane:
         self._passed.append(self._noted(model, enumeration.nodes))
 
     def _caught_up(self) -> Enumeration:
-        enumeration = self._opened()
+        enumeration = self._open()
         for _ in self._passed:
             next(enumeration)
         return enumeration
 
-    def _noted(self, model: Model, nodes: int) -> Passed:
+    def _noted(self, model: Model, nodes: int) -> PassedSupport:
         decided = self._decide(model)
         is_repeated = self._notion == "predictions" and decided in self._known
         self._known.add(decided)
-        return Passed(support_mark(model), decided, nodes, None if is_repeated else model)
+        return PassedSupport(support_mark(model), decided, nodes, None if is_repeated else model)
 
 
-class GuidedLane:
+class GuidedModels:
     """The models of a guided search within a box and under fixed tolerances."""
 
     def __init__(self, search: GuidedSearch) -> None:
@@ -249,42 +243,35 @@ def used_copies(model: Model) -> IntArray:
     return np.ceil(model.alpha / model.problem.cost - WHOLE_COPY).astype(np.intp)
 
 
-NO_LIMIT = Limits(models=None)
-MOST_SOLVES = 10**9  # of a guided search: its caller decides when to stop
-
-
-GuidedKey = tuple[bytes, Tolerances]
-
-
-class Streams:
-    """The lanes of an exploration, each a function of its box (and tolerances) alone."""
+class Searches:
+    """The searches of an exploration, each a function of its box (and tolerances) alone."""
 
     def __init__(self, prepared: Prepared, scorer: Scorer) -> None:
         self._prepared, self._scorer, training = prepared, scorer, prepared.training
         self._best = training.best.certificate.objective
         self._roots = {training.problem.copies.tobytes(): training.best}
-        self._lanes: dict[bytes, Lane] = {}
-        self._guided: dict[GuidedKey, GuidedLane] = {}
+        self._best_first: dict[bytes, BoxModels] = {}
+        self._guided: dict[tuple[bytes, Tolerances], GuidedModels] = {}
 
-    def lane(self, box: Box) -> Lane:
+    def best_first(self, box: Box) -> BoxModels:
         """The models of a box, best first."""
-        if box.key not in self._lanes:
+        if box.key not in self._best_first:
             workspace, root = self._prepared.training.workspace, self._root(box)
-            opened = partial(Enumeration, workspace, NO_LIMIT, root=root, floor=box.floor, best=self._best)
-            self._lanes[box.key] = Lane(opened, self._scorer.decided, self._prepared.config.distinct)
-        return self._lanes[box.key]
+            start = partial(Enumeration, workspace, NO_LIMIT, root=root, floor=box.floor, best=self._best)
+            self._best_first[box.key] = BoxModels(start, self._scorer.decided, self._prepared.config.distinct)
+        return self._best_first[box.key]
 
-    def guided(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedLane:
+    def guided(self, box: Box, tolerances: Tolerances, first: Shown) -> GuidedModels:
         """The models of a guided search within a box, under tolerances and guardrails."""
         key = (box.key, tolerances)
         if key not in self._guided:
-            self._refuse_guiding()
-            self._guided[key] = GuidedLane(self._search(box, tolerances, first))
+            self._refuse_guided_search()
+            self._guided[key] = GuidedModels(self._search(box, tolerances, first))
         return self._guided[key]
 
     def nodes(self, places: Mapping[bytes, int]) -> int:
-        """Number of boxes solved up to the given places of the lanes."""
-        return sum(self._lanes[key].nodes(place) for key, place in places.items())
+        """Number of boxes solved up to the given places, by box."""
+        return sum(self._best_first[key].nodes(place) for key, place in places.items())
 
     def _root(self, box: Box) -> Solution:
         """The solution of a box, always started from that of the whole problem so that it is reproducible."""
@@ -306,7 +293,7 @@ class Streams:
         return GuidedSearch(workspace, watched, bounds, self._root(box), box.floor, self._best)
 
     def _watched(self, tolerances: Tolerances, first: Shown) -> Watched:
-        """Watch the selection split, compared with model 1 or the model in use."""
+        """The selection split as the guided search sees it, compared with model 1 or the model in use."""
         division, found = self._prepared.division, self._prepared.incumbent
         watched = Watched(
             division.selection, tolerances.metric, tolerances.measure, self._scorer.point, tolerances.guardrails
@@ -316,16 +303,12 @@ class Streams:
         rows = division.rows["selection"]
         return watched.compared_with(found.bits[rows], found.values[rows])
 
-    def _refuse_guiding(self) -> None:
+    def _refuse_guided_search(self) -> None:
         division = self._prepared.division
         if division.primary is None:
             raise ExplorationError(f"there is nothing to search for: {OBSTACLES['no_sensitive_column']}")
         if division.is_exploratory:
             raise ExplorationError(f"a guided search is not possible: {OBSTACLES['no_holdout']}")
-
-
-# Boxes after which `next` comes back without a new model: about a tenth of a second.
-BOXES, WORK = (20, 150), 4.5e6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -346,12 +329,11 @@ class Engine:
         self.table = prepared.table
         self.features = self.division.encoding.described()
         self.incumbent = self._incumbent()
-        self._streams = Streams(prepared, self.scorer)
-        self._alike = Alike(prepared.config, len(self.division.selection))
-        self._telling = few_valued(self.division.dataset.features)
+        self._searches = Searches(prepared, self.scorer)
+        self._few_valued = few_valued(self.division.dataset.features)
         self._clusters: dict[str, tuple[Cluster, ...]] = {}
         self._last: tuple[State, Standpoint] | None = None
-        self._asked: dict[tuple[bytes, float, float], PersonFlipPrice] = {}
+        self._flip_prices: dict[tuple[bytes, float, float], PersonFlipPrice] = {}
 
     @property
     def boxes(self) -> int:
@@ -416,42 +398,42 @@ class Engine:
         """Clusters of the training rows that a model leaves out."""
         mark = shown.mark.alpha
         if mark not in self._clusters:
-            self._clusters[mark] = tuple(clusters(shown.model, self.division, self.training, self._telling))
+            self._clusters[mark] = tuple(clusters(shown.model, self.division, self.training, self._few_valued))
         return self._clusters[mark]
 
     def flip_price(self, row: FloatArray, eps: float, threshold: float) -> PersonFlipPrice:
         """Flip price of the decision about an encoded row; cached."""
         key = (row.tobytes(), eps, threshold)
-        if key not in self._asked:
-            self._asked[key] = flip_price(self.division, self.training, row, eps, threshold)
-        return self._asked[key]
+        if key not in self._flip_prices:
+            self._flip_prices[key] = flip_price(self.division, self.training, row, eps, threshold)
+        return self._flip_prices[key]
 
     def solved(self, state: State) -> int:
         """Number of boxes that the best-first search solved on the way to a state."""
-        return self._streams.nodes(state.cursors)
+        return self._searches.nodes(state.cursors)
 
     def _next(self, state: State, step: Next, progress: Progress) -> State:
-        """Walk the lane of the box to the next new model, its end, or the limit of solved boxes."""
+        """Enumerate the box up to the next new model, its end, or the limit of solved boxes."""
         box = self._box(state)
-        places, lane = self._alike.places(state.listed, box), self._streams.lane(box)
-        passed_by: dict[int, set[bytes]] = {}
+        known, models = self._known(state.listed, box), self._searches.best_first(box)
+        repeats: dict[int, set[bytes]] = {}
         place = start = state.cursors.get(box.key, 0)
         model: Model | None = None
         end: StepEnd | None = None
         while model is None and end is None:
-            done = lane.nodes(place) - lane.nodes(start)
+            done = models.nodes(place) - models.nodes(start)
             progress("next", done, step.boxes)
             if done >= step.boxes:
                 end = "alike"
-            elif (passed := lane.at(place)) is None:
-                end = lane.end
+            elif (passed := models.at(place)) is None:
+                end = models.end
             else:
                 place += 1
-                if (known := places.find(passed.mark, passed.decided)) is None:
+                if (repeated := known.find(passed.mark, passed.decided)) is None:
                     model = passed.model
                 else:
-                    passed_by.setdefault(known, set()).add(passed.mark)
-        listed = tuple(one.with_supports(passed_by.get(number, set())) for number, one in enumerate(state.listed))
+                    repeats.setdefault(repeated, set()).add(passed.mark)
+        listed = tuple(one.with_supports(repeats.get(number, set())) for number, one in enumerate(state.listed))
         after = state.stepped(cursors={**state.cursors, box.key: place}, listed=listed, end=end)
         return after if model is None else self._shown(after, box, [(model, _origin(state))])
 
@@ -459,12 +441,12 @@ class Engine:
         """Continue the guided search, and show its new models that no other model of it beats."""
         box = self._box(state)
         key = (box.key, state.tolerances)
-        lane = self._streams.guided(box, state.tolerances, state.listed[0].shown)
+        search = self._searches.guided(box, state.tolerances, state.listed[0].shown)
         start = state.solves.get(key, 0)
         for done in range(step.solves):
             progress("fairer", done, step.solves)
-            lane.advance(start + done + 1)
-        found, end = lane.front(start + step.solves)
+            search.advance(start + done + 1)
+        found, end = search.front(start + step.solves)
         moved = state.stepped(solves={**state.solves, key: start + step.solves})
         after = self._shown(moved, box, [(one.model, "guided") for one in found])
         fresh = {one.number for one in after.listed} - {one.number for one in state.listed}
@@ -485,7 +467,7 @@ class Engine:
     def _entered(self, state: State) -> State:
         """Enter the box of a state and show its best model."""
         box = self._box(state)
-        best = self._streams.lane(box).at(0)
+        best = self._searches.best_first(box).at(0)
         if best is None or best.model is None:
             raise ExplorationError("the rows that would be left have no model; leave out fewer rows")
         cursors = {**state.cursors, box.key: max(1, state.cursors.get(box.key, 0))}
@@ -497,7 +479,7 @@ class Engine:
         listed, looked, current = [*state.listed], dict(state.looked), state.current
         for model, origin in found:
             mark, decided = support_mark(model), self.scorer.decided(model)
-            known = self._alike.places(listed, box).find(mark, decided)
+            known = self._known(listed, box).find(mark, decided)
             if known is None:
                 shown = self._scored(model, origin, looked)
                 looked[shown.mark.alpha] = shown
@@ -510,6 +492,9 @@ class Engine:
         """Score a model; a model that was looked at before keeps its scores and its number."""
         first = next(iter(looked.values()), None)
         return looked.get(self.scorer.digest(model)) or self.scorer.shown(model, len(looked) + 1, origin, first)
+
+    def _known(self, listed: Sequence[Listed], box: Box) -> KnownModels:
+        return KnownModels(listed, box, self.prepared.config, len(self.division.selection))
 
     def _box(self, state: State) -> Box:
         return self.rows.box(state.left_out, state.pinned)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Literal, Self, Unpack
 
 import numpy as np
 
-from fairenum.api import AuditResult
+from fairenum.api import AuditResult, changed_tolerances, with_options
 from fairenum.auditing.listing import Listing, cut_values
 from fairenum.auditing.pipeline import conclude
 from fairenum.auditing.preparing import Prepared, config_of, prepare
 from fairenum.auditing.run_state import RunState
 from fairenum.auditing.schedule import Schedule
-from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
+from fairenum.document.audit_config import AuditConfig, AuditOptions
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Cluster
 from fairenum.document.decision_record import (
@@ -42,7 +42,7 @@ from fairenum.document.decision_record import (
 from fairenum.document.exploration_view import ExplorationView, Explored, ExploredModel, ModelComparison, Standpoint
 from fairenum.document.feature_facts import EncodedFeature
 from fairenum.document.files import to_json, write_atomically
-from fairenum.document.guards import kept_guards, refuse_unknown_columns, resolved_guards
+from fairenum.document.guards import kept_guards
 from fairenum.document.header import environment
 from fairenum.document.models import GuidedRun
 from fairenum.document.person import Person
@@ -62,18 +62,14 @@ from fairenum.solvers.registry import solver_version
 from fairenum.tables import Dataset
 
 if TYPE_CHECKING:
-    from fairenum.tables.naming import Names
-
-
-if TYPE_CHECKING:
     import pandas as pd
+
+    from fairenum.tables.naming import Names
 
     Table = str | Path | pd.DataFrame | Dataset
 
-
 DISPLAYS = "fairenum.displays"  # entry points for live displays
-
-SOLVES = 25  # default for a guided search
+SOLVES = 25  # default number of solved boxes of a guided step
 
 
 class Exploration:
@@ -92,9 +88,9 @@ class Exploration:
     record
         Path of the decision record, a new file; without it nothing is kept on disk.
     progress
-        Called with the name of a step, the amount done and the total. An exception from it ends the step.
+        Called with the name of a step, the amount done and the total. An exception from it stops the step.
     now
-        Returns the time that the record notes.
+        Function that returns the time to record.
     """
 
     def __init__(
@@ -113,16 +109,16 @@ class Exploration:
     ) -> None:
         is_opened = run is not None or isinstance(data, AuditResult)
         if isinstance(data, AuditResult):
-            prepared = of_result(data, config, run, options)
+            prepared = _prepare_result(data, config, run, options)
         elif run is not None:
-            prepared = of_run(data, run, config, options, progress)
+            prepared = _prepare_run(data, run, config, options, progress)
         else:
-            prepared = of_table(data, label, favourable, sensitive, config, options, progress)
+            prepared = _prepare_table(data, label, favourable, sensitive, config, options, progress)
         kept = Record.begin(None if record is None else Path(record), now)
         try:
             self._open(prepared, kept, progress, is_opened=is_opened)
             outcome = self._engine.outcome(None, self.state)
-            kept.head(lambda at: self._header(at, outcome, is_opened=is_opened))
+            kept.begin_with(lambda at: self._header(at, outcome, is_opened=is_opened))
         except BaseException:
             kept.close()
             raise
@@ -146,7 +142,7 @@ class Exploration:
         """
         kept = Record.reopen(Path(record), now)
         try:
-            agrees(kept.told)
+            agrees(kept.known_header)
             return cls._resumed(kept, data, incumbent, progress)
         except BaseException:
             kept.close()
@@ -154,8 +150,8 @@ class Exploration:
 
     @classmethod
     def _resumed(cls, kept: Record, data: Table, incumbent: object, progress: Progress) -> Self:
-        header = kept.told
-        prepared = reopened(
+        header = kept.known_header
+        prepared = _prepare_again(
             data, header.label, header.favourable, header.sensitive, header.config, progress, incumbent_object=incumbent
         )
         if prepared.division.dataset.fingerprint != header.fingerprint:
@@ -169,7 +165,7 @@ class Exploration:
 
     def _open(self, prepared: Prepared, record: Record, progress: Progress, *, is_opened: bool) -> None:
         """Start from the best model. `is_opened` says whether the holdout was looked at before."""
-        self.progress, self._record, self._turn = progress, record, threading.RLock()
+        self.progress, self._record, self._lock = progress, record, threading.RLock()
         self._result: AuditResult | None = None
         self._listeners: list[Callable[[], None]] = []
         with one_thread():
@@ -179,9 +175,9 @@ class Exploration:
 
     def _adopt(self, state: State) -> None:
         """Set the state and the number of record lines in one assignment, for concurrent readers."""
-        self._at = state, len(self._record.entries)
-        for told in self._listeners:
-            told()
+        self._state_and_lines = state, len(self._record.entries)
+        for callback in self._listeners:
+            callback()
 
     def next(self, boxes: int | None = None) -> ExploredModel | None:
         """Show the next best model of the box that decides differently from all listed models; exact.
@@ -249,7 +245,7 @@ class Exploration:
         verdicts hold for all models jointly and propose nothing. Repeat an interrupted commit to complete it.
         """
         step = Commit(model, reason, author)
-        with self._turn:
+        with self._lock:
             last = self._record.entries[-1] if self._record.entries else None
             if not (isinstance(last, Entry) and last.taken == step):
                 self._take(step)
@@ -268,7 +264,7 @@ class Exploration:
     @property
     def state(self) -> State:
         """The current state, a frozen value."""
-        return self._at[0]
+        return self._state_and_lines[0]
 
     @property
     def was_torn(self) -> bool:
@@ -278,20 +274,17 @@ class Exploration:
     @property
     def view(self) -> ExplorationView:
         """Everything an exploration shows, as a typed value, also while a step is running."""
-        return self._viewed(None)
+        return self.focused(None)
 
-    def focused(self, model: int) -> ExplorationView:
-        """The view with another model in focus, without taking a step."""
-        return self._viewed(model)
-
-    def _viewed(self, focus: int | None) -> ExplorationView:
-        state, lines = self._at
-        return view_of(self._engine, state, self._record.entries[:lines], focus)
+    def focused(self, model: int | None) -> ExplorationView:
+        """The view with another model in focus, without taking a step; None is the model of the last step."""
+        state, lines = self._state_and_lines
+        return view_of(self._engine, state, self._record.entries[:lines], model)
 
     @property
     def lines(self) -> int:
         """Number of record lines that led to the current state."""
-        return self._at[1]
+        return self._state_and_lines[1]
 
     @property
     def features(self) -> tuple[EncodedFeature, ...]:
@@ -303,9 +296,9 @@ class Exploration:
         """The record's file, or None."""
         return self._record.path
 
-    def listen(self, told: Callable[[], None]) -> None:
+    def listen(self, callback: Callable[[], None]) -> None:
         """Register a callback, called after every step in the thread that took it."""
-        self._listeners.append(told)
+        self._listeners.append(callback)
 
     def report(self) -> str | None:
         """The HTML page of the last decision, or None."""
@@ -378,13 +371,10 @@ class Exploration:
 
     def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
         """Apply the given changes to the tolerances; refuse guardrails on unknown columns."""
-        last = self.state.tolerances
-        given = with_present_names({name: value for name, value in options.items() if value is not None})
-        if given.get("max_loss") == "any":
-            given["max_loss"] = None
-        held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
-        refuse_unknown_columns(held, [column.column for column in self._engine.table.sensitive])
-        return replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
+        is_unbounded = options.get("max_loss") == "any"
+        changes = {**options, "max_loss": None} if is_unbounded else options
+        found = changed_tolerances(self.state.tolerances, self._engine.table, guards, changes)
+        return replace(found, max_loss=None) if is_unbounded else found
 
     @property
     def _current(self) -> ExploredModel:
@@ -394,7 +384,7 @@ class Exploration:
 
     def _take(self, step: Step) -> State:
         """Take a step, which counts once it is on the record."""
-        with self._turn, self._loaded.one_thread():
+        with self._lock, self._loaded.one_thread():
             before = self.state
             after = self._engine.take(before, step, self.progress)
             outcome = self._engine.outcome(before, after)
@@ -404,8 +394,8 @@ class Exploration:
 
     def _replay(self, header: RecordHeader) -> None:
         """Repeat the steps of the record, refuse differing outcomes, and complete an unfinished commit."""
-        with self._turn, self._loaded.one_thread():
-            _refuse_other("the first line", header.outcome, self._engine.outcome(None, self.state), header)
+        with self._lock, self._loaded.one_thread():
+            _require_equal("the first line", header.outcome, self._engine.outcome(None, self.state), header)
             is_judged = True
             for done, entry in enumerate([*self._record.entries]):
                 self.progress("replay", done, len(self._record.entries))
@@ -422,12 +412,12 @@ class Exploration:
         before = self.state
         self._adopt(self._engine.take(before, entry.taken, silent))
         what = f"step {entry.number} ({type(entry.taken).__name__})"
-        _refuse_other(what, entry.outcome, self._engine.outcome(before, self.state), header)
+        _require_equal(what, entry.outcome, self._engine.outcome(before, self.state), header)
 
     def _judge(self) -> AuditResult:
         """Open the holdout for the last commit, and write run and page beside the record."""
-        with self._turn, self._loaded.one_thread():
-            document, live = judged_run(self._engine, self.state, self._explored(), self.progress)
+        with self._lock, self._loaded.one_thread():
+            document, live = _judged_run(self._engine, self.state, self._explored(), self.progress)
             self._result = result = AuditResult(document, live)
             self._write(result)
             digest = sha256(to_json(document.but(timings={})).encode()).hexdigest()
@@ -494,7 +484,7 @@ def _positive(number: int, name: str) -> int:
     return number
 
 
-def of_table(
+def _prepare_table(
     data: Table,
     label: str | None,
     favourable: object,
@@ -504,27 +494,25 @@ def of_table(
     progress: Progress,
 ) -> Prepared:
     """Load, split and train as an audit does."""
-    is_model = not isinstance(options.get("incumbent"), str | None)
-    incumbent_object = options.pop("incumbent") if is_model else None
-    asked_for = (config or AuditConfig()).but(**options)
+    config, incumbent_object = with_options(config, options)
     with one_thread():
-        return prepare(data, label, favourable, sensitive, asked_for, _course(asked_for, progress), incumbent_object)
+        return prepare(data, label, favourable, sensitive, config, _schedule(config, progress), incumbent_object)
 
 
-def of_run(
+def _prepare_run(
     data: Table, run: AuditResult | str | Path, config: AuditConfig | None, options: AuditOptions, progress: Progress
 ) -> Prepared:
     """Prepare with the options of a saved run; refuse data with another fingerprint."""
     _refuse_options(config, options)
     document = (run if isinstance(run, AuditResult) else AuditResult.load(run)).document
     table, config = document.dataset, config_of(document)
-    prepared = reopened(data, table.label, table.favourable, table.sensitive_columns, config, progress)
+    prepared = _prepare_again(data, table.label, table.favourable, table.sensitive_columns, config, progress)
     if prepared.division.dataset.fingerprint != table.fingerprint:
         raise ResultError("these are not the data of the run: the content differs")
     return prepared
 
 
-def reopened(
+def _prepare_again(
     data: Table,
     label: str,
     favourable: str,
@@ -535,17 +523,17 @@ def reopened(
     incumbent_object: object = None,
 ) -> Prepared:
     """Prepare a table that was explored or audited before; a `Dataset` needs no reading."""
-    schedule = _course(config, progress)
+    schedule = _schedule(config, progress)
     with one_thread():
         if isinstance(data, Dataset):
             return prepare(data, None, None, None, config, schedule, incumbent_object)
         return prepare(data, label, favourable, [*sensitive], config, schedule, incumbent_object)
 
 
-def of_result(
+def _prepare_result(
     result: AuditResult, config: AuditConfig | None, run: AuditResult | str | Path | None, options: AuditOptions
 ) -> Prepared:
-    """Reuse the rows and the SVM of an audit run in this process."""
+    """Reuse the rows and the model of an audit run in this process."""
     _refuse_options(config, options)
     live = result.live
     if live is None or run is not None:
@@ -561,23 +549,22 @@ def _refuse_options(config: AuditConfig | None, options: AuditOptions) -> None:
         raise ConfigError("a run has its options; leave out config and others, or explore the table anew")
 
 
-def _course(config: AuditConfig, progress: Progress) -> Schedule:
+def _schedule(config: AuditConfig, progress: Progress) -> Schedule:
     """A schedule without a time limit, so that results do not depend on speed."""
     return Schedule.of(config, Budget(None), progress)
 
 
-def judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
+def _judged_run(engine: Engine, state: State, explored: Explored, progress: Progress) -> tuple[AuditDocument, RunState]:
     """Judge the committed model on the holdout: alone at the first opening, later jointly with all models.
 
     Models that an earlier commit showed on the holdout stay in the listing, even if they were undone since.
     """
     ordered = _ordered(state.judged)
     rank = 1 + [one.number for one in ordered].index(explored.number)
-    prepared = _under(engine.prepared, state.tolerances, ordered)
+    prepared = _with_decision(engine.prepared, state.tolerances, ordered)
     if explored.look > 1:  # rows already looked at cannot confirm a choice
         prepared = replace(prepared, division=replace(prepared.division, is_exploratory=True))
-    listing = _listing(engine, state, ordered)
-    schedule = Schedule.of(prepared.config, Budget(None), progress)
+    listing, schedule = _listing(engine, state, ordered), _schedule(prepared.config, progress)
     document, live = conclude(prepared, listing, schedule, guided=_guided(state, ordered), rank=rank)
     return document.but(exploration=explored), live
 
@@ -588,7 +575,7 @@ def _ordered(shown: tuple[Shown, ...]) -> list[Shown]:
     return [shown[place] for place in np.argsort(ranks, kind="stable")]
 
 
-def _under(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
+def _with_decision(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> Prepared:
     """The prepared audit with the tolerances of the decision and the number of models looked at."""
     config: AuditConfig = prepared.config.but(
         metric=tolerances.metric,
@@ -603,10 +590,8 @@ def _under(prepared: Prepared, tolerances: Tolerances, ordered: list[Shown]) -> 
 
 
 def _listing(engine: Engine, state: State, ordered: list[Shown]) -> Listing:
-    models, supports = (
-        _certified([one.model for one in ordered]),
-        {one.number: len(one.supports) for one in state.listed},
-    )
+    models = _certified([one.model for one in ordered])
+    supports = {one.number: len(one.supports) for one in state.listed}
     cuts, values = cut_values(models, engine.division, engine.scorer.point)
     return Listing(
         models=tuple(models),
@@ -637,13 +622,13 @@ def _guided(state: State, ordered: list[Shown]) -> GuidedRun | None:
     return GuidedRun("caller", solves, found + 1, found) if solves or found else None
 
 
-def _refuse_other(what: str, recorded: StepOutcome, found: StepOutcome, header: RecordHeader) -> None:
+def _require_equal(what: str, recorded: StepOutcome, found: StepOutcome, header: RecordHeader) -> None:
     """Refuse a record whose replayed step has another outcome."""
     if found == recorded:
         return
     names = [name for name in StepOutcome.__struct_fields__ if getattr(found, name) != getattr(recorded, name)]
     versions = ", ".join(f"{name} {version}" for name, version in header.environment.packages.items())
     raise RecordRefused(
-        f"{what} of the record comes out otherwise ({', '.join(names)}); it was made with {versions}: go on where "
+        f"{what} of the record has another outcome now ({', '.join(names)}); it was made with {versions}: go on where "
         "these are installed"
     )

@@ -17,17 +17,14 @@ import anywidget
 import msgspec
 
 from fairenum.document.value import Value
-from fairenum.explore.routes import Answer, Call, answer
-from fairenum.explore.worker import LEAST, PAUSE, Desk, Watch
+from fairenum.explore.routes import Answer, JsonRequest, answer
+from fairenum.explore.worker import LEAST, PAUSE, ChangeFeed, Worker
 
 if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
 
-
 IMPORTED = re.compile(r'from "\./(\w+\.js)"')
-
-
-# Gives every module an address of its own, those that it imports first, and hands on what the last one exports.
+# Gives every module an address, imported modules first, and exports what the entry module exports.
 LOADER = """\
 const addresses = {{}};
 for (const [name, text] of {modules}) {{
@@ -51,7 +48,7 @@ def bundled(folder: Traversable, entry: str) -> str:
     return LOADER.format(modules=json.dumps([(name, texts[name]) for name in order]), entry=json.dumps(entry))
 
 
-class Question(Value, frozen=True):
+class WidgetRequest(Value, frozen=True):
     """A request from a view of the widget."""
 
     id: str
@@ -60,11 +57,11 @@ class Question(Value, frozen=True):
     body: object = None
     seen: str | None = None
 
-    def answered(self, desk: Desk) -> Answer:
+    def answered(self, worker: Worker) -> Answer:
         """Answer the request."""
         parts = urlsplit(self.path)
         body = b"" if self.body is None else msgspec.json.encode(self.body)
-        return answer(desk, self.method, parts.path, Call(dict(parse_qsl(parts.query)), body, self.seen))
+        return answer(worker, self.method, parts.path, JsonRequest(dict(parse_qsl(parts.query)), body, self.seen))
 
 
 class ExplorationWidget(anywidget.AnyWidget):
@@ -75,27 +72,27 @@ class ExplorationWidget(anywidget.AnyWidget):
 
     def __init__(self, exploration: Exploration) -> None:
         super().__init__()
-        self._desk = Desk.around(exploration)
-        self._watch, self._changed = Watch(self._desk), threading.Event()
-        self._desk.listen(self._changed.set)
-        self.on_msg(self._asked)
-        threading.Thread(target=self._tell, name="fairenum-widget", daemon=True).start()
+        self._worker = Worker.of(exploration)
+        self._feed, self._changed = ChangeFeed(self._worker), threading.Event()
+        self._worker.listen(self._changed.set)
+        self.on_msg(self._received)
+        threading.Thread(target=self._send_changes, name="fairenum-widget", daemon=True).start()
 
-    def _asked(self, _widget: object, content: object, _buffers: object) -> None:
+    def _received(self, _widget: object, content: object, _buffers: object) -> None:
         """Answer a request in its own thread, as a step takes long."""
         threading.Thread(target=self._answer, args=(content,), name="fairenum-answer", daemon=True).start()
 
     def _answer(self, content: object) -> None:
-        asked = msgspec.convert(content, Question)
-        found = asked.answered(self._desk)
-        self.send({"id": asked.id, "status": found.status, "data": msgspec.to_builtins(found.value)})
+        request = msgspec.convert(content, WidgetRequest)
+        reply = request.answered(self._worker)
+        self.send({"id": request.id, "status": reply.status, "data": msgspec.to_builtins(reply.value)})
 
-    def _tell(self) -> None:
+    def _send_changes(self) -> None:
         """Send changes to all views, a few times a second at most."""
         while self.comm is not None:
-            for event in self._watch.news():
+            for event in self._feed.changes():
                 self.send({"event": event.name, "data": msgspec.to_builtins(event.value)})
-            self._changed.wait(LEAST if self._desk.is_busy else None)
+            self._changed.wait(LEAST if self._worker.is_busy else None)
             self._changed.clear()
             time.sleep(PAUSE)
 

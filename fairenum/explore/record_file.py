@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -35,27 +35,6 @@ L = TypeVar("L", Entry, Judged)
 DECODER = msgspec.json.Decoder(RecordLine)
 
 
-class Lines(Protocol):
-    """Storage of record lines."""
-
-    def append(self, line: bytes) -> None:
-        """Store a line, which ends with a line feed."""
-
-    @property
-    def close(self) -> Callable[[], object]:
-        """Releases the storage for other writers."""
-
-
-class InMemory:
-    """Storage for a record without a file."""
-
-    def append(self, line: bytes) -> None:
-        """Do nothing: the record holds its lines."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 class LockedFile:
     """A file locked by the process that writes it; the system releases the lock when the process ends."""
 
@@ -65,7 +44,7 @@ class LockedFile:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
             raise RecordRefused(f"cannot open the record {str(path)!r}: {error.strerror}") from error
-        self.close = weakref.finalize(self, os.close, self._handle)  # a file that is forgotten is free again
+        self.close = weakref.finalize(self, os.close, self._handle)  # garbage collection releases the lock, too
         try:
             _lock(self._handle)
         except OSError as error:
@@ -101,13 +80,13 @@ class LockedFile:
 
 
 class Record:
-    """A decision record: header, entries and their storage.
+    """A decision record: header and entries, in a file or in memory only.
 
     `was_torn` says whether the last line was cut short when its process ended, and dropped.
     """
 
-    def __init__(self, lines: Lines, now: Callable[[], str]) -> None:
-        self._lines, self._now = lines, now
+    def __init__(self, file: LockedFile | None, now: Callable[[], str] | None) -> None:
+        self._file, self._now = file, now or _now
         self._last = b""
         self.header: RecordHeader | None = None
         self.entries: list[Entry | Judged] = []
@@ -118,15 +97,14 @@ class Record:
     def begin(cls, path: Path | None, now: Callable[[], str] | None = None) -> Record:
         """Open a new record; refuse a file that is not empty."""
         if path is None:
-            return cls(InMemory(), now or _now)
+            return cls(None, now)
         file = LockedFile(path)
         if file.read():
             file.close()
             raise RecordRefused(
-                f"{str(path)!r} holds something already; go on with it by Exploration.resume(record, data), or name "
-                "another record"
+                f"{str(path)!r} is not empty; go on with it by Exploration.resume(record, data), or name another record"
             )
-        return cls(file, now or _now)
+        return cls(file, now)
 
     @classmethod
     def reopen(cls, path: Path, now: Callable[[], str] | None = None) -> Record:
@@ -134,7 +112,7 @@ class Record:
         if not path.is_file():
             raise RecordRefused(f"there is no record {str(path)!r}; begin one by Exploration(data, record=...)")
         file = LockedFile(path)
-        record = cls(file, now or _now)
+        record = cls(file, now)
         try:
             record._read(file)
         except BaseException:
@@ -144,12 +122,12 @@ class Record:
 
     @property
     def path(self) -> Path | None:
-        """The file, or None."""
-        return self._lines.path if isinstance(self._lines, LockedFile) else None
+        """The path of the file, or None."""
+        return None if self._file is None else self._file.path
 
     @property
-    def told(self) -> RecordHeader:
-        """The header of a record that was reopened."""
+    def known_header(self) -> RecordHeader:
+        """The header of a reopened record; refuses a record without one."""
         if self.header is None:
             raise RecordRefused(
                 f"{str(self.path)!r} holds no step; remove it, and begin by Exploration(data, record=...)"
@@ -161,7 +139,7 @@ class Record:
         """The sha256 of the last line, which chains all lines before it."""
         return sha256(self._last).hexdigest()
 
-    def head(self, header: Callable[[str], RecordHeader]) -> None:
+    def begin_with(self, header: Callable[[str], RecordHeader]) -> None:
         """Write the first line."""
         self.header = header(self._now())
         self._write(self.header)
@@ -175,7 +153,8 @@ class Record:
 
     def close(self) -> None:
         """Release the file for other writers."""
-        self._lines.close()
+        if self._file is not None:
+            self._file.close()
 
     def drop_torn(self) -> None:
         """Remove a last line cut short, once it is certain that this record is the one to resume."""
@@ -186,7 +165,8 @@ class Record:
     def _write(self, line: RecordLine) -> None:
         text = msgspec.json.encode(line)
         self.drop_torn()
-        self._lines.append(text + b"\n")
+        if self._file is not None:
+            self._file.append(text + b"\n")
         self._last = text
 
     def _read(self, file: LockedFile) -> None:
@@ -194,7 +174,7 @@ class Record:
         whole, feed, torn = content.rpartition(b"\n")
         for number, text in enumerate(whole.split(b"\n") if whole else ()):
             self._take(_decoded(text, number, file.path), text, number, file.path)
-        if torn and self.header is not None:  # nothing is cut off what may be no record at all
+        if torn and self.header is not None:  # a file without a header may be no record: leave it alone
             self.was_torn = True
             self._torn = partial(file.cut, len(whole) + len(feed))
 
@@ -215,7 +195,7 @@ def _decoded(text: bytes, number: int, path: Path) -> RecordLine:
         refuse_unwritable(line)
     except (msgspec.MsgspecError, FairenumError, ValueError, RecursionError) as error:
         raise RecordRefused(
-            f"line {number + 1} of {str(path)!r} is none of a decision record: {shortened(error)}"
+            f"line {number + 1} of {str(path)!r} is no line of a decision record: {shortened(error)}"
         ) from error
     return line
 

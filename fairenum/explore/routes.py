@@ -13,23 +13,21 @@ from fairenum.document.terms import Gap
 from fairenum.document.value import Value
 from fairenum.errors import ExplorationError, FairenumError
 from fairenum.explore import screen_parts
-from fairenum.explore.worker import Action, Desk, Done, Refusal, Stopped
+from fairenum.explore.worker import Action, Done, Refusal, Stopped, Worker
 from fairenum.report.exploration_words import broken, found, said_end
-from fairenum.runtime.budget import Progress, silent
+from fairenum.runtime.budget import silent
 
 if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
 
 
-# Solved boxes without anything new after which a search for many models comes back, and solves of a guided step.
-MANY_BOXES, CHUNK = 1000, 25
-
-
+MANY_BOXES = 1000  # solved boxes without a new model after which a search for many models ends
+CHUNK = 25  # solved boxes of a guided step
 Row = Annotated[int, Meta(ge=0)]
 Text = Annotated[str, Meta(max_length=4000)]
 
 
-class Told(TypedDict):
+class TolerateArguments(TypedDict):
     """Tolerances and guardrails as arguments of `Exploration.tolerate`."""
 
     metric: Gap | None
@@ -39,32 +37,31 @@ class Told(TypedDict):
     guards: tuple[str, ...]
 
 
-class Asked(Value, frozen=True, tag_field="step"):
+class StepRequest(Value, frozen=True, tag_field="step"):
     """A requested step; `needs_revision` says whether the client must name the revision it has seen."""
 
     needs_revision: ClassVar[bool] = False
 
-    def run(self, exploration: Exploration, progress: Progress) -> str | None:
+    def _run(self, exploration: Exploration) -> str | None:
         """Take the step and return a message for the user."""
         raise NotImplementedError
 
     @property
     def action(self) -> Action:
-        """The request as an action of the desk."""
-        return Action(str(self.__struct_config__.tag), self.run)
+        """The request as an action for the worker."""
+        return Action(str(self.__struct_config__.tag), self._run)
 
 
-class NextAsked(Asked, frozen=True, tag="next"):
+class NextRequest(StepRequest, frozen=True, tag="next"):
     """Find further models, best first; each is a step."""
 
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
 
-    def run(self, exploration: Exploration, progress: Progress) -> str | None:
+    def _run(self, exploration: Exploration) -> str | None:
         """Continue until enough models are found, none is left, or none was new for long."""
-        new, is_one = 0, self.count == 1
-        exploration.progress = lambda stage, done, total: (
-            progress(stage, done, total) if is_one else progress(stage, new, self.count)
-        )
+        new, is_one, progress = 0, self.count == 1, exploration.progress
+        if not is_one:
+            exploration.progress = lambda stage, _done, _total: progress(stage, new, self.count)
         try:
             while new < self.count:
                 if exploration.next(None if is_one else MANY_BOXES) is None:
@@ -76,22 +73,22 @@ class NextAsked(Asked, frozen=True, tag="next"):
         return None if is_one else found(new)
 
 
-class FairerAsked(Asked, frozen=True, tag="fairer"):
+class FairerRequest(StepRequest, frozen=True, tag="fairer"):
     """Continue the guided search for some boxes."""
 
     solves: Annotated[int, Meta(ge=1, le=10_000)] = CHUNK
 
-    def run(self, exploration: Exploration, progress: Progress) -> str | None:
+    def _run(self, exploration: Exploration) -> str | None:
         """Take a step for every few boxes; if stopped, the boxes solved so far count."""
-        before, chunk = len(exploration.state.looked), 0
-        done = 0
+        before, progress = len(exploration.state.looked), exploration.progress
+        done = chunk = 0
 
-        def watched(stage: str, part: int, _: int | None) -> None:
+        def report(stage: str, part: int, _: int | None) -> None:
             nonlocal chunk
             chunk = part
             progress(stage, done + part, self.solves)
 
-        exploration.progress = watched
+        exploration.progress = report
         try:
             while done < self.solves:
                 exploration.fairer(min(CHUNK, self.solves - done))
@@ -100,20 +97,20 @@ class FairerAsked(Asked, frozen=True, tag="fairer"):
             if not done + chunk:
                 raise
             if chunk:
-                exploration.progress = silent  # these boxes are solved: this takes no time
+                exploration.progress = silent  # these boxes are already solved, so this takes no time
                 exploration.fairer(chunk)
         return found(len(exploration.state.looked) - before)
 
 
-class RowsAsked(Asked, frozen=True, kw_only=True):
+class RowsRequest(StepRequest, frozen=True, kw_only=True):
     """Training rows, given by number or as a cluster of a model's left-out rows."""
 
     rows: Annotated[tuple[Row, ...], Meta(max_length=100_000)] | None = None
     model: int | None = None
     cluster: int | None = None
 
-    def named(self, exploration: Exploration) -> Sequence[int]:
-        """The row numbers."""
+    def row_numbers(self, exploration: Exploration) -> Sequence[int]:
+        """The numbers of the requested rows."""
         if self.rows is not None:
             return self.rows
         if self.model is None or self.cluster is None:
@@ -124,36 +121,30 @@ class RowsAsked(Asked, frozen=True, kw_only=True):
         return clusters[self.cluster].rows
 
 
-class LeaveOutAsked(RowsAsked, frozen=True, tag="leave_out"):
+class LeaveOutRequest(RowsRequest, frozen=True, tag="leave_out"):
     """Leave rows out from now on."""
 
-    def run(self, exploration: Exploration, progress: Progress) -> None:
-        """Take the step."""
-        exploration.progress = progress
-        exploration.leave_out(self.named(exploration))
+    def _run(self, exploration: Exploration) -> None:
+        exploration.leave_out(self.row_numbers(exploration))
 
 
-class PinAsked(RowsAsked, frozen=True, tag="pin"):
+class PinRequest(RowsRequest, frozen=True, tag="pin"):
     """Keep rows from now on."""
 
-    def run(self, exploration: Exploration, progress: Progress) -> None:
-        """Take the step."""
-        exploration.progress = progress
-        exploration.pin(self.named(exploration))
+    def _run(self, exploration: Exploration) -> None:
+        exploration.pin(self.row_numbers(exploration))
 
 
-class UndoAsked(Asked, frozen=True, tag="undo"):
+class UndoRequest(StepRequest, frozen=True, tag="undo"):
     """Take back the last step."""
 
     needs_revision: ClassVar[bool] = True
 
-    def run(self, exploration: Exploration, progress: Progress) -> None:
-        """Take the step."""
-        exploration.progress = progress
+    def _run(self, exploration: Exploration) -> None:
         exploration.undo()
 
 
-class TolerancesAsked(Value, frozen=True):
+class TolerancesRequest(Value, frozen=True):
     """Tolerances and guardrails; omitted ones stay, and a null `max_loss` removes its bound."""
 
     metric: Gap | None = None
@@ -163,25 +154,25 @@ class TolerancesAsked(Value, frozen=True):
     guards: tuple[Text, ...] = ()
 
     @property
-    def told(self) -> Told:
+    def arguments(self) -> TolerateArguments:
         """The request as arguments of `Exploration.tolerate`."""
         loss: float | Literal["any"] | None = "any" if self.max_loss is None else None
         if isinstance(self.max_loss, float):
             loss = self.max_loss
         drop = self.max_performance_drop
-        return Told(metric=self.metric, eps=self.eps, max_performance_drop=drop, max_loss=loss, guards=self.guards)
+        return TolerateArguments(
+            metric=self.metric, eps=self.eps, max_performance_drop=drop, max_loss=loss, guards=self.guards
+        )
 
 
-class TolerateAsked(TolerancesAsked, Asked, frozen=True, tag="tolerate"):
+class TolerateRequest(TolerancesRequest, StepRequest, frozen=True, tag="tolerate"):
     """Select under other tolerances."""
 
-    def run(self, exploration: Exploration, progress: Progress) -> None:
-        """Take the step."""
-        exploration.progress = progress
-        exploration.tolerate(**self.told)
+    def _run(self, exploration: Exploration) -> None:
+        exploration.tolerate(**self.arguments)
 
 
-class CommitAsked(Asked, frozen=True, tag="commit"):
+class CommitRequest(StepRequest, frozen=True, tag="commit"):
     """Commit to a model, which opens the holdout."""
 
     model: int
@@ -189,26 +180,22 @@ class CommitAsked(Asked, frozen=True, tag="commit"):
     author: Text
     needs_revision: ClassVar[bool] = True
 
-    def run(self, exploration: Exploration, progress: Progress) -> None:
-        """Take the step."""
-        exploration.progress = progress
+    def _run(self, exploration: Exploration) -> None:
         exploration.commit(self.model, self.reason, self.author)
 
     @property
     def action(self) -> Action:
         """The request as an action that cannot be stopped: a recorded commit must be judged."""
-        return Action("commit", self.run, can_stop=False)
+        return Action("commit", self._run, can_stop=False)
 
 
-AnyStep = NextAsked | FairerAsked | LeaveOutAsked | PinAsked | UndoAsked | TolerateAsked | CommitAsked
-
-
+AnyStep = NextRequest | FairerRequest | LeaveOutRequest | PinRequest | UndoRequest | TolerateRequest | CommitRequest
 T = TypeVar("T")
 NOT_A_NUMBER = "{name} is a whole number, not {text!r}"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JsonRequest:
     """A request: query, JSON body, and the revision that the client has seen, as text."""
 
     query: Mapping[str, str] = field(default_factory=dict)
@@ -250,13 +237,13 @@ class Answer:
         return b"" if self.value is None else msgspec.json.encode(self.value)
 
 
-class Complaint(Value, frozen=True):
+class ErrorMessage(Value, frozen=True):
     """The error message of a refused request."""
 
     error: str
 
 
-class PersonAsked(Value, frozen=True):
+class PersonRequest(Value, frozen=True):
     """A person, by row or values, and the model to show in detail."""
 
     row: Row | None = None
@@ -264,7 +251,7 @@ class PersonAsked(Value, frozen=True):
     model: int | None = None
 
 
-class Nothing(Value, frozen=True):
+class EmptyBody(Value, frozen=True):
     """An empty body."""
 
 
@@ -275,79 +262,74 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def take_step(desk: Desk, call: Call) -> Done:
+def models(worker: Worker, request: JsonRequest) -> screen_parts.Rows:
+    """The listed models with numbers in a range."""
+    return screen_parts.rows(worker, request.number("first") or 0, request.number("last"))
+
+
+def compare(worker: Worker, request: JsonRequest) -> screen_parts.Compared:
+    """Two models side by side."""
+    return screen_parts.compared(worker.exploration.compare(request.needed("first"), request.needed("second")))
+
+
+def take_step(worker: Worker, request: JsonRequest) -> Done:
     """Take a step."""
-    asked: AnyStep = call.read(AnyStep)  # type: ignore[arg-type]  # a union is no class
-    if asked.needs_revision and call.seen is None:
+    asked: AnyStep = request.read(AnyStep)  # type: ignore[arg-type]  # a union is no class
+    if asked.needs_revision and request.seen is None:
         raise Refusal(428, "say which revision you have seen: If-Match")
-    return desk.take(asked.action, None if call.seen is None else _number("If-Match", call.seen))
+    return worker.take(asked.action, None if request.seen is None else _number("If-Match", request.seen))
 
 
-def stop(desk: Desk, call: Call) -> None:
+def stop(worker: Worker, request: JsonRequest) -> None:
     """Stop the running step."""
-    call.read(Nothing)
-    desk.stop()
+    request.read(EmptyBody)
+    worker.stop()
 
 
-def ask_person(desk: Desk, call: Call) -> screen_parts.Decided:
+def ask_person(worker: Worker, request: JsonRequest) -> screen_parts.Decided:
     """Decisions of the models about a person."""
-    asked = call.read(PersonAsked)
+    asked = request.read(PersonRequest)
     who = asked.row if asked.values is None else asked.values
     if who is None or (asked.row is not None and asked.values is not None):
         raise Refusal(400, "say who it is, either by row or by values")
-    return screen_parts.decided(desk.exploration.person(who), asked.model)
+    return screen_parts.decided(worker.exploration.person(who), asked.model)
 
 
-def try_tolerances(desk: Desk, call: Call) -> screen_parts.Preview:
+def try_tolerances(worker: Worker, request: JsonRequest) -> screen_parts.Preview:
     """Preview the selection under other tolerances."""
-    asked = call.read(TolerancesAsked)
-    return screen_parts.preview(desk.exploration, desk.exploration.preview(**asked.told))
+    asked = request.read(TolerancesRequest)
+    return screen_parts.preview(worker.exploration, worker.exploration.preview(**asked.arguments))
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A route: method, path and handler."""
-
-    method: Literal["GET", "POST"]
-    path: str
-    told: Callable[[Desk, Call], object]
-
-    def answer(self, desk: Desk, call: Call) -> Answer:
-        """Answer a request in any thread; errors become answers, too."""
-        try:
-            value = self.told(desk, call)
-        except Refusal as refusal:
-            return Answer(refusal.status, Complaint(str(refusal)))
-        except FairenumError as error:
-            return Answer(422, Complaint(str(error)))
-        except Exception as error:  # noqa: BLE001  # a fault of ours is said, too
-            return Answer(500, Complaint(broken(error)))
-        return Answer(204) if value is None else Answer(200, value)
+JSON_ROUTES: dict[tuple[str, str], Callable[[Worker, JsonRequest], object]] = {
+    ("GET", "/state"): lambda worker, _: screen_parts.screen(worker),
+    ("GET", "/models"): models,
+    ("GET", "/timeline"): lambda worker, request: screen_parts.steps(worker.exploration, request.needed("before")),
+    ("GET", "/focus"): lambda worker, request: screen_parts.focus(worker.exploration, request.needed("model")),
+    ("GET", "/compare"): compare,
+    ("POST", "/steps"): take_step,
+    ("POST", "/stop"): stop,
+    ("POST", "/preview"): try_tolerances,
+    ("POST", "/person"): ask_person,
+}
 
 
-WAYS = (
-    Way("GET", "/state", lambda desk, _: screen_parts.screen(desk)),
-    Way("GET", "/models", lambda desk, call: screen_parts.rows(desk, call.number("first") or 0, call.number("last"))),
-    Way("GET", "/timeline", lambda desk, call: screen_parts.steps(desk.exploration, call.needed("before"))),
-    Way("GET", "/focus", lambda desk, call: screen_parts.focus(desk.exploration, call.needed("model"))),
-    Way(
-        "GET",
-        "/compare",
-        lambda desk, call: screen_parts.compared(desk.exploration.compare(call.needed("first"), call.needed("second"))),
-    ),
-    Way("POST", "/steps", take_step),
-    Way("POST", "/stop", stop),
-    Way("POST", "/preview", try_tolerances),
-    Way("POST", "/person", ask_person),
-)
+def answer(worker: Worker, method: str, path: str, request: JsonRequest) -> Answer:
+    """Answer a request in any thread; errors become answers, too."""
+    handler = JSON_ROUTES.get((method, path))
+    if handler is None:
+        is_path = any(path == known for _, known in JSON_ROUTES)
+        return _error(405, "this path takes another method") if is_path else _error(404, "there is no such path")
+    try:
+        value = handler(worker, request)
+    except Refusal as refusal:
+        return _error(refusal.status, str(refusal))
+    except FairenumError as error:
+        return _error(422, str(error))
+    except Exception as error:  # noqa: BLE001  # internal errors are reported, too
+        return _error(500, broken(error))
+    return Answer(204) if value is None else Answer(200, value)
 
 
-def answer(desk: Desk, method: str, path: str, call: Call) -> Answer:
-    """Answer a request in any thread."""
-    there = [way for way in WAYS if way.path == path]
-    for way in there:
-        if way.method == method:
-            return way.answer(desk, call)
-    return (
-        Answer(405, Complaint("this takes another method")) if there else Answer(404, Complaint("there is no such way"))
-    )
+def _error(status: int, message: str) -> Answer:
+    return Answer(status, ErrorMessage(message))

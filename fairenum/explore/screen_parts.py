@@ -19,7 +19,7 @@ from fairenum.document.person import Person
 from fairenum.document.terms import Gap
 from fairenum.document.value import Value
 from fairenum.document.words import GAP_NAMES
-from fairenum.explore.worker import Busy, Desk
+from fairenum.explore.worker import Busy, Worker
 from fairenum.report.person_page import PersonWords, person_words
 from fairenum.report.screen_words import (
     MOST_FLIPPED,
@@ -41,10 +41,7 @@ from fairenum.report.screen_words import (
 if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
 
-
 LAST_STEPS, MOST_STEPS, MOST_ROWS, FIRST_ROWS = 50, 200, 500, 20
-
-
 MOST_LEVELS = 200  # values of a feature that a form offers
 
 
@@ -159,12 +156,12 @@ class Decided(Value, frozen=True):
     words: PersonWords
 
 
-def screen(desk: Desk) -> Screen:
+def screen(worker: Worker) -> Screen:
     """The current screen."""
-    revision, busy, trouble = desk.revision, desk.busy, desk.trouble  # before the view: it is this new, or newer
-    if not desk.is_open:
+    revision, busy, trouble = worker.revision, worker.busy, worker.trouble  # before the view: it is this new, or newer
+    if not worker.is_open:
         return Screen(revision=revision, busy=busy, trouble=trouble)
-    exploration = desk.exploration
+    exploration = worker.exploration
     view, decision = exploration.view, exploration.decision
     last = view.timeline[-LAST_STEPS:]
     return Screen(
@@ -183,9 +180,9 @@ def screen(desk: Desk) -> Screen:
     )
 
 
-def rows(desk: Desk, first: int, last: int | None) -> Rows:
+def rows(worker: Worker, first: int, last: int | None) -> Rows:
     """The listed models with numbers in a range."""
-    revision, view = desk.revision, desk.exploration.view
+    revision, view = worker.revision, worker.exploration.view
     wanted = [one for one in view.models if first <= one.number and (last is None or one.number <= last)]
     return Rows(revision, tuple(model_row(view, one) for one in wanted[:MOST_ROWS]))
 
@@ -232,9 +229,9 @@ def decided(person: Person, model: int | None) -> Decided:
     decisions = tuple(
         ModelDecision(one.rank, one.is_favourable, one.value, person.decision(one)) for one in person.decisions
     )
-    reach = person.flip_price and person.flip_price.values
-    ends = (reach.low_bound, reach.high_bound) if reach else None
-    return Decided(person.row, person.values, decisions, ends, person_words(person, model))
+    values = person.flip_price and person.flip_price.values
+    reach = (values.low_bound, values.high_bound) if values else None
+    return Decided(person.row, person.values, decisions, reach, person_words(person, model))
 
 
 def _field(feature: EncodedFeature) -> Field:

@@ -1,4 +1,4 @@
-"""Changes since a client was last told: the current state, not every event."""
+"""The single writer of an exploration, and the changes that its clients are sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import msgspec
 
 from fairenum.document.value import Value
 from fairenum.errors import FairenumError
-from fairenum.runtime.budget import Progress, silent
+from fairenum.runtime.budget import Progress
 
 if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
@@ -36,6 +36,7 @@ class Refusal(Exception):
 
 
 Opening = Callable[[Progress], "Exploration"]
+LEAST, PAUSE = 0.2, 0.1  # seconds: shortest step whose progress is shown, and pause between two messages
 
 
 class Busy(Value, frozen=True):
@@ -63,16 +64,16 @@ class Stopped(Exception):
 class Action:
     """A requested step, or several of a kind.
 
-    `kind` is its name in the record. `run` takes the step and returns a message for the user; if it raises, the step
-    was not taken.
+    `kind` is its name in the record. `run` takes the step, reports to `Exploration.progress` and returns a message for
+    the user; if it raises, the step was not taken.
     """
 
     kind: str
-    run: Callable[[Exploration, Progress], str | None]
+    run: Callable[[Exploration], str | None]
     can_stop: bool = True
 
 
-class Desk:
+class Worker:
     """The single writer of an exploration; a step requested while another is running is refused.
 
     `opening` makes the exploration. `failure` says why it could not be opened. `trouble` is the error message of the
@@ -82,10 +83,10 @@ class Desk:
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
         self._exploration: Exploration | None = None
-        self._turn = threading.Lock()
-        self._now: Future[Done] | None = None
-        self._action, self._since = ("load", False), 0.0
-        self._told: tuple[str, int, int | None] = ("load", 0, None)
+        self._lock = threading.Lock()
+        self._running: Future[Done] | None = None
+        self._kind, self._can_stop, self._started = "load", False, 0.0
+        self._reported: tuple[str, int, int | None] = ("load", 0, None)
         self._is_begun, self._is_stopping, self.is_closed = False, False, False
         self._listeners: set[Callable[[], None]] = set()
         self.failure: BaseException | None = None
@@ -93,12 +94,12 @@ class Desk:
         self.troubles = 0
 
     @classmethod
-    def around(cls, exploration: Exploration) -> Self:
-        """A desk for an open exploration, whose steps may also be taken elsewhere."""
-        desk = cls(lambda _: exploration)
-        desk._is_begun = True
-        desk._opened(None, silent)
-        return desk
+    def of(cls, exploration: Exploration) -> Self:
+        """A worker for an open exploration, whose steps may also be taken elsewhere."""
+        worker = cls(lambda _: exploration)
+        worker._is_begun = True
+        worker._open_now()
+        return worker
 
     @property
     def exploration(self) -> Exploration:
@@ -125,36 +126,37 @@ class Desk:
     @property
     def is_busy(self) -> bool:
         """Whether a step is running."""
-        return self._now is not None
+        return self._running is not None
 
     @property
     def busy(self) -> Busy | None:
         """Progress of the running step, or None."""
-        if self._now is None:
+        if self._running is None:
             return None
         from fairenum.report.exploration_words import ACTIONS
 
-        (stage, done, total), (kind, can_stop) = self._told, self._action
-        return Busy(ACTIONS.get(stage, ACTIONS[kind]), done, total, round(time.monotonic() - self._since, 3), can_stop)
+        stage, done, total = self._reported
+        seconds = round(time.monotonic() - self._started, 3)
+        return Busy(ACTIONS.get(stage, ACTIONS[self._kind]), done, total, seconds, self._can_stop)
 
-    def listen(self, told: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Register a callback for changes, called in any thread; returns a function that removes it."""
-        self._listeners.add(told)
-        return lambda: self._listeners.discard(told)
+        self._listeners.add(callback)
+        return lambda: self._listeners.discard(callback)
 
     def open(self) -> None:
         """Start opening the exploration in the background, once."""
-        with self._turn:
+        with self._lock:
             if not (self._is_begun or self.is_closed):
                 self._is_begun = True
-                self._begin(Action("load", self._opened, can_stop=False))
+                self._begin(Action("load", lambda _: self._open_now(), can_stop=False))
 
     def take(self, action: Action, seen: int | None) -> Done:
         """Take a step and wait for it; refuse if another step is running or the revision `seen` is outdated."""
-        with self._turn:
+        with self._lock:
             if self._exploration is None:
                 raise Refusal.coded(503, "starting")
-            if self._now is not None:
+            if self._running is not None:
                 raise Refusal.coded(409, "occupied")
             if seen is not None and seen != self.revision:
                 raise Refusal.coded(412, "outdated")
@@ -163,25 +165,25 @@ class Desk:
 
     def stop(self) -> None:
         """Stop the running step at its next checkpoint, if there is one."""
-        if self._now is not None and not self._action[1]:
+        if self._running is not None and not self._can_stop:
             raise Refusal.coded(409, "occupied" if self._exploration else "starting")
-        self._is_stopping = self._now is not None
+        self._is_stopping = self._running is not None
 
     def close(self, patience: float = 0.5) -> None:
         """Take no more steps and release the record; a running step has `patience` seconds to end.
 
-        Opening has none: no step could be lost yet, and nobody waits for it.
+        Opening is not waited for: no step could be lost yet.
         """
         self._is_stopping = self.is_closed = True
-        self._tell()
+        self._notify()
         if self._exploration is None:
             return
-        if (now := self._now) is not None:
+        if (running := self._running) is not None:
             ended = threading.Event()
-            now.add_done_callback(lambda _: ended.set())
+            running.add_done_callback(lambda _: ended.set())
             if not ended.wait(patience):  # not on the record, so it does not count; stop waiting
                 with suppress(InvalidStateError):
-                    now.set_exception(Refusal.coded(503, "closed"))
+                    running.set_exception(Refusal.coded(503, "closed"))
                 return
         self._exploration.close()
 
@@ -189,8 +191,9 @@ class Desk:
         """Run an action in a daemon thread: an unrecorded step may be lost at exit."""
         if self.is_closed:
             raise Refusal.coded(503, "closed")
-        self._now = ended = Future[Done]()
-        self._action, self._told, self._since = (action.kind, action.can_stop), (action.kind, 0, None), time.monotonic()
+        self._running = ended = Future[Done]()
+        self._kind, self._can_stop, self._started = action.kind, action.can_stop, time.monotonic()
+        self._reported = action.kind, 0, None
         self._is_stopping = False
         threading.Thread(target=self._work, args=(action, ended), name="fairenum-step", daemon=True).start()
         return ended
@@ -198,64 +201,61 @@ class Desk:
     def _work(self, action: Action, ended: Future[Done]) -> None:
         message, trouble = None, None
         exploration = self._exploration
-        before = None if exploration is None else exploration.progress
+        if exploration is not None:
+            before, exploration.progress = exploration.progress, self._progress
         try:
-            message = action.run(exploration, self._progress)  # type: ignore[arg-type]  # there is one but to open
+            message = action.run(exploration)  # type: ignore[arg-type]  # None only when it is being opened
         except Stopped:
             message = str(Refusal.coded(409, "stopped"))
         except Exception as error:  # noqa: BLE001  # a fault of one step must not end the exploration
-            trouble = _said(error)
+            trouble = str(error) if isinstance(error, FairenumError) else _internal_error(error)
             self.failure = error if self._exploration is None else None
-        if exploration is not None and before is not None:
+        if exploration is not None:
             exploration.progress = before
         self._end(ended, message, trouble)
 
     def _end(self, ended: Future[Done], message: str | None, trouble: str | None) -> None:
-        """Allow the next step before anyone learns that this step has ended."""
+        """Allow the next step before reporting that this step has ended."""
         self.trouble, self.troubles = trouble, self.troubles + (trouble is not None)
         done = Done(self.revision, message)
-        self._now, self._is_stopping = None, self.is_closed
+        self._running, self._is_stopping = None, self.is_closed
         with suppress(InvalidStateError):  # no longer waited for
             ended.set_result(done) if trouble is None else ended.set_exception(Refusal(422, trouble))
-        self._tell()
+        self._notify()
 
-    def _opened(self, _: Exploration | None, progress: Progress) -> None:
-        exploration = self._opening(progress)
-        exploration.listen(self._tell)
+    def _open_now(self) -> None:
+        exploration = self._opening(self._progress)
+        exploration.listen(self._notify)
         self._exploration = exploration
         if self.is_closed:  # closed meanwhile
             exploration.close()
 
     def _progress(self, stage: str, done: int, total: int | None) -> None:
         """Note the progress of a step; end the step if the user asked for it."""
-        if self._is_stopping and (self._action[1] or self.is_closed):
+        if self._is_stopping and (self._can_stop or self.is_closed):
             raise Stopped
-        self._told = stage, done, total
-        self._tell()
+        self._reported = stage, done, total
+        self._notify()
 
-    def _tell(self) -> None:
-        for told in [*self._listeners]:
-            told()
+    def _notify(self) -> None:
+        for callback in [*self._listeners]:
+            callback()
 
 
-def _said(error: Exception) -> str:
-    """The message of an error: its own words for a user's mistake, else a fault of fairenum."""
+def _internal_error(error: Exception) -> str:
     from fairenum.report.exploration_words import broken
 
-    return str(error) if isinstance(error, FairenumError) else broken(error)
+    return broken(error)
 
 
-LEAST, PAUSE = 0.2, 0.1  # seconds: of work that is shown, and between two looks
-
-
-class Moved(Value, frozen=True):
+class NewState(Value, frozen=True):
     """A new revision of the exploration."""
 
     revision: int
     models: int
 
 
-class Said(Value, frozen=True):
+class Message(Value, frozen=True):
     """A message to show."""
 
     message: str
@@ -274,30 +274,30 @@ class Event:
         return b"event: %s\ndata: %s\n\n" % (self.name.encode(), msgspec.json.encode(self.value))
 
 
-class Watch:
-    """The state that one client was last told."""
+class ChangeFeed:
+    """The changes to send to one client: the current state, not every event."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._moved: Moved | None = None
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._state: NewState | None = None
         self._busy: Busy | None = None
-        self._troubles = desk.troubles
+        self._troubles = worker.troubles
 
-    def news(self) -> Iterator[Event]:
+    def changes(self) -> Iterator[Event]:
         """Events for everything that changed since the last call."""
-        desk = self._desk
-        busy, moved = desk.busy, Moved(desk.revision, desk.models)
-        if moved != self._moved:
-            self._moved = moved
-            yield Event("state", moved)
+        worker = self._worker
+        busy, state = worker.busy, NewState(worker.revision, worker.models)
+        if state != self._state:
+            self._state = state
+            yield Event("state", state)
         if busy is not None and busy.seconds < LEAST and self._busy is None:
             busy = None  # no bar for short steps
         if busy != self._busy:
             self._busy = busy
             yield Event("progress", busy)
-        if desk.troubles != self._troubles:
-            self._troubles = desk.troubles
-            if desk.trouble is not None:
-                yield Event("trouble", Said(desk.trouble))
-        if desk.is_closed:
-            yield Event("end", Said(str(desk.failure or Refusal.coded(503, "closed"))))
+        if worker.troubles != self._troubles:
+            self._troubles = worker.troubles
+            if worker.trouble is not None:
+                yield Event("trouble", Message(worker.trouble))
+        if worker.is_closed:
+            yield Event("end", Message(str(worker.failure or Refusal.coded(503, "closed"))))

@@ -1,4 +1,4 @@
-"""Pages in a real Chromium that can reach nothing: every request but the file itself is refused and counted."""
+"""Pages in a real Chromium without network: every request but the file itself is refused and counted."""
 
 import shutil
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass
 class Seen:
-    """What a page asked for, complained about and ran."""
+    """Requests, errors and scripts of a page."""
 
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Seen:
 
 @pytest.fixture(scope="session")
 def document() -> AuditDocument:
-    """An audit with all that it can have, whose models differ in accuracy and gap, each at a place of its own."""
+    """An audit with every stage, whose models all differ in accuracy and gap."""
     whole = full()
     spread = audit(models=MODELS, selected=SELECTED, small=True).but(
         attack=whole.attack,
@@ -85,7 +85,7 @@ def chromium() -> Iterator:
 
 @pytest.fixture
 def show(chromium, tmp_path):
-    """Open a page, offline, and watch it; the test fails if it asks for anything or complains."""
+    """Open a page offline; the test fails if it sends a request or logs an error."""
     watched: list[tuple[Seen, object]] = []
 
     def open_page(html: str, anchor: str = "", width: int = 1280, **options):

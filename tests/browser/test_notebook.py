@@ -1,4 +1,4 @@
-"""The live screen of a notebook in Chromium: one module, over the messages of a widget and nothing else."""
+"""The live screen of a notebook in Chromium: one module that uses only the messages of a widget."""
 
 import queue
 
@@ -24,7 +24,7 @@ HOST = """async ([module, style]) => {
 
 @pytest.fixture
 def notebook(chromium, monkeypatch):
-    """A page that does for the widget what a notebook does: carry messages to and fro."""
+    """A page that carries the messages of the widget, as a notebook does."""
     from fairenum.explore.notebook import ExplorationWidget
 
     exploration, replies = open_applicants(), queue.Queue()
@@ -39,7 +39,7 @@ def notebook(chromium, monkeypatch):
     page.evaluate(HOST, [widget._esm, widget._css])
 
     def settle(is_done) -> None:
-        """Carry replies until something is true."""
+        """Carry replies until a condition holds."""
         for _ in range(400):
             while not replies.empty():
                 page.evaluate("(message) => window.hear(message)", replies.get())

@@ -158,14 +158,14 @@ def test_sliders_choose_against_the_model_in_use_as_a_run_does(show, document, r
 
 
 def moved(page, name: str, value: int) -> float:
-    """Move a slider; return the limit that it stands for."""
+    """Move a slider; return its limit."""
     slider = page.locator(f"#{name}")
     slider.evaluate("(s, v) => { s.value = v; s.dispatchEvent(new Event('input')); }", value)
     return value / 100 * float(slider.get_attribute("data-most"))
 
 
 def stands(document: AuditDocument) -> CandidateScores:
-    """How the models stand against the model in use."""
+    """The models compared with the model in use."""
     scores = [model.scores.selection for model in document.models]
     own = document.incumbent.scores.selection
     return CandidateScores(

@@ -16,7 +16,7 @@ from fairenum.document.choice import Caution, MeasureCaution
 from fairenum.document.measure_document import MeasureDocument
 from fairenum.document.schema import schema
 from fairenum.explore.screen_parts import screen
-from fairenum.explore.worker import Desk
+from fairenum.explore.worker import Worker
 from fairenum.report import page
 
 WORDS = "the table has an even number of rows; add a row"
@@ -61,7 +61,7 @@ def test_the_live_page_tells_it(even_rows):
     exploration = open_applicants()
     exploration.next(2)
     exploration.commit(1, "the best", "A. Uditor")
-    assert WORDS in screen(Desk.around(exploration)).words.decided.warnings
+    assert WORDS in screen(Worker.of(exploration)).words.decided.warnings
 
 
 def test_no_document_can_mean_two_cautions_by_one_code():

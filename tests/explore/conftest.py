@@ -1,4 +1,4 @@
-"""Fixtures for explorations: rows, a clock that stands still, and servers to look at or to change."""
+"""Fixtures for explorations: rows, a fixed clock, and servers to read or to change."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def training_rows():
 
 @pytest.fixture(scope="session")
 def clock():
-    """Say the same time always, so that records of the same steps have the same bytes."""
+    """A constant time, so that records of the same steps have the same bytes."""
     return lambda: "2024-05-01T12:00:00+00:00"
 
 
 @pytest.fixture(scope="package")
 def shared():
-    """A server with a few models, whose exploration nobody changes."""
+    """A server with a few models, whose exploration no test changes."""
 
     def opening(progress):
         exploration = open_applicants(progress=progress)
@@ -43,18 +43,18 @@ def shared():
 
 @pytest.fixture
 def stranger(shared) -> Visitor:
-    """Somebody who knows where the server is, and no more."""
+    """A client without token or cookie."""
     return Visitor(shared.port)
 
 
 @pytest.fixture
 def owner(shared) -> Visitor:
-    """Somebody who came in by the address of the terminal, and only looks."""
+    """A client with the cookie that takes no step."""
     return shared.owner
 
 
 @pytest.fixture
 def visitor(tmp_path):
-    """Somebody who came in by the address of the terminal, to an exploration of their own."""
+    """A client with the cookie of its own exploration."""
     with entered(lambda progress: open_applicants(progress=progress, record=tmp_path / "record.jsonl")) as found:
         yield found

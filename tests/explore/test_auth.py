@@ -1,4 +1,4 @@
-"""Nothing passes the gate but the page itself."""
+"""Authentication: only requests of the page itself are accepted."""
 
 import re
 import socket
@@ -8,14 +8,14 @@ from starlette.routing import Route
 from support.explorations import Visitor, open_applicants, served, token
 
 from fairenum.explore.auth import LARGEST_BODY, LOOPBACK
-from fairenum.explore.routes import WAYS
-from fairenum.explore.server import Audience, routes
-from fairenum.explore.worker import Desk
+from fairenum.explore.routes import JSON_ROUTES
+from fairenum.explore.server import Clients, routes
+from fairenum.explore.worker import Worker
 
-DESK = Desk(open_applicants)
-STATIC = [route.path for route in routes(DESK, Audience(DESK)) if isinstance(route, Route)]
-GETS = [path for path in STATIC if "{" not in path] + [way.path for way in WAYS if way.method == "GET"]
-POSTS = [way.path for way in WAYS if way.method == "POST"]
+WORKER = Worker(open_applicants)
+STATIC = [route.path for route in routes(WORKER, Clients(WORKER)) if isinstance(route, Route)]
+GETS = [path for path in STATIC if "{" not in path] + [path for method, path in JSON_ROUTES if method == "GET"]
+POSTS = [path for method, path in JSON_ROUTES if method == "POST"]
 ALL = [("GET", path) for path in GETS] + [("POST", path) for path in POSTS]
 BODIES = {"/steps": b'{"step": "next"}', "/stop": b"{}", "/preview": b'{"eps": 0.1}', "/person": b'{"row": 0}'}
 
@@ -43,7 +43,7 @@ def refused(reply, status: int = 403) -> None:
 
 
 def guarded(reply) -> bool:
-    """Tell whether an answer says to the browser what not to do."""
+    """Check the security headers of an answer."""
     headers = reply.headers
     policy = headers["content-security-policy"]
     return (
@@ -61,7 +61,7 @@ def guarded(reply) -> bool:
 
 @pytest.fixture
 def unchanged(shared, owner):
-    """What was refused has changed nothing."""
+    """Refused requests have changed nothing."""
     before = owner.get("/state").value
     yield
     assert owner.get("/state").value == before

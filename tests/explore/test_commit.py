@@ -1,4 +1,4 @@
-"""The decision: the holdout is sealed until then, opened once, and what comes after is exploratory for good."""
+"""The decision: the holdout is sealed until then and opened once; every later commit is exploratory."""
 
 import msgspec
 import numpy as np
@@ -14,7 +14,7 @@ from fairenum.errors import ConfigError, ExplorationError, ResultError
 
 
 def marked(seed: int = 0):
-    """A table that says itself which rows are the holdout."""
+    """A table with a column that marks the holdout."""
     frame = applicants(420)
     frame["part"] = np.array(["train", "selection", "holdout"])[np.random.default_rng(seed).integers(0, 3, len(frame))]
     return frame
@@ -31,7 +31,7 @@ def walked(frame) -> Exploration:
 
 
 def test_nothing_of_the_holdout_is_shown_before_a_decision():
-    """Other labels and other people in the holdout change nothing that is seen, nor what is asked."""
+    """Other labels and other people in the holdout change nothing that is shown."""
     frame, other = marked(), marked()
     held = other["part"] == "holdout"
     other.loc[held, "hired"] = np.where(other.loc[held, "sex"] == "m", "y", "n")

@@ -1,4 +1,4 @@
-"""The live page and the report are one product: what they call by one name has one colour."""
+"""The live page and the report use the same colours for the same things."""
 
 import re
 from importlib.resources import files

@@ -14,7 +14,7 @@ from fairenum.errors import ExplorationError
 
 
 def wander(exploration: Exploration, rng: np.random.Generator, steps: int) -> None:
-    """Take random steps; some cannot be taken, and change nothing."""
+    """Take random steps; steps that are refused change nothing."""
     division = exploration._engine.division
     rows = division.dataset.numbered(division.split.train)
 

@@ -1,4 +1,4 @@
-"""What is asked of a served exploration, and what comes back: the same as the exploration itself says."""
+"""Requests to a served exploration: answers agree with the exploration itself."""
 
 import json
 import re
@@ -244,7 +244,7 @@ def test_what_is_not_there_is_said(owner, path):
 
 
 def test_a_row_of_the_holdout_stays_sealed(owner, shared):
-    division = shared.desk.exploration._engine.division
+    division = shared.worker.exploration._engine.division
     row = int(division.dataset.numbered(division.rows["holdout"])[0])
     reply = owner.post("/person", {"row": row})
     assert reply.status == 422

@@ -1,4 +1,4 @@
-"""Whatever can be explored can be served: every way in answers, whatever the table and the svm."""
+"""Every exploration can be served: every route answers, whatever the table and the kernel."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Steps: what each shows, that it is exact, and that it can be taken back."""
+"""Steps: what each shows, that they are exact, and that they can be undone."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def bits(exploration) -> list[bytes]:
 
 
 def in_turn(exploration, allowed, floor):
-    """List by hand the models of a box that decide otherwise than each one before, best first."""
+    """List by brute force the models of a box that decide differently from all before, best first."""
     training, scorer = exploration._engine.training, exploration._engine.scorer
     root = training.workspace.solve(allowed * training.problem.cost, training.best)
     seen = set()
@@ -90,7 +90,7 @@ def test_pinning_puts_back_what_was_left_out(training_rows):
 
 
 def test_a_model_that_cannot_be_had_in_the_box_hides_none_that_can():
-    """A model that leaves out a pinned row may decide as one that keeps it: the latter is shown all the same."""
+    """A model that keeps a pinned row is shown even if a listed model that leaves it out decides alike."""
     exploration = open_people()
     while not (found := exploration.next(2000)).left_out:
         pass
@@ -217,7 +217,9 @@ def test_rows_of_other_splits_and_a_label_that_is_gone_are_refused(training_rows
     exploration = open_people()
     division = exploration._engine.division
     row = int(division.dataset.numbered(division.split.selection)[0])
-    with pytest.raises(ExplorationError, match=f"row {row} is no training row; only those can stay or go"):
+    with pytest.raises(
+        ExplorationError, match=f"row {row} is no training row; only training rows can be kept or left out"
+    ):
         exploration.pin([row])
     favourable = division.dataset.numbered(division.split.train[division.dataset.y[division.split.train] == 1])
     with pytest.raises(ExplorationError, match="no training row of one label would be left"):
@@ -279,10 +281,10 @@ def test_a_step_that_is_stopped_leaves_the_exploration_as_it_was():
 
 def test_an_interrupted_solver_goes_on_with_the_same_models(monkeypatch):
     exploration, whole = open_people(), open_people()
-    lane = exploration._engine._streams.lane(exploration._engine._box(exploration.state))
+    models = exploration._engine._searches.best_first(exploration._engine._box(exploration.state))
     exploration.next()
     with monkeypatch.context() as patch:
-        patch.setattr(lane._enumeration, "_models", _interrupted())
+        patch.setattr(models._enumeration, "_models", _interrupted())
         with pytest.raises(KeyboardInterrupt):
             exploration.next()
     exploration.next()

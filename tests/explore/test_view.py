@@ -1,4 +1,4 @@
-"""What an exploration shows of itself, of two models, and of a person."""
+"""Views of an exploration: the whole view, two models, and one person."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""One writer: whoever else asks is refused; what fails or is stopped leaves everything as it was."""
+"""The single writer: other steps are refused meanwhile; a step that fails or is stopped changes nothing."""
 
 import http.client
 import threading
@@ -11,11 +11,11 @@ from support.explorations import entered, open_applicants, served
 from fairenum import Exploration
 from fairenum.errors import DataError, SolverBroken
 from fairenum.explore.record_file import Record
-from fairenum.explore.worker import Desk
+from fairenum.explore.worker import Worker
 
 
 class Held:
-    """An exploration whose steps wait until they are let go."""
+    """An exploration whose steps wait until they are released."""
 
     def __init__(self, **options) -> None:
         self.go, self.reached, self.options = threading.Event(), threading.Event(), options
@@ -199,7 +199,7 @@ def test_one_that_cannot_be_opened_says_why_and_ends():
         assert told[1] == {"message": "there is no such table"}
         found.thread.join(10)
         assert not found.thread.is_alive()
-        assert str(found.desk.failure) == "there is no such table"
+        assert str(found.worker.failure) == "there is no such table"
 
 
 def test_it_ends_when_nobody_looks_any_more():
@@ -255,12 +255,12 @@ def test_one_that_is_being_opened_is_not_waited_for_and_frees_the_record(tmp_pat
         go.wait(10)
         return open_applicants(record=path)
 
-    desk = Desk(opening)
-    desk.open()
+    worker = Worker(opening)
+    worker.open()
     begun.wait(10)
-    desk.close(patience=60.0)
-    assert desk.is_busy
+    worker.close(patience=60.0)
+    assert worker.is_busy
     go.set()
-    while desk.is_busy:
+    while worker.is_busy:
         time.sleep(0.01)
     Record.reopen(path).close()

@@ -1,4 +1,4 @@
-"""The GitHub Action: its scripts do what it says, and take its inputs for data whatever is in them."""
+"""The GitHub Action: its scripts work as documented, and treat inputs as data only."""
 
 import os
 import re
@@ -56,7 +56,7 @@ class Job:
         return self.folder / "work"
 
     def run(self, **inputs: str) -> int:
-        """Run all steps that are scripts, one after another, and return the code that the job ends with."""
+        """Run all script steps in order, and return the exit code of the job."""
         values = {f"inputs.{name}": one.get("default", "") for name, one in DEFINITION["inputs"].items()}
         values |= {"inputs.python": str(self.folder / "python")}
         values |= {f"inputs.{name.replace('_', '-')}": value for name, value in inputs.items()}
@@ -114,7 +114,7 @@ def job(tmp_path):
 
 @pytest.fixture
 def recorded(job):
-    """A job with a program that does nothing but note its arguments."""
+    """A job with a program that only records its arguments."""
     (job.folder / "program").unlink()
     (job.folder / "program").write_text(RECORDER)
     (job.folder / "program").chmod(0o755)

@@ -1,4 +1,4 @@
-"""What is installed and what is built: lock files, lower bounds, workflows, and distributions of the same bytes."""
+"""Dependencies and builds: lock files, lower bounds, workflows, and reproducible distributions."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def entries(lock: str) -> list[tuple[Requirement, list[str]]]:
 
 
 def asked_for(lock: str) -> list[Requirement]:
-    """Return what a lock file is for."""
+    """Return the requirements that a lock file is made for."""
     if lock == "program":
         return [Requirement(text) for text in PROJECT["project"]["dependencies"]]
     return list(BOUNDS["requirements"]())
@@ -178,7 +178,7 @@ def distributions(tmp_path_factory):
 
 
 def test_two_builds_are_the_same_bytes(distributions, tmp_path):
-    """The second from the source distribution of the first: elsewhere, with other times and rights."""
+    """The second is built from the source distribution of the first: elsewhere, with other times and permissions."""
     place, first = distributions
     assert len(first) == 2
     with tarfile.open(next(place.glob("*.tar.gz"))) as archive:
@@ -192,7 +192,7 @@ def test_two_builds_are_the_same_bytes(distributions, tmp_path):
 
 
 def test_the_source_distribution_holds_the_repository(distributions):
-    """So that whoever has it can run the tests and build the wheel."""
+    """With it, anyone can run the tests and build the wheel."""
     place, _ = distributions
     with tarfile.open(next(place.glob("*.tar.gz"))) as archive:
         inside = {name.split("/", 1)[1] for name in archive.getnames()} - {"PKG-INFO"}

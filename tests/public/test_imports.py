@@ -1,4 +1,4 @@
-"""What is imported when: nothing heavy before it is needed."""
+"""Imports: heavy packages are loaded only when needed."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The public names: what they are, what they say of themselves, and what type checkers make of them."""
+"""The public names: their list, their docstrings and their types."""
 
 import ast
 import inspect
@@ -72,7 +72,7 @@ MISTAKES = (
     'exploration.leave_out("cluster")',
     "exploration.commit(1)",
     'EnumSVC(kernel="cubic")',
-    'select(result, metric="accuracy")',
+    "select(result, metric=3)",
     "result.document.models[0].scores.holdout.accurracy",
     "result.document.selection.rank + 1",
     'assert_fair(frame, "y", "x")',
@@ -119,7 +119,7 @@ def test_an_audit_shows_its_true_signature():
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory) -> Path:
-    """What a user could write: right lines whose types are asked for, and mistakes."""
+    """A user's script: correct lines whose types are revealed, and mistakes."""
     file = tmp_path_factory.mktemp("user") / "user.py"
     lines = [*(f"reveal_type({expression})" for expression in TYPES), *(f"print({mistake})" for mistake in MISTAKES)]
     file.write_text(PRELUDE + "\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""Fairness as an assertion: it holds, fails and says what the measurement says."""
+"""`assert_fair`: it passes, fails and reports as the measurement does."""
 
 import re
 import subprocess

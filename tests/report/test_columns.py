@@ -9,7 +9,7 @@ from support.explorations import open_applicants
 from support.pages import printed
 
 from fairenum.explore.screen_parts import rows, screen
-from fairenum.explore.worker import Desk
+from fairenum.explore.worker import Worker
 from fairenum.render.html import to_html, to_notebook
 from fairenum.render.markdown import to_markdown
 from fairenum.render.page import Column, Explorer, Page, SpanningHeading, Table
@@ -60,9 +60,9 @@ def test_the_same_entry_is_in_the_table_of_all_models():
 def test_the_same_entry_is_on_the_page_of_an_exploration_and_on_the_live_page():
     with open_applicants() as exploration:
         exploration.next(2)
-        desk, view = Desk.around(exploration), exploration.view
-        columns = screen(desk).words.columns
-        cells = [row.cells for row in rows(desk, 1, None).models]
+        worker, view = Worker.of(exploration), exploration.view
+        columns = screen(worker).words.columns
+        cells = [row.cells for row in rows(worker, 1, None).models]
     assert [column.key for column in columns][:3] == ["number", "origin", "nature"]
     assert [row["nature"] for row in cells] == ["is-ExploredModel"] * len(view.models)
     for medium in (printed, to_markdown, to_html, to_notebook):
@@ -71,10 +71,10 @@ def test_the_same_entry_is_on_the_page_of_an_exploration_and_on_the_live_page():
 
 def test_a_cell_of_the_live_page_is_that_of_the_saved_one_or_depends_on_tolerances():
     with open_applicants() as exploration:
-        desk, view = Desk.around(exploration), exploration.view
-        keys = [column.key for column in screen(desk).words.columns]
+        worker, view = Worker.of(exploration), exploration.view
+        keys = [column.key for column in screen(worker).words.columns]
         table = exploration_page(view).sections[0].blocks[-1]
-        [row] = rows(desk, 1, 1).models
+        [row] = rows(worker, 1, 1).models
     assert tuple(keys) == table.keys
     assert set(keys) - row.cells.keys() == {"gap", "candidate"}
     assert row.cells.items() <= dict(zip(keys, table.rows[0], strict=True)).items()

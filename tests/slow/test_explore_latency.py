@@ -60,7 +60,7 @@ def test_every_action_is_answered_at_once(name, capsys, tmp_path):
         visitor = found.visitor()
         visitor.enter(found.address)
         visitor.wait()
-        seconds = measured(found.desk.exploration, visitor)
+        seconds = measured(found.worker.exploration, visitor)
     with capsys.disabled():
         for action, taken in seconds.items():
             median, late = (1000 * np.percentile(taken, [50, 95])).round(1)

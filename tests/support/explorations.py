@@ -1,4 +1,4 @@
-"""Small tables to explore, explorations that are served on this svm, in this process, and visitors of them."""
+"""Small tables to explore, explorations served on this computer, in this process, and clients of them."""
 
 import http.client
 import json
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from fairenum import Exploration
 from fairenum.explore import server as serving
-from fairenum.explore.auth import LOOPBACK, Pass
-from fairenum.explore.worker import Desk, Opening
+from fairenum.explore.auth import LOOPBACK, AccessToken
+from fairenum.explore.worker import Opening, Worker
 from support.audits import PLAN, applicants, people
 
 APPLICANTS = {"label": "hired", "favourable": "y", "sensitive": "sex", "sizes": (120, 150, 150), "replications": 50}
@@ -129,7 +129,7 @@ class Served:
     """A server that runs in a thread."""
 
     server: serving.Server
-    desk: Desk
+    worker: Worker
     address: str
     port: int
     thread: threading.Thread
@@ -148,15 +148,15 @@ class Served:
 @contextmanager
 def served(opening: Opening, **options) -> Iterator[Served]:
     """Serve an exploration until the test is over."""
-    listener = serving.listening(0)
+    listener = serving.bound_socket(0)
     port = listener.getsockname()[1]
-    bearer, desk = Pass(port), Desk(opening)
-    server = serving.Server(desk, bearer, port, **options)
+    access, worker = AccessToken(port), Worker(opening)
+    server = serving.Server(worker, access, port, **options)
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
         time.sleep(0.01)
-    found = Served(server, desk, serving.address(port, bearer), port, thread)
+    found = Served(server, worker, serving.address(port, access), port, thread)
     try:
         yield found
     finally:

@@ -31,7 +31,7 @@ export class Actions {
     for (const name of Object.keys(this.steps)) parts[name].addEventListener("click", () => this.act(name));
   }
 
-  /** Does what a button does, if it can be pressed now. */
+  /** Runs the action of a button, if it is enabled. */
   act(name) { if (!this.parts[name].hasAttribute("aria-disabled")) this.steps[name](); }
 
   update() {
@@ -49,7 +49,7 @@ export class Actions {
     this._showWork();
   }
 
-  /** Shows what is under way once it takes longer than a blink. */
+  /** Shows running work once it takes longer than a blink. */
   _showWork() {
     const { session } = this, isAny = session.busy !== null || session.tasks.size > 0;
     if (!isAny) {

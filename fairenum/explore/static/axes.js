@@ -1,11 +1,11 @@
-// The frame of the scatter: its axes, and where a value lies between them.
+// The axes of the scatter plot, and the pixel of a value.
 
 import { svg } from "./dom.js";
 import { rounded } from "./numbers.js";
 
 const EDGE = { left: 60, right: 24, top: 12, bottom: 44 };
 const LEAST = 0.02; // the narrowest range of an axis
-const LETTER = 7; // the usual width of a letter of a title
+const LETTER = 7; // usual width of a letter of a title, in pixels
 const MARGIN = 0.05; // room beside the outermost marks, as a share of the range
 
 const widened = (low, high) => {
@@ -42,7 +42,7 @@ export class Axes {
   y(value) { return this.bottom - along(this.upward, value) * (this.bottom - this.top); }
 
   /**
-   * Chooses the ranges, and draws what is new.
+   * Chooses the ranges, and draws the axes if they changed.
    * @returns {boolean} whether marks have to move
    */
   fit({ xs, ys }, { width, height }, words) {
@@ -77,7 +77,7 @@ export class Axes {
         this._upwardTitle()));
   }
 
-  /** The title of the upward axis, as long as there is room for. */
+  /** The title of the upward axis, in full if there is room. */
   _upwardTitle() {
     const { y, gap } = this.words, room = this.bottom - this.top;
     return LETTER * y.length < room ? y : gap;

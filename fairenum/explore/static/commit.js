@@ -1,4 +1,4 @@
-// The decision: a dialog that asks for model, reason and author, and what the holdout says then.
+// The decision: a dialog for model, reason and author, and the verdict of the holdout.
 
 import { button, el, form, fresh, list, numberField, say } from "./dom.js";
 
@@ -71,7 +71,7 @@ export class CommitDialog {
 const LINK = { class: "button main", target: "_blank", rel: "noopener" };
 
 /**
- * Shows what the holdout said of the last decision.
+ * Shows the verdict of the holdout on the last decision.
  * @param {HTMLElement} place
  * @param {import("./session.js").Session} session
  */

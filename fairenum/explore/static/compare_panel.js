@@ -7,7 +7,7 @@ import { strip } from "./strip.js";
 const folded = (worded, content, isOpen = false) =>
   el("details", { open: isOpen }, el("summary", {}, worded.title), content);
 
-/** A table with a drawing of the change in each line, after the column `key`, which names what changes. */
+/** A table with a drawing of the change in each line, after the column `key`. */
 const drawn = (worded, key, pairs, scale) => {
   const made = table(worded);
   [...made.querySelectorAll(`[data-key="${key}"]`)].forEach((cell, place) => {
@@ -27,7 +27,7 @@ const weightScale = (pairs) => {
 export class ComparePanel {
   /**
    * @param {import("./session.js").Session} session
-   * @param {(row: number) => void} ask - shows what is decided about a row
+   * @param {(row: number) => void} ask - shows the decisions about a row
    */
   constructor(session, ask) {
     [this.name, this.label, this.session, this.ask] = ["compare", "Compare", session, ask];
@@ -41,7 +41,7 @@ export class ComparePanel {
     this.node = el("div", {}, picker, this.lead, this.found);
   }
 
-  /** Lays two models side by side. */
+  /** Shows two models side by side. */
   pick(first, second) {
     [this.first.value, this.second.value, this.isPicked] = [first, second, true];
     this._look();
@@ -57,7 +57,7 @@ export class ComparePanel {
     this._look();
   }
 
-  /** The model in focus beside model 1 or, if that is in focus, beside the chosen one. */
+  /** Compares the model in focus with model 1 or, if that is in focus, with the chosen model. */
   _guess() {
     const { current, standpoint } = this.session;
     this.isPicked = false;
@@ -77,14 +77,9 @@ export class ComparePanel {
       return;
     }
     say(this.lead, found.words.headline);
-    this.found.replaceChildren(...this._parts({ ...found, words: this._unsaid(found.words) }));
-  }
-
-  /** Leaves out notes that stand elsewhere on the screen. */
-  _unsaid(words) {
-    const { notes: said } = this.session.words;
-    return Object.fromEntries(Object.entries(words).map(([name, worded]) =>
-      [name, worded?.notes ? { ...worded, notes: worded.notes.filter((note) => !said.includes(note)) } : worded]));
+    const words = Object.entries(found.words).map(([name, worded]) =>
+      [name, worded?.notes ? this.session.withoutShownNotes(worded) : worded]);
+    this.found.replaceChildren(...this._parts({ ...found, words: Object.fromEntries(words) }));
   }
 
   _parts({ words, strip: gaps, groups, weights, flipped }) {
@@ -97,7 +92,7 @@ export class ComparePanel {
     ].filter(Boolean);
   }
 
-  /** Rows that are decided otherwise, each of which can be asked about. */
+  /** Rows whose decision differs, each with a link to its person. */
   _flipped(worded, flipped) {
     const rows = worded.rows.map((cells, place) => {
       const { row } = flipped[place], named = byKey(worded, cells);

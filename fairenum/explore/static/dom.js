@@ -1,9 +1,9 @@
-// Elements from values. Text is only ever set as text: names and cells of a table are not to be trusted.
+// Elements from values. Text is only ever set as text, as names and cells of a table are untrusted.
 
 const SVG = "http://www.w3.org/2000/svg";
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Text without controls that could reorder or hide what stands beside it. */
+/** Text without control characters that could reorder or hide other text. */
 export const plain = (value) => String(value).replace(INVISIBLE, "\ufffd");
 
 const fill = (node, attributes, children) => {
@@ -33,14 +33,14 @@ export const svg = (tag, attributes = {}, ...children) =>
 export const button = (label, onclick, attributes = {}) =>
   el("button", { type: "button", onclick, ...attributes }, label);
 
-/** A small button that stands for something, which `name` says in full. */
+/** A small button with a short text; `name` is its full label. */
 export const chip = (label, name, onclick) => button(label, onclick, { class: "chip", "aria-label": name });
 
 /** A list of sentences; null if there are none. */
 export const list = (texts, kind) =>
   (texts?.length ? el("ul", { class: kind }, texts.map((text) => el("li", {}, text))) : null);
 
-/** A form that is sent by Enter, and goes nowhere. */
+/** A form that calls a function on Enter, and sends no request. */
 export const form = (kind, send, ...children) =>
   el("form", { class: kind, onsubmit: (event) => { event.preventDefault(); send(); } }, ...children);
 
@@ -48,7 +48,7 @@ export const form = (kind, send, ...children) =>
 export const numberField = (least) =>
   el("input", { id: fresh("number"), type: "number", min: least, step: "1", required: true, class: "short" });
 
-/** The heading of a column, which carries the column's key. */
+/** The heading of a column, with the key of the column. */
 export const head = ({ key, heading, is_word: isWord }) =>
   el("th", { scope: "col", "data-key": key, class: isWord && "word" }, heading);
 
@@ -60,7 +60,7 @@ const row = (cells, { keys, names }, isMarked) => el("tr", { class: isMarked && 
     : el("th", { scope: "row", "data-key": keys[place] }, cell))));
 
 /**
- * A table as the server words it, with its notes.
+ * A table with the texts of the server, and its notes.
  * @param {{title: string, keys: string[], headings: string[], rows: string[][], names: number, notes: string[],
  *   marked: number|null}} worded
  */
@@ -73,7 +73,7 @@ export const table = (worded) => {
     list(notes, "notes"));
 };
 
-/** An estimate in words, its limits in a line of their own. */
+/** An estimate as text, with its limits on a separate line. */
 export const limited = (text) => {
   const [value, limits] = text.split(" [");
   return limits === undefined ? [text] : [`${value} `, el("span", { class: "limits-text" }, `[${limits}`)];
@@ -85,7 +85,7 @@ export const scrolling = (label, ...children) =>
 
 const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 
-/** Draws a part anew; who is in it keeps the focus, at the control of the same name or else at the part. */
+/** Redraws a part; if it has the focus, the control of the same name gets it, or else the part itself. */
 export const keepingFocus = (part, draw) => {
   const held = part.ownerDocument.activeElement, isInside = held !== part && part.contains(held);
   draw();
@@ -94,7 +94,7 @@ export const keepingFocus = (part, draw) => {
   (same ?? part).focus({ preventScroll: true });
 };
 
-/** Sets the text of a node if it is another one: what did not change is not read out again. */
+/** Sets the text of a node if it changed, so that screen readers do not repeat it. */
 export const say = (node, text) => {
   const said = plain(text ?? "");
   if (node.textContent !== said) node.textContent = said;
@@ -102,5 +102,5 @@ export const say = (node, text) => {
 
 let made = 0;
 
-/** A name that no other element has, however many of these screens a document shows. */
+/** An id that is unique even if a document has several of these screens. */
 export const fresh = (stem) => `fairenum-${stem}-${made += 1}`;

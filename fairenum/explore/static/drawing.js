@@ -14,10 +14,10 @@ const shaft = (start, end) => {
 };
 
 /**
- * A change, from a ring to an arrowhead, with what is likely around it.
+ * A change, from a ring to an arrowhead, with its intervals.
  * @param {{value: number|null, low?: number|null, high?: number|null}} first
  * @param {{value: number|null, low?: number|null, high?: number|null}} second
- * @param {[number, number]} scale - what its ends stand for
+ * @param {[number, number]} scale - values at its ends
  * @param {string} name - what it shows
  */
 export const arrow = (first, second, [from, to], name) => {
@@ -35,7 +35,7 @@ export const arrow = (first, second, [from, to], name) => {
   return svg("svg", { class: "arrow", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": told }, ...parts);
 };
 
-/** Where a scale from 0 ends that has room for some gaps, and for most of their limits. */
+/** The end of a scale from 0 with room for some gaps, and for most of their limits. */
 export const gapScale = (gaps) => {
   const values = gaps.flatMap(({ first, second }) => [first.value, second.value]).filter((value) => value !== null);
   return [0, Math.min(1, Math.max(0.1, ...values.map((value) => 1.4 * value)))];
@@ -44,11 +44,11 @@ export const gapScale = (gaps) => {
 const STRIP = { width: 440, height: 58, side: 14 };
 
 /**
- * What every model says of one person: a dot for each decision value, on both sides of 0.
+ * The decisions of all models about one person: a dot for each decision value, on both sides of 0.
  * @param {{model: number, value: number, is_favourable: boolean}[]} decisions
- * @param {Map<number, string>} special - classes of models that stand out
+ * @param {Map<number, string>} special - CSS classes of highlighted models
  * @param {string} name
- * @param {[number, number]|null} [reach] - between what all near-optimal models lie, listed or not
+ * @param {[number, number]|null} [reach] - bounds on the decision values of all near-optimal models, listed or not
  */
 export const decisionLine = (decisions, special, name, reach = null) => {
   const most = Math.max(1e-9, ...[...decisions.map((one) => one.value), ...(reach ?? [])].map(Math.abs));

@@ -1,4 +1,4 @@
-// What the model in focus leaves out, in clusters, to be kept or left out of all models; and what was decided so far.
+// The rows that the model in focus leaves out, in clusters, to keep or leave out of all models; and earlier choices.
 
 import { button, byKey, chip, el, fresh } from "./dom.js";
 import { ranges, readRows } from "./numbers.js";
@@ -9,7 +9,7 @@ const MOST_NAMED = 60;
 export class ExamplesPanel {
   /**
    * @param {import("./session.js").Session} session
-   * @param {(row: number) => void} ask - shows what is decided about a row
+   * @param {(row: number) => void} ask - shows the decisions about a row
    */
   constructor(session, ask) {
     [this.name, this.label, this.session, this.ask] = ["examples", "Left out", session, ask];

@@ -1,4 +1,4 @@
-// The page itself: the screen, with the server it came from.
+// The page: the screen, connected with its server.
 
 import { mount } from "./screen.js";
 import { overHttp } from "./transport.js";

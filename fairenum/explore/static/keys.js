@@ -1,4 +1,4 @@
-// Single keys that act wherever no text is being typed. They can be turned off, as people who dictate need it.
+// Single-key shortcuts wherever no text is typed. They can be turned off, which speech input needs.
 
 import { el, fresh } from "./dom.js";
 
@@ -10,7 +10,7 @@ const keep = (isOn) => {
   try {
     localStorage.setItem(KEPT, isOn ? "on" : "off");
   } catch {
-    // a browser that keeps nothing
+    // a browser without storage
   }
 };
 
@@ -29,8 +29,8 @@ const line = ([key, text]) =>
 export class Keys {
   /**
    * @param {HTMLElement} root
-   * @param {[string, string, () => void][]} keys - a key, what it does, and how
-   * @param {[string, string][]} others - keys of parts that have the focus
+   * @param {[string, string, () => void][]} keys - a key, its description, and its function
+   * @param {[string, string][]} others - keys of single parts, while focused
    */
   constructor(root, keys, others) {
     this.acts = new Map(keys.map(([key, , act]) => [key, act]));

@@ -1,4 +1,4 @@
-// The bare screen: every part that is always there, empty, and by name.
+// The empty screen: its permanent parts, by name.
 
 import { button, el, fresh } from "./dom.js";
 
@@ -56,7 +56,7 @@ const record = (parts) => {
 };
 
 /**
- * Fills a root with the bare screen.
+ * Fills a root with the empty screen.
  * @param {HTMLElement} root
  * @returns {Record<string, HTMLElement>} its parts by name
  */

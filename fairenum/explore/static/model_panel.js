@@ -1,4 +1,4 @@
-// The model in focus: what it costs, every gap, and where it stands towards the guardrails.
+// The model in focus: its costs, every gap, and whether it keeps the guardrails.
 
 import { button, el, limited, table } from "./dom.js";
 import { strip } from "./strip.js";
@@ -24,7 +24,7 @@ const facts = (session, row) => {
 export class ModelPanel {
   /**
    * @param {import("./session.js").Session} session
-   * @param {(number: number) => void} compare - lays a model beside another one
+   * @param {(number: number) => void} compare - shows a model beside another one
    */
   constructor(session, compare) {
     [this.name, this.label, this.session, this.compare] = ["model", "Model", session, compare];
@@ -44,15 +44,9 @@ export class ModelPanel {
 
   _known({ words, strip: gaps }) {
     return [
-      words.strip && gaps.length ? strip(this._unsaid(words.strip), gaps) : null,
+      words.strip && gaps.length ? strip(this.session.withoutShownNotes(words.strip), gaps) : null,
       words.guards && el("div", { class: "guards" }, el("h3", {}, words.guards.title), table(words.guards)),
     ].filter(Boolean);
-  }
-
-  /** Leaves out notes that stand elsewhere on the screen. */
-  _unsaid(worded) {
-    const { notes: said } = this.session.words;
-    return { ...worded, notes: worded.notes.filter((note) => !said.includes(note)) };
   }
 
   _buttons(number) {

@@ -1,4 +1,4 @@
-// The models as a table, in an order of one's own: the same numbers as in the plot, the first of them, more on request.
+// The models as a table, in a chosen order: the same numbers as in the plot, a few at first, more on request.
 
 import { button, el, fresh, head, limited } from "./dom.js";
 
@@ -60,7 +60,7 @@ export class ModelsPanel {
     return rows.sort(order(session.standpoint.tolerances.metric));
   }
 
-  /** Puts lines into the table, unless they are there. */
+  /** Adds lines to the table, unless they are there already. */
   _list(shown) {
     const key = shown.map((row) => row.number).join();
     if (key === this._key) return;
@@ -74,14 +74,14 @@ export class ModelsPanel {
     return el("tr", { "data-model": row.number }, this.session.words.columns.map((column) => this._cell(row, column)));
   }
 
-  /** A cell, empty if it depends on tolerances. */
+  /** A cell; empty if it depends on tolerances. */
   _cell({ number, cells }, { key, is_word: isWord }) {
     const chip = () => button(cells[key], null, { class: "chip", "aria-label": `model ${number}` });
     return key === "number" ? el("th", { scope: "row", "data-key": key }, chip())
       : el("td", { "data-key": key, class: isWord && "word" }, ...limited(cells[key] ?? ""));
   }
 
-  /** Writes what depends on tolerances and focus. */
+  /** Updates what depends on tolerances and focus. */
   _fill(line, row) {
     const { standpoint, current } = this.session;
     const set = (key, text) => {

@@ -1,4 +1,4 @@
-// Numbers as the report shows them: few digits, a dash for what is undefined; and scales with round ticks.
+// Numbers as in the report: few digits, a dash for undefined ones; and scales with round ticks.
 
 export const UNDEFINED = "–";
 
@@ -20,7 +20,7 @@ export const percent = (value, digits = 1) =>
 export const estimate = ({ value, low, high }) =>
   (low === null || high === null ? share(value) : `${share(value)} [${share(low)}, ${share(high)}]`);
 
-/** Row numbers as few words: 1, 4 to 7, 9. */
+/** Row numbers as ranges: 1, 4 to 7, 9. */
 export const ranges = (numbers) => {
   const runs = [];
   for (const number of [...numbers].sort((a, b) => a - b)) {
@@ -32,7 +32,7 @@ export const ranges = (numbers) => {
   return runs.map(said).join(", ");
 };
 
-/** Reads row numbers: "3, 5-8 12". Returns null if the text is something else. */
+/** Reads row numbers: "3, 5-8 12". Returns null for any other text. */
 export const readRows = (text) => {
   const rows = [];
   for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
@@ -54,10 +54,10 @@ const step = (span, wanted) => {
 };
 
 /**
- * A range that holds two limits and ends at ticks.
+ * A range that includes two limits and ends at ticks.
  * @param {number} low
  * @param {number} high
- * @param {number} [wanted] - how many ticks, about
+ * @param {number} [wanted] - approximate number of ticks
  */
 export const rounded = (low, high, wanted = 6) => {
   const size = step(high - low, wanted);

@@ -2,7 +2,7 @@
 
 import { el, svg } from "./dom.js";
 
-/** Paths from the middle of a mark; as in the report. */
+/** Paths from the centre of a mark, as in the report. */
 export const SHAPES = {
   circle: "m-4,0a4,4,0,1,0,8,0a4,4,0,1,0-8,0z",
   triangle: "m0-6l5.8,10h-11.6z",
@@ -13,9 +13,9 @@ export const SHAPES = {
   ring: "m-10,0a10,10,0,1,0,20,0a10,10,0,1,0-20,0z",
 };
 const ORIGINS = { exact: "circle", guided: "triangle", tilted: "down", steered: "down" };
-const LETTER = 7.2; // the usual width of a letter of a name
+const LETTER = 7.2; // usual width of a letter of a name, in pixels
 
-/** The path of a model's mark, by how it was found. */
+/** The path of a model's mark, by the search that found it. */
 export const shapeOf = (model) => SHAPES[ORIGINS[model.origin] ?? "circle"];
 
 const KEYS = [
@@ -28,7 +28,7 @@ const KEYS = [
   ["focus", "ring", "in focus"],
 ];
 
-/** The key to the marks that are there. */
+/** The legend of the marks in the plot. */
 export const legend = (kinds) => KEYS.filter(([kind]) => kinds.has(kind)).map(([kind, shape, text]) =>
   el("li", {}, svg("svg", { class: `key ${kind}`, viewBox: "-9 -9 18 18", "aria-hidden": "true" },
     svg("path", { d: kind === "focus" ? "m-7,0a7,7,0,1,0,14,0a7,7,0,1,0-14,0z" : `M0,0${SHAPES[shape]}` })), text));
@@ -36,7 +36,7 @@ export const legend = (kinds) => KEYS.filter(([kind]) => kinds.has(kind)).map(([
 const crosses = (box, others) => others.some((one) =>
   box.x < one.x + one.width && one.x < box.x + box.width && box.y < one.y + one.height && one.y < box.y + box.height);
 
-/** Draws the models that matter most. */
+/** Draws the highlighted models. */
 export class Overlay {
   /** @param {string} area - id of the clipping path between the axes */
   constructor(area) {
@@ -74,7 +74,7 @@ export class Overlay {
     this.signs.replaceChildren(...signs.reverse());
   }
 
-  /** The room that a mark takes. */
+  /** The box of a mark. */
   _box({ axes }, { performance, gap }) {
     return { x: axes.x(performance) - 7, y: axes.y(gap) - 7, width: 14, height: 14 };
   }

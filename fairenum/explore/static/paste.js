@@ -1,8 +1,8 @@
-// Reads a person out of pasted text: JSON, "name: value" lines, or a heading and a row out of a table.
+// Reads a person from pasted text: JSON, "name: value" lines, or the heading and a row of a table.
 
 const bare = (cell) => cell.trim().replace(/^"(.*)"$/s, "$1").replaceAll('""', '"');
 
-/** Cuts a line at a separator that stands outside of quotes. */
+/** Splits a line at separators outside of quotes. */
 const cut = (line, separator) => {
   const cells = [];
   let cell = "", isQuoted = false;
@@ -38,10 +38,10 @@ const asTable = (lines, names) => {
 };
 
 /**
- * Reads values by feature; columns that are no feature are passed over.
+ * Reads values by feature; columns that are no feature are ignored.
  * @param {string} text
  * @param {string[]} names - of the features, in their order
- * @returns {Record<string, unknown>|null} null if the text is none of these
+ * @returns {Record<string, unknown>|null} null if the text has another format
  */
 export const readPerson = (text, names) => {
   const lines = text.split(/\r?\n/).filter((line) => line.trim());

@@ -1,4 +1,4 @@
-// One person: a row of the table, pasted or typed values, and what each model decides.
+// One person: a row of the table, pasted or typed values, and the decision of each model.
 
 import { button, chip, el, form, fresh, list, numberField, say, table } from "./dom.js";
 import { decisionLine } from "./drawing.js";
@@ -41,7 +41,7 @@ export class PersonPanel {
     this.node = el("div", {}, this._picker(), this.lead, this.found, this.folded);
   }
 
-  /** Shows what is decided about a row. */
+  /** Shows the decisions about a row. */
   pick(row) {
     this.row.value = row;
     this._ask({ row });
@@ -119,7 +119,7 @@ export class PersonPanel {
     ].filter(Boolean);
   }
 
-  /** Which models decide how. */
+  /** The models on each side. */
   _sides(decisions) {
     const side = (name, isFavourable) => {
       const numbers = decisions.filter((one) => one.is_favourable === isFavourable).map((one) => one.model);

@@ -1,4 +1,4 @@
-// The record as a timeline, the newest step first; steps of a kind that follow each other share a line.
+// The record as a timeline, the newest step first; consecutive steps of a kind share a line.
 
 import { button, chip, el, keepingFocus } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// The scatter of performance against gap. Marks are appended as models come; nothing is drawn twice without need.
+// The scatter plot of performance against gap. Marks are appended for new models; nothing is redrawn without need.
 
 import { Axes } from "./axes.js";
 import { el, fresh, svg } from "./dom.js";
@@ -7,7 +7,7 @@ import { Overlay, shapeOf } from "./overlay.js";
 
 const NEAR = 16; // how far from a mark a pointer may be, in pixels
 
-/** A plot in a figure, whose marks can be pointed at, clicked and walked through by keyboard. */
+/** A plot in a figure, whose marks can be hovered, clicked and visited by keyboard. */
 export class Scatter {
   /**
    * @param {HTMLElement} figure
@@ -44,7 +44,7 @@ export class Scatter {
     this._soon();
   }
 
-  /** Shows all of the intervals, or the marks as large as can be. */
+  /** Scales the axes to whole intervals, or to the marks only. */
   showWhole(isWhole) {
     this.isWhole = isWhole;
     this._soon();
@@ -103,7 +103,7 @@ export class Scatter {
     this.overlay.draw(this);
   }
 
-  /** Makes the marks of models that wait. */
+  /** Draws the marks of waiting models. */
   _append() {
     const joined = [];
     for (const model of this._waiting) {
@@ -148,7 +148,7 @@ export class Scatter {
     return { xs, ys };
   }
 
-  /** Draws what the tolerances allow. */
+  /** Draws the region that the tolerances allow. */
   _drawRegion() {
     const { least_performance: least, gap } = this.look.standpoint, { axes } = this;
     const from = least === null ? axes.left : axes.x(least), upper = gap === null ? axes.top : axes.y(gap);
@@ -159,7 +159,7 @@ export class Scatter {
     this.rules.setAttribute("d", upright + (gap === null ? "" : `M${axes.left},${upper}H${axes.right}`));
   }
 
-  /** Tells candidates from others, and the one in focus. */
+  /** Marks candidates, and the model in focus. */
   _stand() {
     const candidates = new Set(this.look.standpoint.candidates), { current } = this.look;
     for (const [number, { node }] of this.marks) {
@@ -170,7 +170,7 @@ export class Scatter {
     if (this.marks.has(current)) this.list.setAttribute("aria-activedescendant", this._id(current));
   }
 
-  /** Finds the marks at the place that is nearest to a pointer; null if none is near. */
+  /** Finds the marks nearest to a pointer; null if none is near. */
   _nearest(event) {
     const box = this.drawing.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
     let best = null, least = NEAR * NEAR;
@@ -206,7 +206,7 @@ export class Scatter {
     this.list.focus({ preventScroll: true });
   }
 
-  /** Goes from model to model: by number, or by gap. */
+  /** Moves from model to model: by number, or by gap. */
   _walk(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const numbers = [...this.marks.keys()].filter((number) => this.marks.get(number).x !== null);

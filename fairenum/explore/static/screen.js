@@ -23,10 +23,10 @@ const PLOT_KEYS = [
   ["Home End", "in the plot: the first, the last"],
 ];
 
-/** The model in use, as the plot takes models. */
+/** The model in use in the form of a model of the plot. */
 const inUse = ({ incumbent: found }) => found && { performance: found.scores.performance, gaps: found.scores };
 
-/** Which marks there are. */
+/** The kinds of marks in the plot. */
 const kindsOf = (session) => {
   const { standpoint, view, listed, rows } = session, candidates = new Set(standpoint.candidates);
   const numbers = [...listed];
@@ -157,7 +157,7 @@ class Screen {
  * Shows an exploration.
  * @param {HTMLElement} root - an element of class `fairenum-explore`
  * @param {object} transport - see `overHttp`
- * @returns {() => void} takes it away again
+ * @returns {() => void} removes it
  */
 export const mount = (root, transport) => {
   const screen = new Screen(root, transport);

@@ -1,11 +1,11 @@
 // State of the page: newest screen, models by number, focused model and running work.
 
-const MOST = 500; // models that one question may ask for
+const MOST = 500; // models of one request
 
 /**
- * Keeps up with what explores. Tells of `screen` (all may have changed), `models` (some joined or left), `standpoint`
- * (who may be chosen), `current` and `focus` (which model, and what is known of it), `work`, `connection`, `trouble`,
- * and `said`.
+ * The state of an exploration, kept up to date. Its events: `screen` (everything may have changed), `models` (added or
+ * removed), `standpoint` (which models may be chosen), `current` (number of the model in focus), `focus` (its details),
+ * `work` (running requests), `connection`, `trouble` (an error) and `said` (a message).
  */
 export class Session extends EventTarget {
   /** @param {object} transport - see `overHttp` */
@@ -29,14 +29,19 @@ export class Session extends EventTarget {
 
   get view() { return this.screen.view; }
 
-  /** Candidates under the tolerances, while dragged or as set. */
+  /** The text of a table without notes that the screen shows elsewhere. */
+  withoutShownNotes(worded) {
+    return { ...worded, notes: worded.notes.filter((note) => !this.words.notes.includes(note)) };
+  }
+
+  /** Candidates under the tolerances: those of the slider being dragged, or those set. */
   get standpoint() { return this.preview?.standpoint ?? this.view.standpoint; }
 
   get words() { return { ...this.screen.words, ...this.preview?.words }; }
 
   get isBusy() { return this.busy !== null || [...this.tasks].some((task) => task.isStep); }
 
-  /** Begins, and goes on by itself until `close` is called. */
+  /** Starts to follow the exploration, until `close` is called. */
   start() {
     this.close = this.transport.listen((name, data) => this._heard(name, data));
     return this.sync();
@@ -45,7 +50,7 @@ export class Session extends EventTarget {
   /** Notifies listeners. */
   tell(topic, detail = null) { this.dispatchEvent(new CustomEvent(topic, { detail })); }
 
-  /** Calls `hear` with the detail of every message on some topics. */
+  /** Calls `hear` with the detail of every event of some topics. */
   on(topics, hear) {
     for (const topic of topics.split(" ")) this.addEventListener(topic, (event) => hear(event.detail));
   }
@@ -58,10 +63,10 @@ export class Session extends EventTarget {
   }
 
   /**
-   * Takes a step, and shows what came of it.
-   * @param {object} body - as the server takes it
-   * @param {string} label - what is being done, for people
-   * @returns {Promise<string|null>} what is wrong; null if it was taken
+   * Takes a step, and shows its outcome.
+   * @param {object} body - the request to the server
+   * @param {string} label - description of the step for the user
+   * @returns {Promise<string|null>} the error message; null if the step was taken
    */
   async step(body, label, { isQuiet = false } = {}) {
     if (this.isBusy) return "Another step is under way.";
@@ -79,7 +84,7 @@ export class Session extends EventTarget {
     return wrong;
   }
 
-  /** Ends the step under way, and gives up what was asked. */
+  /** Stops the running step, and cancels running requests. */
   async stop() {
     const isStep = this.isBusy;
     for (const task of this.tasks) task.abort?.abort();
@@ -87,8 +92,8 @@ export class Session extends EventTarget {
   }
 
   /**
-   * Asks something that may take long or be given up.
-   * @returns {Promise<object|null>} the answer; null if there is none, which has been told then
+   * Sends a request that may take long or be cancelled.
+   * @returns {Promise<object|null>} the answer; null if there is none, and the user was told why
    */
   async ask(label, method, path, body, abort = new AbortController()) {
     const { signal } = abort;
@@ -98,7 +103,7 @@ export class Session extends EventTarget {
     return null;
   }
 
-  /** Does something that is shown as work under way; null if it was given up. */
+  /** Runs a job that is shown as running work; null if it was cancelled. */
   async work(label, { isStep = false, abort = null }, job) {
     const task = { label, isStep, abort };
     this.tasks.add(task);
@@ -179,7 +184,7 @@ export class Session extends EventTarget {
     }
   }
 
-  /** Asks for models that were never sent. */
+  /** Fetches models that were never sent. */
   async _fetchRows(numbers) {
     let missing = numbers.filter((number) => !this.rows.has(number));
     while (missing.length) {

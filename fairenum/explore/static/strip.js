@@ -1,4 +1,4 @@
-// Every gap of two models: in words as the server has them, with a drawing of each change.
+// Every gap of two models: the texts of the server, with a drawing of each change.
 
 import { byKey, el, list } from "./dom.js";
 import { arrow, gapScale } from "./drawing.js";

@@ -1,4 +1,4 @@
-// Panels of which one is shown. Only that one is kept up to date.
+// Panels, of which one is shown and kept up to date.
 
 import { button, el, fresh, keepingFocus } from "./dom.js";
 
@@ -6,7 +6,7 @@ import { button, el, fresh, keepingFocus } from "./dom.js";
  * @typedef {{name: string, label: string, node: HTMLElement, update: () => void}} Panel
  */
 
-/** Tabs after the pattern of the WAI: arrows move between them, Tab goes into the panel. */
+/** Tabs by the WAI-ARIA pattern: arrows move between them, Tab goes into the panel. */
 export class Tabs {
   /**
    * @param {HTMLElement} place
@@ -21,7 +21,7 @@ export class Tabs {
     this.show(panels[0].name);
   }
 
-  /** Shows a panel; `isFocused` goes there by keyboard, too. */
+  /** Shows a panel; `isFocused` also moves the keyboard focus there. */
   show(name, { isFocused = false } = {}) {
     this.current = name;
     for (const [each, tab] of this.tabs) {
@@ -33,7 +33,7 @@ export class Tabs {
     this.update();
   }
 
-  /** Brings the panel that is shown up to date. */
+  /** Updates the shown panel. */
   update() {
     const panel = this.panels.get(this.current);
     keepingFocus(panel.node, () => panel.update());

@@ -1,6 +1,6 @@
 // Transport between page and server: fetch and server-sent events. A notebook has its own transport.
 
-const RETRY = 2000; // milliseconds between looks for a server that is gone
+const RETRY = 2000; // milliseconds between attempts to reconnect
 const EVENTS = ["state", "progress", "trouble", "end"];
 
 const parsed = async (response) => {
@@ -26,7 +26,7 @@ const request = async (method, path, body, headers = {}, signal = undefined) => 
   }
 };
 
-/** Listens until it is told to stop; looks for the server again whenever it is gone. */
+/** Listens for events until closed; reconnects whenever the server is gone. */
 const listen = (handler) => {
   let source = null, timer = null, isOver = false;
   const look = async () => {
@@ -57,7 +57,7 @@ const listen = (handler) => {
  *
  * `request(method, path, body, headers, signal)` answers `{status, data}`, with status 0 if the server does not answer.
  * `listen(handler)` calls `handler(name, data)` for events of the exploration, and for `open`, `lost` and `refused`
- * of the connection; it returns a function that ends this.
+ * of the connection; it returns a function that stops listening.
  * @returns {{request: Function, listen: Function, reportUrl: string|null}}
  */
 export const overHttp = () => ({ request, listen, reportUrl: "/report" });

@@ -1,11 +1,11 @@
-// The screen in a notebook: the same questions and answers as over HTTP, as messages of a widget.
+// The screen in a notebook: the same requests and answers as over HTTP, as messages of a widget.
 
 import { mount } from "./screen.js";
 
 const EVENTS = new Set(["state", "progress", "trouble", "end"]);
 let views = 0;
 
-/** A transport of one view: the other views of the same widget hear its answers, too, and leave them aside. */
+/** The transport of one view; other views of the same widget receive its answers, too, and ignore them. */
 const overModel = (model) => {
   const name = `${Math.random().toString(36).slice(2)}-${(views += 1)}`, waiting = new Map();
   let asked = 0;
@@ -18,7 +18,7 @@ const overModel = (model) => {
     waiting.set(id, resolve);
     signal?.addEventListener("abort", () => {
       waiting.delete(id);
-      reject(new DOMException("nobody waits for this any more", "AbortError"));
+      reject(new DOMException("this request was cancelled", "AbortError"));
     });
     model.send({ id, method, path, body: body ?? null, seen: headers["If-Match"] ?? headers["if-match"] ?? null });
   });

@@ -1,4 +1,4 @@
-"""The live screen in a real Chromium, served by this process: it asks nobody else, and no complaint is heard."""
+"""The live screen in a real Chromium, served by this process: no requests to other hosts, no errors."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +14,7 @@ REFUSED = "Failed to load resource: the server responded with a status of 4"  # 
 
 @dataclass
 class Seen:
-    """What pages asked for, and what they complained about."""
+    """Requests and errors of pages."""
 
     origin: str
     requests: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Visit:
 
 @contextmanager
 def visiting(chromium, server: Served, width: int = WIDE, **options) -> Iterator[Visit]:
-    """Watch what a browser does; whoever visits fails if a page asks elsewhere or complains."""
+    """Watch the browser: a visit fails if the page contacts another host or logs an error."""
     viewport = {"width": width, "height": 900 if width > NARROW else 844}
     context = chromium.new_context(viewport=viewport, **options)
     seen = Seen(f"http://127.0.0.1:{server.port}")
@@ -66,7 +66,7 @@ def visiting(chromium, server: Served, width: int = WIDE, **options) -> Iterator
 
 @pytest.fixture
 def visit(chromium, tmp_path):
-    """Serve an exploration of one's own, and come to see it."""
+    """Serve a new exploration and open its page."""
     with ExitStack() as stack:
 
         def begin(opening=open_applicants, steps: tuple[str, ...] = (), **options) -> Visit:
@@ -84,7 +84,7 @@ def visit(chromium, tmp_path):
 
 @pytest.fixture
 def screen(visit):
-    """Open the screen of a small table that nobody else looks at."""
+    """Open the screen of a small table of this test alone."""
 
     def open_screen(*steps: str, **options):
         found = visit(steps=steps, **options)
@@ -95,7 +95,7 @@ def screen(visit):
 
 @pytest.fixture(scope="package")
 def shared(chromium):
-    """A server whose exploration nobody changes, and the cookie that lets in."""
+    """A server whose exploration no test changes, and its cookie."""
     with served(lambda progress: _begun(progress=progress)) as server:
         context = chromium.new_context()
         context.new_page().goto(server.address)
@@ -106,7 +106,7 @@ def shared(chromium):
 
 @pytest.fixture
 def look(chromium, shared):
-    """Open a screen on which nothing is changed but what is looked at."""
+    """Open a screen on which no step is taken."""
     with ExitStack() as stack:
 
         def open_page(**options):
@@ -126,14 +126,14 @@ def seen_by_all(chromium, shared) -> Iterator[Visit]:
 
 @pytest.fixture
 def looked(seen_by_all) -> Visit:
-    """A screen that many tests look at one after the other, none of which changes more than what is shown."""
+    """A screen shared by tests that take no step."""
     seen_by_all.tab.keyboard.press("g")
     return seen_by_all
 
 
 @pytest.fixture(scope="module")
 def used(chromium, tmp_path_factory) -> Iterator[Visit]:
-    """A screen on which many tests take steps, one after the other."""
+    """A screen shared by tests that take steps."""
     record = tmp_path_factory.mktemp("used") / "record.jsonl"
     opening = partial(_begun, record=record)
     with served(lambda progress: opening(progress=progress)) as server, visiting(chromium, server) as found:

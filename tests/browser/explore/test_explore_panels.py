@@ -1,4 +1,4 @@
-"""The panels: examples, two models, a person, all models, the record, and what is said when something is wrong."""
+"""The panels: examples, two models, a person, all models, the record, and error messages."""
 
 import re
 from functools import partial

@@ -1,4 +1,4 @@
-"""The plot and the tolerances: marks stand where numbers say, and sliders act at once."""
+"""The plot and the tolerances: marks are at the right place, and sliders act at once."""
 
 import re
 
@@ -146,7 +146,7 @@ def rows_of(page) -> dict[int, dict]:
 
 
 def placed(page, number: int) -> list[float]:
-    """Where in the plot the mark of a model stands."""
+    """The position of a model's mark in the plot."""
     mark = page.locator(f".marks [aria-label^='model {number}:']")
     return [float(part) for part in re.findall(r"[\d.]+", mark.get_attribute("transform"))]
 

@@ -1,4 +1,4 @@
-"""The command itself, in a process of its own: how soon its page is there, and what becomes of it when it is killed."""
+"""The command in its own process: how soon its page appears, and what happens when it is killed."""
 
 import os
 import signal
@@ -73,7 +73,7 @@ def test_a_killed_server_is_missed_and_resumes(chromium, folder):
 
 
 def test_the_first_words_are_there_within_a_second(chromium, folder):
-    """The best of some starts: other work on the machine makes them later, nothing makes them sooner."""
+    """The fastest of several starts, as other load can only slow them down."""
     taken: list[float] = []
     while len(taken) < TRIES and min(taken, default=SOON) >= SOON:
         context = chromium.new_context()

@@ -1,4 +1,4 @@
-"""A server that goes away, ends, or cannot begin; steps that take long, or fail: the page says so, and goes on."""
+"""A server that disappears, ends or cannot start, and steps that take long or fail: the page says so and continues."""
 
 from support.screens import models, press, settled, state
 
@@ -41,7 +41,7 @@ def test_a_table_that_cannot_be_explored_is_said(visit):
 
 
 def test_a_step_that_takes_long_is_shown_and_stopped(visit):
-    """Progress is there after a blink, Stop ends it, and what was found stays."""
+    """Progress appears soon, Stop ends the step, and found models stay."""
     found = visit()
     page = found.page(found.server.address)
     other = found.page()

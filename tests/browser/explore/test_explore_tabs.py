@@ -61,7 +61,7 @@ def test_colours_follow_the_system_until_somebody_chooses(looked):
 
 
 def test_every_module_is_preloaded(looked):
-    """One that is not would be found only when the one that needs it is there."""
+    """A module that is not preloaded would be fetched only when another module needs it."""
     page = looked.tab
     asked = page.evaluate("performance.getEntriesByType('resource').map(one => one.name.split('/').pop())")
     links = page.evaluate("[...document.querySelectorAll('[rel=modulepreload]')].map(one => one.href.split('/').pop())")

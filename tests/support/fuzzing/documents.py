@@ -204,7 +204,7 @@ def without_a_server() -> Iterator[None]:
         announce("http://127.0.0.1/")
         try:
             opening(silent).close()
-        except Exception as error:  # noqa: BLE001  # as the desk does, which tells of it
+        except Exception as error:  # noqa: BLE001  # as the worker does, which reports it
             return server.Ended(error, is_saved=False, is_idle=False)
         return server.Ended(None, is_saved=True, is_idle=False)
 

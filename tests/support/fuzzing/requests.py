@@ -13,9 +13,9 @@ from random import Random
 from typing import Any
 
 from fairenum import Exploration
-from fairenum.explore.auth import HEADERS, LARGEST_BODY, LOOPBACK, Pass
-from fairenum.explore.server import Audience, application
-from fairenum.explore.worker import Desk
+from fairenum.explore.auth import HEADERS, LARGEST_BODY, LOOPBACK, AccessToken
+from fairenum.explore.server import Clients, application
+from fairenum.explore.worker import Worker
 from support.explorations import served
 from support.fuzzing import hostile
 from support.fuzzing.running import Ended, called
@@ -47,7 +47,7 @@ BODIES: dict[str, tuple[Any, ...]] = {
     "/person": ({"row": 0}, {"values": {"income": 1.0, "town": "Bath"}}, {"values": {"debt": None}, "model": 1}),
     "/stop": ({},),
 }
-WAYS = {path: [list(hostile.ways(body)) for body in bodies] for path, bodies in BODIES.items()}
+JSON_ROUTES = {path: [list(hostile.ways(body)) for body in bodies] for path, bodies in BODIES.items()}
 METHODS = ("PUT", "HEAD", "OPTIONS", "DELETE", "PATCH", "TRACE", "CONNECT", "get", "", "POST ", "\u00e9")
 ODD_HEADERS = (
     *("if-match", "content-length", "content-type", "host", "cookie", "origin", "sec-fetch-site", "sec-fetch-mode"),
@@ -119,7 +119,7 @@ def query(rng: Random) -> bytes:
 def body(rng: Random, path: str) -> bytes:
     """Make a body: as the page sends it, changed, or none at all."""
     kind, which = rng.random(), rng.randrange(len(BODIES[path]))
-    value, ways = BODIES[path][which], WAYS[path][which]
+    value, ways = BODIES[path][which], JSON_ROUTES[path][which]
     if kind < 0.2 or not ways:
         return json.dumps(value).encode()
     if kind < 0.85:
@@ -162,9 +162,9 @@ class World:
     def renew(self) -> None:
         """Open another exploration."""
         exploration = Exploration(str(self._table), "approved", "yes", "sex", replications=10)
-        self.desk, self.bearer, self.steps = Desk.around(exploration), Pass(PORT), 0
-        self.app = application(self.desk, Audience(self.desk), self.bearer, PORT)
-        self.cookie = (self.bearer.trade(self.bearer.token) or "").partition(";")[0]
+        self.worker, self.access, self.steps = Worker.of(exploration), AccessToken(PORT), 0
+        self.app = application(self.worker, Clients(self.worker), self.access, PORT)
+        self.cookie = (self.access.exchange(self.access.token) or "").partition(";")[0]
 
     def ask(self, made: Request, chunks: int) -> tuple[dict[str, Any], bytes]:
         """Hand a request over, and return how the answer begins, and all of it."""
@@ -211,7 +211,7 @@ def to_the_application(folder: Path) -> Iterator[Case]:
             yield f"internal error: without headers: {made.method} {made.path}"
 
     def case(rng: Random, place: Path) -> Ended:
-        made = request(rng, PORT, world.cookie, world.desk.revision)
+        made = request(rng, PORT, world.cookie, world.worker.revision)
         ended = called(lambda: asked(made, rng.choice((1, 1, 2, 7))), 10.0)
         world.steps += made.path == "/steps"
         if world.steps > STEPS or ended.faults:
@@ -248,8 +248,8 @@ def over_the_line(folder: Path) -> Iterator[Case]:
         visitor.wait()
 
         def case(rng: Random, place: Path) -> Ended:
-            made = request(rng, found.port, visitor.cookie or "", found.desk.revision)
-            if made.path == "/steps" and found.desk.models > 30:
+            made = request(rng, found.port, visitor.cookie or "", found.worker.revision)
+            if made.path == "/steps" and found.worker.models > 30:
                 made.path = "/preview"
             content = as_sent(rng, made)
             is_known = made.cookie.encode() in content

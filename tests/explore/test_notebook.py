@@ -18,7 +18,7 @@ def exploration():
 
 
 class Notebook:
-    """What a notebook hears of a widget, and how it asks."""
+    """The notebook side of a widget: messages received and requests sent."""
 
     def __init__(self, widget, monkeypatch) -> None:
         self.widget, self.heard = widget, queue.Queue()

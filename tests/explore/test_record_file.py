@@ -1,4 +1,4 @@
-"""The decision record: one line a step, one writer, nothing that can be changed unseen, and a way back after a kill."""
+"""The decision record: a line per step, a single writer, changes are noticed, and a killed process can be resumed."""
 
 import gc
 import json
@@ -82,7 +82,7 @@ def test_a_second_opener_is_refused_and_a_used_file_is_not_overwritten(recorded,
         for opener in (lambda: Exploration.resume(recorded, table), lambda: open_applicants(record=recorded)):
             with pytest.raises(RecordRefused, match="is in use by another exploration"):
                 opener()
-    with pytest.raises(RecordRefused, match="holds something already; go on with it by"):
+    with pytest.raises(RecordRefused, match="is not empty; go on with it by"):
         open_applicants(record=recorded)
     assert recorded.read_bytes() == content
 
@@ -131,9 +131,9 @@ def test_a_torn_last_line_is_dropped_and_said(recorded, table):
             lambda raw: [*raw[:2], raw[2].replace(b'"solves":6', b'"solves":7'), *raw[3:]],
             "line 4 of .* does not follow",
         ),
-        (lambda raw: [*raw[:2], b"{}", *raw[3:]], "line 3 of .* is none of a decision record"),
+        (lambda raw: [*raw[:2], b"{}", *raw[3:]], "line 3 of .* is no line of a decision record"),
         (lambda raw: [raw[0].replace(b'"fingerprint":"', b'"fingerprint":"0')], "are not the data of the record"),
-        (lambda _raw: [b"hello"], "line 1 of .* is none of a decision record"),
+        (lambda _raw: [b"hello"], "line 1 of .* is no line of a decision record"),
         (lambda _raw: [], "holds no step; remove it"),
     ],
 )
@@ -152,7 +152,9 @@ def test_a_step_that_comes_out_otherwise_is_named(recorded, table):
     told["outcome"]["shown"][0]["alpha"] = "0" * 64
     raw = [*raw[:2], json.dumps(told, separators=(",", ":")).encode()]
     recorded.write_bytes(b"".join(line + b"\n" for line in raw))
-    with pytest.raises(RecordRefused, match=r"step 2 \(Fairer\) of the record comes out otherwise \(shown\); .* numpy"):
+    with pytest.raises(
+        RecordRefused, match=r"step 2 \(Fairer\) of the record has another outcome now \(shown\); .* numpy"
+    ):
         Exploration.resume(recorded, table)
 
 

@@ -1,4 +1,4 @@
-"""What a page of another site can do to a served exploration in a real Chromium: nothing but link to it."""
+"""Pages of other sites, in a real Chromium, can only link to a served exploration."""
 
 import http.server
 import shutil
@@ -33,7 +33,7 @@ ATTACK = """
 
 
 class Evil(http.server.BaseHTTPRequestHandler):
-    """A site of somebody else."""
+    """A page of another site."""
 
     page = b""
 
@@ -49,7 +49,7 @@ class Evil(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def browser(chromium):
-    """A browser that takes a name of somebody else for this svm."""
+    """A browser that resolves a foreign host name to this computer."""
     program = next(filter(None, map(shutil.which, PROGRAMS)))
     flags = [*FLAGS, "--host-resolver-rules=MAP evil.example 127.0.0.1"]
     found = chromium.browser_type.launch(executable_path=program, args=flags)
@@ -73,7 +73,7 @@ def test_another_site_can_link_to_the_page_and_no_more(browser):
         page.wait_for_selector("#explore")
         assert page.request.get(f"{origin}/state").status == 200
 
-        while found.desk.revision < 1:
+        while found.worker.revision < 1:
             page.wait_for_timeout(20)
         other, statuses = context.new_page(), []  # the cookie is in this browser now
         other.on("response", lambda answer: statuses.append((answer.url, answer.status)))
@@ -84,7 +84,7 @@ def test_another_site_can_link_to_the_page_and_no_more(browser):
         reached = [status for url, status in statuses if url.startswith(origin)]
         assert set(reached) == {403}
         assert len(reached) >= 2, "the rest Chromium did not let out"
-        assert found.desk.revision == 1
+        assert found.worker.revision == 1
         frames = [frame.content() for frame in other.frames[1:]]
         assert not any('id="explore"' in content for content in frames)
         site.shutdown()
