@@ -310,8 +310,6 @@ def _all_failed(records: Sequence[TrialRecord]) -> str:
 
 # Enough for a first look beside an audit; `fairenum attack` has every option.
 TRIED, FLIPS, TRIALS = ("paper", "random"), (0.02, 0.05, 0.1), 20
-
-
 DELIVERY = 0.4  # seconds that are kept for showing and saving it
 OWN = ("sizes", "svm", "primary")  # a draw has sizes of its own; the others were resolved by the audit
 

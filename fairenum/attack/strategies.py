@@ -19,8 +19,6 @@ from fairenum.svm.problem import FloatArray, IntArray, Solution
 from fairenum.tables import merge_identical
 
 Strategy = Callable[[Scene, int], IntArray]
-
-
 UNFAVOURABLE = -1
 MOST_ROUNDS = 100  # of alfa; it settles after a handful
 

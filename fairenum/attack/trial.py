@@ -99,20 +99,13 @@ DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """The input of one trial.
-
-    Attributes
-    ----------
-    table
-        The rows of the draw: those to train on, to select by, and to hold out, in this order.
-    config
-        What is simulated, with sizes in rows, and with column and group named.
-    """
+    """The input of one trial."""
 
     number: int
     seed: int
+    # the rows of the draw: those to train on, to select by, and to hold out, in this order
     table: Dataset = field(repr=False)
-    config: AttackConfig
+    config: AttackConfig  # what is simulated, with sizes in rows, and with column and group named
 
     def encoded(self) -> tuple[EncodedRows, EncodedRows | None, EncodedRows]:
         """Return the rows to train on, to select by if any, and to hold out; the encoding is fitted on the first."""

@@ -21,10 +21,8 @@ from fairenum.metrics.operating_point import Operating
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.tables import Column
 
-SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
+SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have a value in common
 FEW_VALUES = 10  # a numeric feature with at most as many values is as good as categorical
-
-
 SOLVES, WORK = (4, 60), 5e7
 
 
@@ -83,7 +81,7 @@ def _importance(model: Model, watched: Watched) -> FloatArray:
 
 
 def few_valued(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Keep the categorical features, and numeric ones of few values, in which records can be said to agree."""
+    """Keep the categorical features, and numeric ones of few values."""
     return tuple(one for one in columns if not one.is_numeric or len(np.unique(one.values)) <= FEW_VALUES)
 
 

@@ -18,18 +18,18 @@ from fairenum.document.feature_facts import (
     ModelWeights,
     spans,
 )
+from fairenum.document.terms import Part
 from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.model import Model
+from fairenum.metrics.counts import BoolArray
 from fairenum.metrics.operating_point import Cut
 from fairenum.svm.problem import FloatArray
 from fairenum.svm.sparse_or_dense import dense
 from fairenum.tables import Groups
 
-PLACE = len(PARTS) + 3  # of its random numbers
+EFFECT_STREAM = len(PARTS) + 3  # names the random numbers
 MOST_WEIGHTS = 20_000  # in one document
 SHUFFLES = 5
-
-
 WORK, ROWS = 2e9, (50, 1000)  # multiplications to measure effects by, and rows to measure them on
 
 
@@ -52,7 +52,7 @@ def _effects(
     division: Division, listing: Listing, rank: int, features: tuple[EncodedFeature, ...], config: AuditConfig
 ) -> tuple[int, tuple[float, ...]]:
     """Measure the share of decisions that shuffling each feature changes, with equal shuffles for all models."""
-    model, cut, random = listing.models[rank - 1], listing.cuts[rank - 1], stream(config, PLACE)
+    model, cut, random = listing.models[rank - 1], listing.cuts[rank - 1], stream(config, EFFECT_STREAM)
     X = dense(division.selection.X[random.permutation(len(division.selection))[: _affordable(model, len(features))]])
     orders = [random.permutation(len(X)) for _ in range(SHUFFLES)]
     decided = _decided(model, cut, X)
@@ -79,27 +79,31 @@ def _decided(model: Model, cut: Cut, X: FloatArray) -> np.ndarray:
 
 def flips(scored_set: ScoredSet, rank: int) -> Flips:
     """Find the rows of the holdout that a model decides differently from the model it is compared with."""
-    division, predictions = scored_set.division, scored_set.decisions("holdout", None).predictions > 0
-    rows, before, after = division.rows["holdout"], predictions[0], predictions[scored_set.ranks.index(rank)]
-    gained, lost = after & ~before, before & ~after
+    predictions = scored_set.decisions("holdout", None).predictions > 0
+    before, after = predictions[0], predictions[scored_set.ranks.index(rank)]
+    return Flips(rank, *flipped_rows(scored_set.division, "holdout", before, after))
+
+
+def flipped_rows(
+    division: Division, part: Part, before: BoolArray, after: BoolArray
+) -> tuple[dict[str, tuple[GroupFlips, ...]], tuple[FlippedRow, ...]]:
+    """Count the rows of a split that two models decide differently, by group of every column, and list them."""
+    rows, gained, lost = division.rows[part], after & ~before, before & ~after
     columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
     label, numbers = division.dataset.label, division.dataset.numbered(rows)
-    return Flips(
-        rank=rank,
-        by_column={groups.column: by_group(groups, gained, lost) for groups in columns},
-        flipped=tuple(
-            FlippedRow(
-                row=int(numbers[place]),
-                label=label.favourable if label.y[rows[place]] == 1 else label.unfavourable,
-                groups={one.column: one.names[one.codes[rows[place]]] for one in division.dataset.sensitive},
-                becomes="favourable" if gained[place] else "unfavourable",
-            )
-            for place in np.flatnonzero(gained | lost)
-        ),
+    flipped = tuple(
+        FlippedRow(
+            row=int(numbers[place]),
+            label=label.favourable if label.y[rows[place]] == 1 else label.unfavourable,
+            groups={one.column: one.names[one.codes[rows[place]]] for one in division.dataset.sensitive},
+            becomes="favourable" if gained[place] else "unfavourable",
+        )
+        for place in np.flatnonzero(gained | lost)
     )
+    return {groups.column: _by_group(groups, gained, lost) for groups in columns}, flipped
 
 
-def by_group(groups: Groups, gained: np.ndarray, lost: np.ndarray) -> tuple[GroupFlips, ...]:
+def _by_group(groups: Groups, gained: BoolArray, lost: BoolArray) -> tuple[GroupFlips, ...]:
     """Count the rows of each group that gain the favourable outcome, and those that lose it."""
     counts = [np.bincount(groups.codes, one, len(groups.names)).astype(int) for one in (gained, lost)]
     return tuple(

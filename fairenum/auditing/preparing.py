@@ -131,7 +131,7 @@ def prepare(
         schedule.progress.expect(expected(division, config))
     training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
     config = model_facts.resolved(config, division, training)
-    # before there is anything to keep: of a large table it takes a while, which whoever presses Ctrl-C is not to wait
+    # done while there is nothing to keep, so that Ctrl-C need not wait for it: a large table takes a while
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
     return Prepared(asked, config, division, training, tuning, incumbent, table)
 

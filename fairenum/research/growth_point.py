@@ -34,7 +34,6 @@ from fairenum.svm.sparse_or_dense import FloatArray, Matrix, compact, dense
 if TYPE_CHECKING:
     import pandas as pd
 
-
 VARIABLES = 5  # of a table of categories, whatever the number of its columns
 GROUPS = ("a", "b")
 TRAINED = 0.6  # of the rows, as in an audit

@@ -38,11 +38,7 @@ from fairenum.tables import load_dataset
 
 MACHINE = SvmSettings()
 LISTED = 50
-
-
 FIRST, EXACT, GUIDED = "model_1", "exact", "guided"
-
-
 Z = 1.96
 
 

@@ -18,7 +18,7 @@ from fairenum.document.header import SHARES, CutStage
 from fairenum.report import page
 from fairenum.report.method_section import steps
 from fairenum.runtime import budget as budget_module
-from fairenum.runtime.budget import Budget, Estimate
+from fairenum.runtime.budget import Budget, Forecast
 
 signals = pytest.mark.skipif(os.name == "nt", reason="signals")
 AFTER_MODEL_1 = [*SHARES, "score", "choose", "state"]
@@ -164,12 +164,12 @@ class Listening:
     """A progress that wants to know what to expect."""
 
     def __init__(self) -> None:
-        self.told: list[Estimate] = []
+        self.told: list[Forecast] = []
 
     def __call__(self, _stage: str, _done: int, _total: int | None) -> None:
         """Show nothing."""
 
-    def expect(self, estimate: Estimate) -> None:
+    def expect(self, estimate: Forecast) -> None:
         self.told.append(estimate)
 
 

@@ -10,7 +10,7 @@ from support.audits import applicants, audit_applicants, audit_people, checked, 
 
 from fairenum import audit
 from fairenum.auditing import ambiguity_stage, schedule
-from fairenum.auditing.ambiguity_stage import CURVE, ambiguity, bias_range, examined
+from fairenum.auditing.ambiguity_stage import CURVE, ambiguity_facts, bias_range, holdout_prices
 from fairenum.errors import SolverBroken
 from fairenum.runtime.budget import Deadline, OutOfTime, until
 
@@ -19,7 +19,7 @@ QUICK = {"k": 6, "replications": 20, "search": "exact", "guards": "none", "range
 
 def stage(live, **options):
     parts = (live.division, live.training, live.listing, replace(live.config, **options))
-    return ambiguity(*parts, examined(*parts))
+    return ambiguity_facts(*parts, holdout_prices(*parts))
 
 
 def loss(problem, w, b):

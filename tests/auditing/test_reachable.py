@@ -7,14 +7,14 @@ import pytest
 from support.audits import METRIC, applicants, audit_applicants
 
 from fairenum.auditing import ambiguity_stage
-from fairenum.auditing.ambiguity_stage import examined
+from fairenum.auditing.ambiguity_stage import holdout_prices
 from fairenum.errors import SolverBroken
 
 
 @pytest.fixture(scope="module")
 def found(guided_run):
     live = guided_run.live
-    return examined(live.division, live.training, live.listing, live.config)
+    return holdout_prices(live.division, live.training, live.listing, live.config)
 
 
 def ranged(live, found, **changes):
@@ -99,4 +99,4 @@ def test_a_threshold_is_where_rows_are_decided():
 
 def test_without_groups_to_compare_there_is_none():
     live = audit_applicants(sensitive=None, k=2).live
-    assert ranged(live, examined(live.division, live.training, live.listing, live.config)) is None
+    assert ranged(live, holdout_prices(live.division, live.training, live.listing, live.config)) is None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.audits import audit_people, people
 
-from fairenum.auditing.ambiguity_stage import encoded, settled, tolerance
+from fairenum.auditing.ambiguity_stage import encoded, flip_price, with_flip_price
 from fairenum.document.feature_facts import spans
 
 OPTIONS = {"k": 2, "replications": 20, "search": "exact", "range": False, "explanation": False, "prices": False}
@@ -18,12 +18,12 @@ def run():
 
 
 @pytest.fixture(scope="module")
-def machine(run):
-    return SvmSettings(run.live.training.problem)
+def svm(run):
+    return NearOptimalSvms(run.live.training.problem)
 
 
-class SvmSettings:
-    """All linear machines within a loss of the least, for a solver of cones."""
+class NearOptimalSvms:
+    """All linear SVMs within a loss of the least, for a solver of cones."""
 
     def __init__(self, problem):
         self.w, self.b = cp.Variable(problem.X.shape[1]), cp.Variable()
@@ -44,7 +44,7 @@ class SvmSettings:
 def test_a_person_is_settled_as_brute_force_says(run, svm, place):
     live = run.live
     row = live.division.holdout.X[[place]]
-    found = tolerance(live.division, live.training, row, EPS, 0.0)
+    found = flip_price(live.division, live.training, row, EPS, 0.0)
     low, high = svm.ends(row[0])
     ends = (found.values.low_bound, found.values.low_attained, found.values.high_attained, found.values.high_bound)
     assert ends == pytest.approx((low, low, high, high), abs=1e-5)
@@ -52,8 +52,8 @@ def test_a_person_is_settled_as_brute_force_says(run, svm, place):
     price = svm.price(row[0], -1.0 if value >= 0.0 else 1.0)
     assert (found.low, found.high) == pytest.approx((price, price), abs=1e-6)
     assert found.low <= found.high
-    assert found.standing == ("flips" if price <= EPS else "settled")
-    assert (found.standing == "flips") == (low < 0.0 <= high)
+    assert found.state == ("flips" if price <= EPS else "settled")
+    assert (found.state == "flips") == (low < 0.0 <= high)
 
 
 def test_the_nearest_machine_is_told_by_its_weights_and_what_it_does_without(run):
@@ -88,7 +88,7 @@ def test_what_is_redacted_names_no_row(run):
     person = run.explain({"skill": 0.1, "proxy": 0.0, "town": "north"})
     live = run.live
     plain, hidden = (
-        settled(one, person, live.division, live.training) for one in (run.document, run.document.redacted())
+        with_flip_price(one, person, live.division, live.training) for one in (run.document, run.document.redacted())
     )
     assert plain.flip_price.model.examples
     assert hidden.flip_price.model.examples == ()
@@ -97,6 +97,6 @@ def test_what_is_redacted_names_no_row(run):
 
 def test_nothing_may_be_lost(run):
     live = run.live
-    found = tolerance(live.division, live.training, live.division.holdout.X[[0]], 0.0, 0.0)
+    found = flip_price(live.division, live.training, live.division.holdout.X[[0]], 0.0, 0.0)
     assert found.values is None
-    assert found.standing == "settled"
+    assert found.state == "settled"
