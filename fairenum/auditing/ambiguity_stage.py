@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.auditing.listing import Listing
 from fairenum.auditing.model_training import Training
 from fairenum.auditing.schedule import RANGE_WORK, rows_to_examine
 from fairenum.auditing.scorecard import stream
@@ -57,6 +57,9 @@ from fairenum.metrics.rates import score
 from fairenum.runtime.budget import OutOfTime
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.tables import Dataset, Groups
+
+if TYPE_CHECKING:
+    from fairenum.auditing.run_state import RunState
 
 MOST_WEIGHTS, MOST_EXAMPLES = 10, 20
 SAME = 1e-9  # weights that differ by less are equal
@@ -133,7 +136,7 @@ def _examples(examples: IntArray, dataset: Dataset, training: Training) -> tuple
 
 
 HALVINGS = 50
-FARTHEST = 60  # doublings of the margin; a bias farther away decides every row alike
+FARTHEST = 60  # doublings of the first step, the margin; no bias that matters is farther away
 
 
 def bias_range(problem: SvmProblem, best: Solution, eps: float) -> tuple[float, float]:
@@ -191,14 +194,14 @@ class RowPrices:
         return np.asarray(decided[self.is_within] != decided[0])
 
 
-def holdout_prices(division: Division, training: Training, listing: Listing, config: AuditConfig) -> RowPrices | None:
+def holdout_prices(state: RunState) -> RowPrices | None:
     """Find the flip prices of rows of the holdout; None where the solver failed.
 
     All rows are examined or, where that takes too long, a random sample of them: the beginning of a permutation. All
     SVMs are cut where model 1 is.
     """
-    problem, threshold = training.problem, listing.cuts[0].value
-    everybody = len(division.holdout)
+    division, training, listing, config = state.division, state.training, state.listing, state.config
+    problem, threshold, everybody = training.problem, listing.cuts[0].value, len(division.holdout)
     rows = rows_to_examine(config.price_rows, problem.size, problem.numbers, everybody)
     order = stream(config, PRICE_STREAM).permutation(everybody)[:rows]
     values = listing.uncut("holdout")[:, order] - threshold
@@ -221,22 +224,19 @@ def holdout_prices(division: Division, training: Training, listing: Listing, con
     return RowPrices(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, _effort(prices))
 
 
-def ambiguity_facts(
-    division: Division, training: Training, listing: Listing, config: AuditConfig, found: RowPrices | None
-) -> AmbiguityFacts | None:
-    """Measure how many of the examined rows flip within the eps of the audit; None if none were examined."""
-    if found is None:
-        return None
+def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
+    """Measure how many of the examined rows flip within the eps of the audit."""
+    division, config = state.division, state.config
     checked = _Counting(division, found, config)
     return AmbiguityFacts(
         eps=config.eps,
-        threshold=listing.cuts[0].value,
+        threshold=state.listing.cuts[0].value,
         holdout=len(division.holdout),
         overall=checked.overall(),
         by_column={groups.column: checked.column(groups) for groups in division.columns},
         models=int(found.is_within.sum()),
         curve=checked.curve(),
-        discrepancy=_discrepancy(training, listing, found, checked),
+        discrepancy=_discrepancy(state, found, checked),
         priced=priced(division, found),
         effort=found.effort,
     )
@@ -317,10 +317,10 @@ def _share(found: BoundedShare, place: int | tuple[int, int]) -> flip_facts.Boun
     return flip_facts.BoundedShare(*(plain(part[place]) for part in parts))
 
 
-def _discrepancy(training: Training, listing: Listing, found: RowPrices, checked: _Counting) -> Discrepancy:
+def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discrepancy:
     """Find the near-optimal model that flips most rows: a listed model, or model 1 with another bias."""
-    eps, first = checked.config.eps, found.values[0]
-    biases = np.array(bias_range(training.problem, training.best, eps)) - listing.models[0].intercept
+    eps, first, training = state.config.eps, found.values[0], state.training
+    biases = np.array(bias_range(training.problem, training.best, eps)) - state.listing.models[0].intercept
     shifted = (first + biases[:, None] >= 0.0) != (first >= 0.0)
     ranks = [*(np.flatnonzero(found.is_within) + 1).tolist(), None, None]
     place, attained = largest_share(checked.rows(), np.concatenate([found.changed, shifted]))
@@ -348,14 +348,13 @@ def _effort(prices: FlipPrices) -> PriceEffort:
 LOSSES = (0.001, 0.01)  # beside the loss that the audit allows
 
 
-def proven_range(
-    division: Division, training: Training, listing: Listing, config: AuditConfig, found: RowPrices
-) -> ParityRange | None:
+def proven_range(state: RunState, found: RowPrices) -> ParityRange | None:
     """Bound the demographic parity difference on the holdout over all SVMs nearly as good as model 1.
 
     Nearly as good means within the loss that the audit allows and, for comparison, within smaller ones. None without
     two groups to compare, where every model has a cut of its own, and where the solver failed.
     """
+    division, listing = state.division, state.listing
     groups = division.holdout.groups
     present = np.flatnonzero((groups.sizes > 0) & groups.compared)
     if division.column is None or len(present) < 2 or listing.point.share is not None:
@@ -363,7 +362,7 @@ def proven_range(
     codes = np.full(len(groups.names), -1)
     codes[present] = np.arange(len(present))
     codes = codes[groups.codes]
-    allowed = config.tolerances.allowed_loss
+    allowed = state.config.tolerances.allowed_loss
     losses = sorted({*(eps for eps in LOSSES if eps < allowed), allowed})
     crowd = Crowd.of(division.holdout.X, codes, division.holdout.weights)
     prices = np.zeros(len(codes))
@@ -372,7 +371,7 @@ def proven_range(
     try:
         for eps in losses:
             left = (RANGE_WORK - sum(level.work for level in levels)) / (len(losses) - len(levels))
-            levels.append(_level(training, listing, crowd, prices, eps, left))
+            levels.append(_level(state, crowd, prices, eps, left))
     except SolverError:
         return None
     examined = np.zeros(len(codes), bool)
@@ -386,10 +385,11 @@ def proven_range(
     )
 
 
-def _level(training: Training, listing: Listing, crowd: Crowd, prices: FloatArray, eps: float, work: float) -> Parity:
+def _level(state: RunState, crowd: Crowd, prices: FloatArray, eps: float, work: float) -> Parity:
+    listing = state.listing
     return parity_range(
-        training.problem,
-        training.best,
+        state.training.problem,
+        state.training.best,
         crowd,
         prices,
         eps,

@@ -1,4 +1,4 @@
-"""Measures given decisions and scores by group; nothing is trained."""
+"""Measurement of given decisions and scores by group, without any training."""
 
 from __future__ import annotations
 
@@ -123,14 +123,10 @@ def given_decisions(table: DecidedTable, config: MeasureConfig) -> tuple[GivenDe
     ]
     values, cutoff = oriented(table, config), resolved_cutoff(table, config)
     if table.score is not None and values is not None and cutoff is not None:
-        found.append(_cut(table.score.column, values, cutoff, sign(config)))
+        cut = cut_score(values, cutoff, sign(config))
+        how: Literal["median", "cutoff"] = "median" if cutoff.rule == "median" else "cutoff"
+        found.append(GivenDecisions(table.score.column, cut.bits, how, cutoff=cut.value, tied=cut.tied))
     return tuple(found)
-
-
-def _cut(name: str, values: FloatArray, cutoff: Cutoff, direction: float) -> GivenDecisions:
-    cut = cut_score(values, cutoff, direction)
-    how: Literal["median", "cutoff"] = "median" if cutoff.rule == "median" else "cutoff"
-    return GivenDecisions(name, cut.bits, how, cutoff=cut.value, tied=cut.tied)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -314,9 +310,15 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     """Measure a table of decisions."""
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
-    settings = [_setting(groups, place, table, config, primary) for place, groups in enumerate(columns)]
-    made = given_decisions(table, config)
-    cutoff, values = resolved_cutoff(table, config), oriented(table, config)
+    has_label = table.label is not None
+    settings = []
+    for place, groups in enumerate(columns):
+        reference = groups.reference(config.reference if groups is primary else None)
+        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config))
+    made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
+    score_measures = None
+    if table.score is not None and values is not None:
+        score_measures = measured_score(table.score.column, values, _labels(table) if has_label else None, settings)
     resolved = replace(
         config,
         cutoff=None if config.cutoff is None else str(cutoff),
@@ -328,7 +330,7 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         config=resolved,
         dataset=_table(table, settings, primary, made),
         decisions=_decisions(table, made, settings, primary),
-        score=None if values is None else _score(table, values, settings),
+        score=score_measures,
     )
     return document.but(warnings=measure_cautions(document))
 
@@ -342,11 +344,6 @@ def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
     return comparable(columns, asked_for, config.fewest)
 
 
-def _setting(groups: Groups, place: int, table: DecidedTable, config: MeasureConfig, primary: Groups) -> ColumnSetting:
-    wanted = config.reference if groups is primary else None
-    return ColumnSetting(groups, place, groups.names[groups.reference(wanted)], table.label is not None, config)
-
-
 def _labels(table: DecidedTable) -> BitArray:
     """Return the labels; all unfavourable where none are known, which leaves selection rates as they are."""
     return np.zeros(len(table), np.uint8) if table.label is None else table.label.y.astype(np.uint8)
@@ -355,7 +352,7 @@ def _labels(table: DecidedTable) -> BitArray:
 def _decisions(
     table: DecidedTable, made: Sequence[GivenDecisions], settings: Sequence[ColumnSetting], primary: Groups
 ) -> tuple[MeasuredDecisions, ...]:
-    bits, labels = np.stack([choice.bits for choice in made]), _labels(table)
+    bits, labels = np.stack([given.bits for given in made]), _labels(table)
     by_column = [measured_column(Decisions(bits, labels, one.groups), one) for one in settings]
     columns = list(zip(*by_column, strict=True))
     together = Decisions(bits, labels, primary)
@@ -364,35 +361,23 @@ def _decisions(
         overall["accuracy"] = overall["balanced_accuracy"] = [Estimate()] * len(made)
     is_constant = together.is_constant
     return tuple(
-        _decided(choice, columns[place], overall["selection_rate"][place]).but(
+        MeasuredDecisions(
+            name=given.name,
+            how=given.how,
+            favourable=given.favourable,
+            unfavourable=given.unfavourable,
+            selected=int(given.bits.sum()),
+            selection_rate=overall["selection_rate"][place],
+            is_constant=bool(is_constant[place]),
+            columns=columns[place],
+            cutoff=given.cutoff,
+            tied=given.tied,
             accuracy=overall["accuracy"][place],
             balanced_accuracy=overall["balanced_accuracy"][place],
-            is_constant=bool(is_constant[place]),
-            follows_label=table.label is not None and bool((choice.bits == labels).all()),
+            follows_label=table.label is not None and bool((given.bits == labels).all()),
         )
-        for place, choice in enumerate(made)
+        for place, given in enumerate(made)
     )
-
-
-def _decided(choice: GivenDecisions, columns: tuple[ColumnMeasures, ...], rate: Estimate) -> MeasuredDecisions:
-    return MeasuredDecisions(
-        name=choice.name,
-        how=choice.how,
-        favourable=choice.favourable,
-        unfavourable=choice.unfavourable,
-        selected=int(choice.bits.sum()),
-        selection_rate=rate,
-        is_constant=False,
-        columns=columns,
-        cutoff=choice.cutoff,
-        tied=choice.tied,
-    )
-
-
-def _score(table: DecidedTable, values: FloatArray, settings: Sequence[ColumnSetting]) -> MeasuredScore | None:
-    if table.score is None:
-        return None
-    return measured_score(table.score.column, values, None if table.label is None else _labels(table), settings)
 
 
 def _table(
@@ -428,11 +413,11 @@ def _table(
 def _fingerprint(table: DecidedTable, made: Sequence[GivenDecisions]) -> str:
     """Hash groups, decisions, labels and scores, whatever the order of the rows."""
     names = [(groups.column, groups.names) for groups in table.sensitive]
-    digest = sha256(repr((names, [choice.name for choice in made], table.label is not None)).encode())
+    digest = sha256(repr((names, [given.name for given in made], table.label is not None)).encode())
     kinds = np.zeros(len(table), dtype=np.int64)
     for groups in table.sensitive:
         kinds = kinds * len(groups.names) + groups.codes
-    for bits in (_labels(table), *(choice.bits for choice in made)):
+    for bits in (_labels(table), *(given.bits for given in made)):
         kinds = 2 * kinds + bits
     for part in np.unique(kinds, return_counts=True):
         digest.update(part.astype(np.int64).tobytes())

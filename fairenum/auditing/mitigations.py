@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.model_training import Training
 from fairenum.auditing.scorecard import changed_performances, gap_scores, overall_estimates, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.metric_registry import METRICS
@@ -37,6 +36,8 @@ from fairenum.tables import merge_identical
 if TYPE_CHECKING:
     from fairlearn.postprocessing import ThresholdOptimizer
     from fairlearn.reductions import ErrorRate, ExponentiatedGradient
+
+    from fairenum.auditing.run_state import RunState
 
 
 class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -140,7 +141,7 @@ class MitigationTask:
     train: EncodedRows
     selection: EncodedRows
     holdout: EncodedRows
-    tolerances: Tolerances  # the gap to make small, and what that may cost where there is a choice
+    tolerances: Tolerances  # the gap to make small, and the cost that is allowed for it
     point: OperatingPoint = SIGN  # where anything with decision values is cut, by the selection split
 
     @property
@@ -336,20 +337,19 @@ Bits = NDArray[np.uint8]
 BASELINE_STREAM = len(PARTS) + 1  # names the random numbers
 
 
-def baselines(
-    division: Division, training: Training, listing: Listing, config: AuditConfig, progress: Progress
-) -> tuple[Baseline, ...] | None:
+def baselines(state: RunState, progress: Progress) -> tuple[Baseline, ...] | None:
     """Try other mitigations and score them, if that is asked for and there are groups.
 
     Groups that are set aside count as one for them, so that none is a constraint of its own.
     """
+    division, listing, config = state.division, state.listing, state.config
     if not config.baselines or division.primary is None:
         return None
     train, selection, holdout = (
         replace(rows, groups=rows.groups.folded()) for rows in (division.train, division.selection, division.holdout)
     )
     task = MitigationTask(
-        svm=training.svm,
+        svm=state.training.svm,
         first=listing.models[0],
         train=train,
         selection=selection,

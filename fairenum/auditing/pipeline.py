@@ -79,7 +79,7 @@ def conclude(
     for; `rank` takes that model instead of the one that the rule chooses.
     """
     config, division, training = prepared.config, prepared.division, prepared.training
-    state = RunState(prepared.asked, config, division, training, listing, prepared.incumbent)
+    state = RunState.of(prepared, listing)
     found = _beside_models(state, schedule)
     with schedule.stage("score"):
         state, models, incumbent = scored_in_time(state, schedule, is_free=rank is None)
@@ -155,11 +155,11 @@ def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
 
 def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
     """Return other mitigations and single features, as fields of the document; empty where there is no time."""
-    division, training, listing, config = state.division, state.training, state.listing, state.config
-    work = partial(baselines, division, training, listing, config, schedule.progress)
+    work = partial(baselines, state, schedule.progress)
+    screening = partial(screen, state.division, state.listing, state.config)
     return {
-        "baselines": schedule.optional("baselines", work) if config.baselines else None,
-        "screening": schedule.optional("screen", partial(screen, division, listing, config)),
+        "baselines": schedule.optional("baselines", work) if state.config.baselines else None,
+        "screening": schedule.optional("screen", screening),
     }
 
 
@@ -171,14 +171,14 @@ def _of_kept_models(search: Search, state: RunState) -> Search:
 
 def _disagreement(state: RunState, schedule: Schedule) -> dict[str, Any]:
     """Return disagreement, ambiguity and parity range, as fields of the document; empty where there is no time."""
-    division, training, listing, config = state.division, state.training, state.listing, state.config
-    multiplicity = schedule.optional("disagree", partial(disagreement, division, listing))
-    prices = parity_range = None
-    if config.prices:
-        prices = schedule.optional("prices", partial(holdout_prices, division, training, listing, config))
-    ambiguity = ambiguity_facts(division, training, listing, config, prices)
-    if prices and config.range:
-        parity_range = schedule.optional("range", partial(proven_range, division, training, listing, config, prices))
+    multiplicity = schedule.optional("disagree", partial(disagreement, state.division, state.listing))
+    prices = ambiguity = parity_range = None
+    if state.config.prices:
+        prices = schedule.optional("prices", partial(holdout_prices, state))
+    if prices:
+        ambiguity = ambiguity_facts(state, prices)
+    if prices and state.config.range:
+        parity_range = schedule.optional("range", partial(proven_range, state, prices))
     return {"multiplicity": multiplicity, "ambiguity": ambiguity, "parity_range": parity_range}
 
 

@@ -37,7 +37,7 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     """Divide and encode a table, and set small groups aside.
 
     A column with more groups than can be compared is refused, as is a guardrail on a column that does not exist; an
-    intersection that nobody asked for is left out.
+    intersection that was not asked for is left out.
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
     division = divide(

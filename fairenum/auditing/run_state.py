@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,17 +18,14 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from fairenum.auditing import model_facts
 from fairenum.auditing.ambiguity_stage import with_flip_price
 from fairenum.auditing.choosing import selection_again, with_selection
-from fairenum.auditing.explanation import explanation
-from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.explanation import anatomy, explanation, flips
 from fairenum.auditing.listing import Listing
 from fairenum.auditing.measurement import ColumnSetting, measured_score
-from fairenum.auditing.model_training import Training
-from fairenum.auditing.model_weights import anatomy, flips
+from fairenum.auditing.preparing import Prepared
 from fairenum.auditing.schedule import Schedule, scoring_seconds
 from fairenum.auditing.scorecard import stream
 from fairenum.auditing.scored_set import ScoredSet, joint_limits, score_part
 from fairenum.auditing.selection_bias import expected_optimism
-from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Selection
 from fairenum.document.feature_facts import ROUNDING
@@ -111,16 +108,15 @@ def _kernel(model: Model) -> KernelClassifier:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunState:
+class RunState(Prepared):
     """The rows and models of a run, which a saved document does not hold."""
 
-    # asked, config: the options as given, and as resolved
-    asked: AuditConfig
-    config: AuditConfig
-    division: Division
-    training: Training
     listing: Listing
-    incumbent: IncumbentDecisions | None = None
+
+    @classmethod
+    def of(cls, prepared: Prepared, listing: Listing) -> Self:
+        """Join a prepared audit and its listed models."""
+        return cls(**{one.name: getattr(prepared, one.name) for one in fields(Prepared)}, listing=listing)
 
     @property
     def scored_set(self) -> ScoredSet:
@@ -150,7 +146,7 @@ class RunState:
         changes.
         """
         details: dict[str, Any] = {
-            "anatomy": anatomy(self.division, self.listing, selection.shortlist, self.config),
+            "anatomy": anatomy(self, selection.shortlist),
             "scores": self._model_scores(selection, sensitive),
             "explanation": None,
             "flips": None,
@@ -159,7 +155,7 @@ class RunState:
         if selection.outcome == "selected" and rank is not None:
             if rank > 1 and self.config.explanation:  # model 1 leaves nothing out
                 metric = selection.tolerances.metric
-                explain = partial(explanation, self.division, self.training, self.listing, rank, metric)
+                explain = partial(explanation, self, rank, metric)
                 details["explanation"] = schedule.optional("explain", explain) if schedule else explain()
             details["flips"] = flips(self.scored_set, rank)
         return details

@@ -154,7 +154,7 @@ START, READ, ROOT = 2.2, 1.6e-6, 1e-5  # imports; reading and encoding, by cell 
 # A solve from a neighbour's answer: any, by row, by row and column; of a kernel matrix by its size squared.
 SOLVE, SOLVE_ROW, SOLVE_CELL, SOLVE_MATRIX = 4e-3, 8e-7, 1.2e-8, 3.9e-8
 
-# A box of the list: any, by row, by what may lie on the margin squared; and boxes beside those of its models.
+# A box of the listing: any, by row, by examples on the margin squared; and boxes beside those of its models.
 NODE, NODE_ROW, NODE_PAIR, NODES = 1e-3, 6e-7, 1e-7, 20
 SOLVES: Mapping[str, float] = {"explain": 15.0}  # solves' worth of time
 RANGE = 1.5  # seconds to tighten the bounds on the gap

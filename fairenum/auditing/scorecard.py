@@ -22,7 +22,7 @@ from fairenum.metrics.performance import auc_intervals, decided_intervals, perfo
 
 BALANCED = PerformanceMeasure("balanced_accuracy")
 Config = AuditConfig | MeasureConfig
-Place = tuple[int, ...]  # names a stream of random numbers; None instead of one: nothing is compared
+Place = tuple[int, ...]  # names a stream of random numbers; where it is None, models are not compared
 
 
 def stream(config: Config, *place: int) -> np.random.Generator:

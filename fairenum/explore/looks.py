@@ -8,7 +8,7 @@ import numpy as np
 
 from fairenum.auditing.ambiguity_stage import encoded
 from fairenum.auditing.choosing import strip_cells
-from fairenum.auditing.model_weights import flipped_rows
+from fairenum.auditing.explanation import flipped_rows
 from fairenum.document.decision_record import Entry, Judged, Undo
 from fairenum.document.exploration_view import (
     ExplorationView,

@@ -49,7 +49,7 @@ from fairenum.svm.problem import FloatArray
 
 LEVEL = 0.95
 DIGITS, SMALLEST = 6, 1e-12
-ROUNDING = 1e-9  # a loss ratio nearer to 1 is that of a model which decides alike
+ROUNDING = 1e-9  # a loss ratio nearer to 1 counts as equal
 
 # Rank from which growth of the running time is fitted; before it, the first solve dominates.
 FROM_RANK = 50
@@ -303,7 +303,7 @@ def reproduce(
 
     `experiments` are some of german, ionosphere, sonar and compas. `jobs` below 0 counts from the number of processors.
     `progress` is called with "reproduce", the finished calls and their total. The same plan gives the same document,
-    but for timings and results that depend on them. Ctrl-C keeps what was finished.
+    but for timings and results that depend on them. Ctrl-C keeps finished results.
     """
     plan = plan or Plan()
     started = time.perf_counter()

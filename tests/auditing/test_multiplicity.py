@@ -18,8 +18,9 @@ QUICK = {"k": 6, "replications": 20, "search": "exact", "guards": "none", "range
 
 
 def stage(live, **options):
-    parts = (live.division, live.training, live.listing, replace(live.config, **options))
-    return ambiguity_facts(*parts, holdout_prices(*parts))
+    state = replace(live, config=replace(live.config, **options))
+    prices = holdout_prices(state)
+    return prices and ambiguity_facts(state, prices)
 
 
 def loss(problem, w, b):
