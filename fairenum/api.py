@@ -334,7 +334,7 @@ class AuditResult(Result):
         from fairenum.document.person import decide_about
 
         person = decide_about(self.document, values)
-        return person if self.live is None else self.live.settled(self.document, person)
+        return person if self.live is None else self.live.with_flip_price(self.document, person)
 
     def redacted(self) -> Self:
         """Return the result without data of single rows: their numbers, labels, groups and values."""

@@ -27,29 +27,17 @@ NEIGHBOURS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aftermath:
-    """A draw after an attack, as a defender finds it.
+    """A draw after an attack, as a defender finds it."""
 
-    Attributes
-    ----------
-    train
-        The training rows with the labels that the attack left.
-    selection
-        Rows with sound labels to choose by; None if the draw has none.
-    models
-        The best models of the training rows, best first.
-    flips
-        How many labels were flipped. A defender does not know it; `loss_removal` is given it all the same.
-    tolerances
-        The gap to make small, and what a fairer model may cost. Guardrails would be relative to a model 1 that the
-        attack has made, so an attack sets none.
-    """
-
-    train: EncodedRows
-    selection: EncodedRows | None
+    train: EncodedRows  # the training rows with the labels that the attack left
+    selection: EncodedRows | None  # rows with sound labels to choose by; None if the draw has none
     holdout: EncodedRows
-    models: tuple[Model, ...]
+    models: tuple[Model, ...]  # the best models of the training rows, best first
+    # how many labels were flipped. A defender does not know it; `loss_removal` is given it all the same
     flips: int
     svm: SvmSettings
+    # the gap to make small, and what a fairer model may cost. Guardrails would be relative to a model 1 that the attack
+    # has made, so an attack sets none
     tolerances: Tolerances
     seed: int
 

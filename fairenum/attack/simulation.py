@@ -1,4 +1,4 @@
-"""The part of an audit that simulates label flips in draws of its table."""
+"""Simulation of label flips in many draws of a table, by itself or as a part of an audit."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ def check_names(config: AttackConfig) -> None:
 
 
 def resolved(config: AttackConfig, dataset: Dataset) -> AttackConfig:
-    """Resolve options that depend on the table: rows of a draw, column and target; refuse what no trial could do."""
+    """Resolve options that depend on the table: rows of a draw, column and target; refuse what no trial can do."""
     check_names(config)
     load_solver(config.svm.solver)
     train, selection, holdout = row_counts(config.sizes_for(len(dataset)), len(dataset))
@@ -310,15 +310,13 @@ def _all_failed(records: Sequence[TrialRecord]) -> str:
 
 # Enough for a first look beside an audit; `fairenum attack` has every option.
 TRIED, FLIPS, TRIALS = ("paper", "random"), (0.02, 0.05, 0.1), 20
-
-
-DELIVERY = 0.4  # seconds that are kept for showing and saving it
-OWN = ("sizes", "svm", "primary")  # a draw has sizes of its own; the others were resolved by the audit
+DELIVERY = 0.4  # seconds that are kept to show and save the document
+OWN = ("sizes", "svm", "primary")  # a draw has its own sizes; the other two were resolved by the audit
 
 
 def attacked(
     document: AuditDocument,
-    live: RunState,
+    state: RunState,
     *,
     jobs: int = 1,
     cluster: str | None = None,
@@ -328,70 +326,51 @@ def attacked(
 ) -> AuditDocument:
     """Add simulated label flips to an audit, with the audit's own models, metric and compared groups.
 
-    The models of a draw decide by the sign of their values, so an audit that cuts them elsewhere is refused.
-
-    Parameters
-    ----------
-    document, live
-        Of an audit that was run in this process.
-    jobs, cluster, progress
-        As in `fairenum.attack.simulate`.
-    budget
-        The time limit of the audit, where it also covers the simulation.
-    **options
-        Fields of `AttackConfig`; they win over the options of the audit.
-
-    Returns
-    -------
-    AuditDocument
-        With its part ``attack``; partial if the simulation was interrupted, without it if there was no time for a
-        single trial.
+    The models of a draw decide by the sign of their values, so an audit that cuts them elsewhere is refused. `jobs`,
+    `cluster` and `progress` are as in `fairenum.attack.simulate`; `budget` is the time limit of the audit, where the
+    simulation is part of it; `options` are fields of `AttackConfig`, which win over those of the audit. The document
+    is partial if the simulation was interrupted, and without `attack` if there was no time for a single trial.
     """
     if document.config.decide != "sign":
         raise ConfigError(
-            f"label flips are simulated on models that decide by the sign; leave out decide={live.asked.decide!r} "
+            f"label flips are simulated on models that decide by the sign; leave out decide={state.asked.decide!r} "
             "(--decide)"
         )
-    config = _config(document, live).but(**options)
+    config = _config(document, state).but(**options)
     budget = budget or Budget(shares=AFTERWARDS)
     budget.reserved = DELIVERY * budget.pace
     started, simulation = time.perf_counter(), None
     with suppress(OutOfTime), until(budget.deadline("attack")):
         checkpoint()
-        simulation = simulate(_compared(live), config, jobs=jobs, cluster=cluster, progress=progress)
+        simulation = simulate(_compared(state), config, jobs=jobs, cluster=cluster, progress=progress)
     seconds = time.perf_counter() - started
     timings = {**document.timings, "attack": seconds, "total": document.timings["total"] + seconds}
-    document = document.but(attack=simulation and simulation.attack, timings=timings)
+    found = document.but(attack=simulation and simulation.attack, timings=timings)
     if simulation is None or simulation.attack.is_out_of_time:
-        return _cut(document, is_skipped=simulation is None)
-    return document.but(status="interrupted" if simulation.is_partial else document.status)
+        spending = document.spending or Spending(document.config.max_seconds)
+        cut = (*spending.cut, CutStage("attack", "time", simulation is None))
+        found = found.but(spending=spending.but(cut=cut))
+        return found.but(warnings=cautions(found))
+    return found.but(status="interrupted") if simulation.is_partial else found
 
 
-def _cut(document: AuditDocument, *, is_skipped: bool) -> AuditDocument:
-    """Record that time ended the simulation early."""
-    spending = document.spending or Spending(document.config.max_seconds)
-    cut = (*spending.cut, CutStage("attack", "time", is_skipped))
-    document = document.but(spending=spending.but(cut=cut))
-    return document.but(warnings=cautions(document))
-
-
-def _compared(live: RunState) -> Dataset:
+def _compared(state: RunState) -> Dataset:
     """Return the audited table with the groups of the primary column alone, some of which may be set aside."""
-    dataset, primary = live.division.dataset, live.division.primary
+    dataset, primary = state.division.dataset, state.division.primary
     return dataset if primary is None else replace(dataset, sensitive=(primary,))
 
 
-def _config(document: AuditDocument, live: RunState) -> AttackConfig:
+def _config(document: AuditDocument, state: RunState) -> AttackConfig:
     """Take models, metric, seed and confidence level from the audit."""
-    shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(live.asked)}
+    shared = {option.name for option in fields(AttackConfig)} & {option.name for option in fields(state.asked)}
     found = document.config.svm
-    svm = replace(live.asked.svm, C=found.C, class_weight=found.class_weight)
+    svm = replace(state.asked.svm, C=found.C, class_weight=found.class_weight)
     return AttackConfig(
         strategies=TRIED,
         flips=FLIPS,
         trials=TRIALS,
         svm=svm,
         primary=document.column,
-        patience=live.training.patience,
-        **{name: getattr(live.asked, name) for name in shared.difference(OWN, {"patience"})},
+        patience=state.training.patience,
+        **{name: getattr(state.asked, name) for name in shared.difference(OWN, {"patience"})},
     )

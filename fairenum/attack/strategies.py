@@ -20,8 +20,6 @@ from fairenum.svm.problem import FloatArray, IntArray, Solution
 from fairenum.tables import merge_identical
 
 Strategy = Callable[[Scene, int], IntArray]
-
-
 UNFAVOURABLE = -1
 MOST_ROUNDS = 100  # of alfa; it settles after a handful
 
@@ -72,7 +70,7 @@ def greedy_parity(scene: Scene, budget: int) -> IntArray:
     """Flip one row after another, each time the one that raises the gap most, with the model trained anew.
 
     The gap is measured on the rows that the attacker watches. It is a step function, and a model may bear several flips
-    before any decision changes; so flips of equal effect are told apart by their headway: by how much cheaper a flip
+    before any decision changes; so flips of equal effect are ranked by their headway: by how much cheaper a flip
     makes the prejudiced model (trained on labels that follow the group alone) in comparison with the model as it is. A
     second attempt goes by headway alone, and the attempt that ends with the larger gap is made.
     """
@@ -147,7 +145,7 @@ def _regret(scene: Scene, svm: FlippableSvm, solution: Solution) -> FloatArray:
 
 
 def _function(loaded: object) -> Strategy:
-    return cast(Strategy, loaded)  # what it is, is looked at next
+    return cast(Strategy, loaded)  # `_defect` checks it next
 
 
 def _defect(strategy: object, _name: str) -> str:

@@ -6,7 +6,6 @@ failures are part of its record.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -35,6 +34,7 @@ from fairenum.errors import FairenumError
 from fairenum.estimator import EnumSVC
 from fairenum.metrics import score
 from fairenum.metrics.counts import BoolArray
+from fairenum.metrics.intervals import plain
 from fairenum.runtime.budget import OutOfTime
 from fairenum.runtime.parallel import one_thread
 from fairenum.solvers.isolation import solver_run
@@ -99,20 +99,13 @@ DIRECTIONS = {"unfavourable": -1, "favourable": 1, None: 0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """The input of one trial.
-
-    Attributes
-    ----------
-    table
-        The rows of the draw: those to train on, to select by, and to hold out, in this order.
-    config
-        What is simulated, with sizes in rows, and with column and group named.
-    """
+    """The input of one trial."""
 
     number: int
     seed: int
+    # the rows of the draw: those to train on, to select by, and to hold out, in this order
     table: Dataset = field(repr=False)
-    config: AttackConfig
+    config: AttackConfig  # what is simulated, with sizes in rows, and with column and group named
 
     def encoded(self) -> tuple[EncodedRows, EncodedRows | None, EncodedRows]:
         """Return the rows to train on, to select by if any, and to hold out; the encoding is fitted on the first."""
@@ -144,7 +137,7 @@ def _run(trial: Trial) -> TrialRecord:
             attacks.append(draw.attacked(name, flips))
         except OutOfTime:  # half a trial is none
             raise
-        except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be anybody's code
+        except Exception as error:  # noqa: BLE001 - nor one bad attack, which may be a plugin's
             failures.append(Failure(name, flips, _message(error)))
     return TrialRecord(trial.number, trial.seed, draw.clean, tuple(attacks), tuple(failures))
 
@@ -194,7 +187,7 @@ class _Draw:
         values = np.array([model.decision_function(holdout.X) for model in models])
         scores = score(holdout.decisions(values))
         gaps, is_constant = getattr(scores.gaps, scene.metric), scores.is_constant
-        tolerances = Tolerances(scene.metric)  # an audit's, but nothing is guarded against a model 1 that is poisoned
+        tolerances = Tolerances(scene.metric)  # without an audit's guardrails, which an attacked model 1 would set
         after = Aftermath(poisoned, self.selection, holdout, models, len(rows), scene.svm, tolerances, scene.seed)
         return Attacked(
             *_gap_and_error(values[0], holdout, scene.metric),
@@ -234,14 +227,10 @@ def _flipped(train: EncodedRows, rows: IntArray) -> EncodedRows:
 
 def _train_gap(model: Model, scene: Scene) -> float | None:
     """Measure the gap on the training rows, which an attacker sees."""
-    return _defined(scene.train.gaps(model.decision_function(scene.train.X)[None], scene.metric)[0])
+    return plain(scene.train.gaps(model.decision_function(scene.train.X)[None], scene.metric)[0])
 
 
 def _gap_and_error(values: FloatArray, rows: EncodedRows, metric: Gap) -> tuple[float | None, float | None]:
     """Measure gap and error of one model, given its decision values, or signs, on some rows."""
     scores = score(rows.decisions(values[None]))
-    return _defined(getattr(scores.gaps, metric)[0]), _defined(scores.overall.error[0])
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+    return plain(getattr(scores.gaps, metric)[0]), plain(scores.overall.error[0])

@@ -1,7 +1,8 @@
 """Ambiguity of the holdout's decisions, and bounds on the parity gap, over all near-optimal SVMs.
 
-Flip prices tell how much worse an SVM has to be to decide a row otherwise. From them follow the shares of rows that
-some near-optimal SVM flips, overall and by group, and bounds on the demographic parity difference of any such SVM.
+The flip price of a row is the least relative loss at which an SVM decides it differently. From these prices follow the
+shares of rows that some near-optimal SVM flips, overall and by group, and bounds on the demographic parity difference
+of any such SVM.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.auditing.listing import Listing
 from fairenum.auditing.model_training import Training
 from fairenum.auditing.schedule import RANGE_WORK, rows_to_examine
 from fairenum.auditing.scorecard import stream
@@ -55,9 +56,10 @@ from fairenum.runtime.budget import OutOfTime
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.tables import Dataset, Groups
 
+if TYPE_CHECKING:
+    from fairenum.auditing.run_state import RunState
+
 MOST_WEIGHTS, MOST_EXAMPLES = 10, 20
-
-
 SAME = 1e-9  # weights that differ by less are equal
 
 
@@ -67,7 +69,7 @@ def encoded(features: tuple[EncodedFeature, ...], person: Person) -> FloatArray:
     return np.array([[*chain.from_iterable(cells)]])
 
 
-def settled(document: AuditDocument, person: Person, division: Division, training: Training) -> Person:
+def with_flip_price(document: AuditDocument, person: Person, division: Division, training: Training) -> Person:
     """Add to a person the flip price of model 1's decision; without training rows if the document is redacted."""
     row = encoded(division.encoding.described(), person)
     found = flip_price(division, training, row, document.config.eps, document.first.cut)
@@ -79,7 +81,7 @@ def settled(document: AuditDocument, person: Person, division: Division, trainin
 def flip_price(
     division: Division, training: Training, row: FloatArray, eps: float, threshold: float
 ) -> PersonFlipPrice:
-    """Find how much worse an SVM has to be to decide a person otherwise, and the decision values of SVMs within eps.
+    """Find the flip price of the decision about a person, and the decision values of SVMs within eps.
 
     `row` is the encoded person, a table of one row; `eps` is the relative loss within which SVMs count as near-optimal,
     and `threshold` is the cut of model 1, at which every other SVM is cut, too.
@@ -132,7 +134,7 @@ def _examples(examples: IntArray, dataset: Dataset, training: Training) -> tuple
 
 
 HALVINGS = 50
-FARTHEST = 60  # doublings of the margin: no bias that matters lies beyond
+FARTHEST = 60  # doublings of the first step, the margin; no bias that matters is farther away
 
 
 def bias_range(problem: SvmProblem, best: Solution, eps: float) -> tuple[float, float]:
@@ -166,32 +168,21 @@ def _last_within(is_within: Callable[[float], bool], start: float, step: float) 
     return inside
 
 
-PLACE = len(PARTS) + 4  # of its random numbers
+PRICE_STREAM = len(PARTS) + 4  # names the random numbers
 CURVE = (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1)
-BEYOND = 1.001  # prices are looked for a little beyond the last tolerance, so that what is not found is proven there
+BEYOND = 1.001  # prices are searched a little beyond the last tolerance: a price not found is proven to be above it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Examined:
-    """Rows of the holdout, in its order, with bounds on their flip prices.
+class RowPrices:
+    """Rows of the holdout, in its order, with bounds on their flip prices."""
 
-    Attributes
-    ----------
-    places
-        Positions of the rows in the holdout.
-    low, high
-        Proven bounds on their flip prices.
-    values
-        The decision values of the listed models, minus the cut of model 1: shape (models, rows).
-    is_within
-        The listed models whose loss is within eps.
-    """
-
-    places: IntArray
+    places: IntArray  # positions of the rows in the holdout
+    # low, high: proven bounds on their flip prices
     low: FloatArray
     high: FloatArray
-    values: FloatArray
-    is_within: BoolArray
+    values: FloatArray  # the decision values of the listed models, minus the cut of model 1: shape (models, rows)
+    is_within: BoolArray  # the listed models whose loss is within eps
     effort: PriceEffort
 
     @property
@@ -201,16 +192,16 @@ class Examined:
         return np.asarray(decided[self.is_within] != decided[0])
 
 
-def examined(division: Division, training: Training, listing: Listing, config: AuditConfig) -> Examined | None:
+def holdout_prices(state: RunState) -> RowPrices | None:
     """Find the flip prices of rows of the holdout; None where the solver failed.
 
     All rows are examined or, where that takes too long, a random sample of them: the beginning of a permutation. All
     SVMs are cut where model 1 is.
     """
-    problem, threshold = training.problem, listing.cuts[0].value
-    everybody = len(division.holdout)
+    division, training, listing, config = state.division, state.training, state.listing, state.config
+    problem, threshold, everybody = training.problem, listing.cuts[0].value, len(division.holdout)
     rows = rows_to_examine(config.price_rows, problem.size, problem.numbers, everybody)
-    order = stream(config, PLACE).permutation(everybody)[:rows]
+    order = stream(config, PRICE_STREAM).permutation(everybody)[:rows]
     values = listing.uncut("holdout")[:, order] - threshold
     try:
         prices = flip_prices(
@@ -228,25 +219,22 @@ def examined(division: Division, training: Training, listing: Listing, config: A
         raise OutOfTime
     kept = kept[np.argsort(order[kept])]
     is_within = listing.loss_ratio <= max(config.eps, listing.loss_ratio[0])  # model 1 is, whatever rounding says
-    return Examined(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, prices.effort)
+    return RowPrices(order[kept], prices.low[kept], prices.high[kept], values[:, kept], is_within, prices.effort)
 
 
-def ambiguity_facts(
-    division: Division, training: Training, listing: Listing, config: AuditConfig, found: Examined | None
-) -> AmbiguityFacts | None:
-    """Measure how many of the examined rows flip within the eps of the audit; None if none were examined."""
-    if found is None:
-        return None
+def ambiguity_facts(state: RunState, found: RowPrices) -> AmbiguityFacts:
+    """Measure how many of the examined rows flip within the eps of the audit."""
+    division, config = state.division, state.config
     checked = _Counting(division, found, config)
     return AmbiguityFacts(
         eps=config.eps,
-        threshold=listing.cuts[0].value,
+        threshold=state.listing.cuts[0].value,
         holdout=len(division.holdout),
         overall=checked.overall(),
         by_column={groups.column: checked.column(groups) for groups in division.columns},
         models=int(found.is_within.sum()),
         curve=checked.curve(),
-        discrepancy=_discrepancy(training, listing, found, checked),
+        discrepancy=_discrepancy(state, found, checked),
         priced=priced(division, found),
         effort=found.effort,
     )
@@ -257,7 +245,7 @@ class _Counting:
     """Counts of flipped rows among those that were examined."""
 
     division: Division
-    found: Examined
+    found: RowPrices
     config: AuditConfig
 
     def rows(self, groups: Groups | None = None) -> Decisions:
@@ -327,10 +315,10 @@ def _share(found: BoundedShare, place: int | tuple[int, int]) -> flip_facts.Boun
     return flip_facts.BoundedShare(*(plain(part[place]) for part in parts))
 
 
-def _discrepancy(training: Training, listing: Listing, found: Examined, checked: _Counting) -> Discrepancy:
-    """Find the near-optimal model known to decide most rows otherwise: a listed model, or model 1 with another bias."""
-    eps, first = checked.config.eps, found.values[0]
-    biases = np.array(bias_range(training.problem, training.best, eps)) - listing.models[0].intercept
+def _discrepancy(state: RunState, found: RowPrices, checked: _Counting) -> Discrepancy:
+    """Find the near-optimal model that flips most rows: a listed model, or model 1 with another bias."""
+    eps, first, training = state.config.eps, found.values[0], state.training
+    biases = np.array(bias_range(training.problem, training.best, eps)) - state.listing.models[0].intercept
     shifted = (first + biases[:, None] >= 0.0) != (first >= 0.0)
     ranks = [*(np.flatnonzero(found.is_within) + 1).tolist(), None, None]
     place, attained = largest_share(checked.rows(), np.concatenate([found.changed, shifted]))
@@ -338,7 +326,7 @@ def _discrepancy(training: Training, listing: Listing, found: Examined, checked:
     return Discrepancy(attained, ranks[place] if attained else None, 1.0 if bound is None else bound)
 
 
-def priced(division: Division, found: Examined) -> PricedRows:
+def priced(division: Division, found: RowPrices) -> PricedRows:
     """List the examined rows with their flip prices, decisions and groups."""
     rows = division.rows["holdout"][found.places]
     return PricedRows(
@@ -350,17 +338,16 @@ def priced(division: Division, found: Examined) -> PricedRows:
     )
 
 
-LOSSES = (0.001, 0.01)  # beside what the audit allows
+LOSSES = (0.001, 0.01)  # beside the loss that the audit allows
 
 
-def proven_range(
-    division: Division, training: Training, listing: Listing, config: AuditConfig, found: Examined
-) -> ParityRange | None:
+def proven_range(state: RunState, found: RowPrices) -> ParityRange | None:
     """Bound the demographic parity difference on the holdout over all SVMs nearly as good as model 1.
 
     Nearly as good means within the loss that the audit allows and, for comparison, within smaller ones. None without
     two groups to compare, where every model has a cut of its own, and where the solver failed.
     """
+    division, listing = state.division, state.listing
     groups = division.holdout.groups
     present = np.flatnonzero((groups.sizes > 0) & groups.compared)
     if division.column is None or len(present) < 2 or listing.point.share is not None:
@@ -368,7 +355,7 @@ def proven_range(
     codes = np.full(len(groups.names), -1)
     codes[present] = np.arange(len(present))
     codes = codes[groups.codes]
-    allowed = config.tolerances.allowed_loss
+    allowed = state.config.tolerances.allowed_loss
     losses = sorted({*(eps for eps in LOSSES if eps < allowed), allowed})
     grouped = GroupedRows.of(division.holdout.X, codes, division.holdout.weights)
     prices = np.zeros(len(codes))
@@ -377,7 +364,7 @@ def proven_range(
     try:
         for eps in losses:
             left = (RANGE_WORK - sum(level.work for level in levels)) / (len(losses) - len(levels))
-            levels.append(_level(training, listing, grouped, prices, eps, left))
+            levels.append(_level(state, grouped, prices, eps, left))
     except SolverError:
         return None
     examined = np.zeros(len(codes), bool)
@@ -391,12 +378,11 @@ def proven_range(
     )
 
 
-def _level(
-    training: Training, listing: Listing, grouped: GroupedRows, prices: FloatArray, eps: float, work: float
-) -> ParityBounds:
+def _level(state: RunState, grouped: GroupedRows, prices: FloatArray, eps: float, work: float) -> ParityBounds:
+    listing = state.listing
     return parity_range(
-        training.problem,
-        training.best,
+        state.training.problem,
+        state.training.best,
         grouped,
         prices,
         eps,

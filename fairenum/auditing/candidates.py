@@ -1,8 +1,8 @@
 """The candidates of a choice, and the status of every guardrail for the selected model.
 
-Limits of a value hold one by one, or for all models together where the choice was made with the holdout in sight. Where
-a document does not tell how the decisions of two models overlap, a change has no limits, and its status goes by the
-measured value.
+Limits of a value hold one by one, or for all models together where the holdout was seen before the choice. A change has
+no limits where the document does not hold how the decisions of two models overlap; its status goes by the measured
+value then.
 """
 
 from __future__ import annotations
@@ -13,39 +13,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairenum.auditing.group_tables import document_counts
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import GuardCheck, Selection, proposal_of
 from fairenum.document.guards import OVERALL, Guard
 from fairenum.document.models import AuditedModel, Incumbent
-from fairenum.document.scores import ColumnScores, SplitScores
+from fairenum.document.scores import ColumnScores
 from fairenum.document.table_facts import GroupSizes, SensitiveColumn
 from fairenum.document.terms import GAPS, RATES, Gap, GuardStatus, Part
 from fairenum.document.value import Estimate
 from fairenum.enumeration.division import PARTS
+from fairenum.metrics.counts import Confusion
 from fairenum.metrics.guardrails import WORST, Measured, Subject, beyond, trials_behind
 from fairenum.metrics.intervals import Overlap, estimate, normal_critical, paired_change, plain, rate_limits
+from fairenum.metrics.rates import FRACTIONS, share
 from fairenum.svm.problem import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The scored models, the model they are compared with, and the columns they are compared in.
+    """The scored models, the model they are compared with, and the columns they are compared in."""
 
-    Attributes
-    ----------
-    models
-        Model 1 first.
-    sensitive
-        Without them, nothing is guarded about single groups.
-    incumbent
-        The model in use, where models are to take its place; None where models are compared with model 1.
-    is_exploratory
-        Whether models are chosen and judged by the same rows, so that nothing confirms a choice.
-    """
-
-    models: tuple[AuditedModel, ...]
-    sensitive: tuple[SensitiveColumn, ...] = ()
+    models: tuple[AuditedModel, ...]  # model 1 first
+    sensitive: tuple[SensitiveColumn, ...] = ()  # without them, nothing is guarded about single groups
+    # the model in use, where models are to take its place; None where models are compared with model 1
     incumbent: Incumbent | None = None
+    # whether models are chosen and judged by the same rows, so that nothing confirms a choice
     is_exploratory: bool = False
 
     @property
@@ -58,7 +51,7 @@ class Candidates:
         return self.models[rank - 1]
 
 
-def field_of(document: AuditDocument) -> Candidates:
+def candidates_of(document: AuditDocument) -> Candidates:
     """Take the candidates of a choice from a document."""
     incumbent = document.incumbent if document.is_against_incumbent else None
     return Candidates(document.models, document.dataset.sensitive, incumbent, document.is_exploratory)
@@ -78,73 +71,57 @@ def measured(
     """Collect every quantity that can be guarded, of all models on one split."""
     scores = [model.scores.of(part) for model in models]
     values = {Subject(name): _numbers([one.measure(name) for one in scores]) for name in OVERALL}
+    trials: dict[Subject, FloatArray] = {}
     for column in scores[0].by_column:
         own = [one.by_column[column] for one in scores]
         values |= {Subject(gap, column): _numbers([one.gap(gap) for one in own]) for gap in GAPS}
     for grouping in sensitive:
-        rates = {
-            Subject("selection_rate", grouping.column, group.name): np.array(
-                [_rate(one.by_column[grouping.column], code, group, part) for one in scores]
-            )
-            for code, group in enumerate(grouping.groups)
-            if group.is_compared
-        }
-        values |= {**rates, Subject(WORST, grouping.column): np.fmin.reduce([*rates.values()])}
-    is_constant = np.array([model.is_constant for model in models])
-    return Measured(values, primary, metric, is_constant, _trials(scores, sensitive, part))
-
-
-def _trials(
-    scores: Sequence[SplitScores], sensitive: Sequence[SensitiveColumn], part: Part
-) -> dict[Subject, FloatArray]:
-    """Return the fewest rows behind each gap, one number for each model."""
-    found: dict[Subject, FloatArray] = {}
-    for grouping in sensitive:
         own = [one.by_column[grouping.column] for one in scores]
-        groups = [(code, group) for code, group in enumerate(grouping.groups) if group.is_compared and group.rows(part)]
-        counts = [[_counts(one, code, group, part) for one in own] for code, group in groups]
-        fewest = np.array(counts, dtype=np.float64).reshape(-1, len(own), len(RATES)).min(0, initial=np.inf)
-        found |= trials_behind(fewest.T, grouping.column)
-    return found
-
-
-def _counts(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> tuple[float, ...]:
-    """Return the trials of each rate of a group, in the order of `RATES`."""
-    weights, totals = scores.weights, group.weights(part)
-    if weights is None or totals is None:
-        return _tried(group.by_label(part), scores.selected_by_label(code))
-    selected = weights.false_positives[code], weights.true_positives[code]
-    return _tried((totals.unfavourable, totals.favourable), selected)
-
-
-def _tried(total: tuple[float, float], selected: tuple[float, float]) -> tuple[float, ...]:
-    return tuple(rate.trials.count(total, selected) for rate in RATES.values())
+        counts = document_counts(own, grouping, part)
+        values |= _selection_rates(own, grouping, counts)
+        trials |= _trials(grouping, counts, part)
+    is_constant = np.array([model.is_constant for model in models])
+    return Measured(values, primary, metric, is_constant, trials)
 
 
 def _numbers(estimates: Sequence[Estimate]) -> FloatArray:
     return np.array([one.value for one in estimates], dtype=np.float64)
 
 
-def _rate(scores: ColumnScores, code: int, group: GroupSizes, part: Part) -> float:
-    """Return the selection rate of a group; NaN without rows."""
-    weights, totals = scores.weights, group.weights(part)
-    if weights is None:
-        return scores.selected[code] / rows if (rows := group.rows(part)) else np.nan
-    total = 0.0 if totals is None else totals.unfavourable + totals.favourable
-    return (weights.false_positives[code] + weights.true_positives[code]) / total if total else np.nan
+def _selection_rates(
+    scores: Sequence[ColumnScores], grouping: SensitiveColumn, counts: Confusion
+) -> dict[Subject, FloatArray]:
+    """Return the selection rates of the compared groups, and the lowest of them."""
+    found = share(*FRACTIONS["selection_rate"](counts))
+    if scores[0].weights is not None and counts.squares is None:  # the document lacks the weights of the split
+        found = np.full_like(found, np.nan)
+    rates = {
+        Subject("selection_rate", grouping.column, group.name): found[:, code]
+        for code, group in enumerate(grouping.groups)
+        if group.is_compared
+    }
+    return {**rates, Subject(WORST, grouping.column): np.fmin.reduce([*rates.values()])}
 
 
-def guarded(selection: Selection, field: Candidates, confidence: float) -> Selection:
+def _trials(grouping: SensitiveColumn, counts: Confusion, part: Part) -> dict[Subject, FloatArray]:
+    """Return the fewest rows behind each gap, one number for each model."""
+    kept = [code for code, group in enumerate(grouping.groups) if group.is_compared and group.rows(part)]
+    shape = counts.selected.shape[:-1]
+    fewest = [np.broadcast_to(FRACTIONS[rate](counts)[1], shape)[:, kept].min(-1, initial=np.inf) for rate in RATES]
+    return trials_behind(np.array(fewest), grouping.column)
+
+
+def with_guards(selection: Selection, candidates: Candidates, confidence: float) -> Selection:
     """Add to a judged choice the status of every guardrail, and whether the model is proposed."""
-    checked = selection.but(guards=guard_checks(field, selection, confidence))
-    return checked.but(proposal=proposal_of(checked, is_exploratory=field.is_exploratory))
+    checked = selection.but(guards=guard_checks(candidates, selection, confidence))
+    return checked.but(proposal=proposal_of(checked, is_exploratory=candidates.is_exploratory))
 
 
-def guard_checks(field: Candidates, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:
+def guard_checks(candidates: Candidates, selection: Selection, confidence: float) -> tuple[GuardCheck, ...]:
     """Check every guardrail; those on changes are left out for the model that changes are measured against."""
     if selection.rank is None:
         return ()
-    judge, is_other = _Judge(field, selection, confidence), selection.rank != field.reference.rank
+    judge, is_other = _GuardJudge(candidates, selection, confidence), selection.rank != candidates.reference.rank
     guards = [guard for guard in selection.tolerances.guardrails if is_other or not guard.is_relative]
     return tuple(check for guard in guards if (check := judge.check(guard)) is not None)
 
@@ -159,18 +136,18 @@ class _Case(NamedTuple):
     beyond: float
 
 
-class _Judge:
+class _GuardJudge:
     """Judges the selected model by the guardrails of its selection."""
 
-    def __init__(self, field: Candidates, selection: Selection, confidence: float) -> None:
-        shown = [field.reference, field.model(selection.rank or 1)]
+    def __init__(self, candidates: Candidates, selection: Selection, confidence: float) -> None:
+        shown = [candidates.reference, candidates.model(selection.rank or 1)]
         self._first, self._chosen = (one.scores.holdout for one in shown)
-        self._sensitive = {column.column: column for column in field.sensitive}
+        self._sensitive = {column.column: column for column in candidates.sensitive}
         self._strip = {(cell.metric, cell.column): cell.change for cell in selection.strip}
         self._by_choice, self._by_holdout = (
-            measured(shown, field.sensitive, part, selection.column, selection.tolerances.metric) for part in PARTS
+            measured(shown, candidates.sensitive, part, selection.column, selection.tolerances.metric) for part in PARTS
         )
-        rivals = len(field.models) - (field.incumbent is None)
+        rivals = len(candidates.models) - (candidates.incumbent is None)
         others = max(rivals, 1) if selection.is_in_sight else 1
         self._critical = normal_critical(1.0 - (1.0 - confidence) / others)
 

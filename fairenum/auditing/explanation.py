@@ -1,37 +1,54 @@
-"""Why a model is fairer than model 1: traits of the records that it leaves out, and the few that matter most."""
+"""Explanation of the selected model: records it leaves out, feature weights, and rows it decides differently."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairenum.auditing.listing import Listing
 from fairenum.auditing.model_facts import cell, left_out
 from fairenum.auditing.model_training import Training
+from fairenum.auditing.scorecard import stream
+from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.choice import Cluster, Core, Explanation
+from fairenum.document.feature_facts import (
+    Anatomy,
+    EncodedFeature,
+    FeatureEffects,
+    FlippedRow,
+    Flips,
+    GroupFlips,
+    ModelWeights,
+    spans,
+)
+from fairenum.document.terms import Part
 from fairenum.document.value import Parts
-from fairenum.enumeration.division import Division
+from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.influence import Influence, smallest_core
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
 from fairenum.metrics import Gap
+from fairenum.metrics.counts import BoolArray
 from fairenum.metrics.intervals import plain
-from fairenum.metrics.operating_point import Operating
+from fairenum.metrics.operating_point import Cut, Operating
 from fairenum.svm.problem import FloatArray, IntArray
-from fairenum.tables import Column
+from fairenum.svm.sparse_or_dense import dense
+from fairenum.tables import Column, Groups
 
-SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have what it is said to share
-FEW_VALUES = 10  # a numeric feature with at most as many values is as good as categorical
+if TYPE_CHECKING:
+    from fairenum.auditing.run_state import RunState
 
-
+SHARE = 0.8  # of the gain that the core keeps, and of a cluster's records that have a value in common
+FEW_VALUES = 10  # a numeric feature with at most so few values counts as categorical
 SOLVES, WORK = (4, 60), 5e7
 
 
-def explanation(division: Division, training: Training, listing: Listing, rank: int, metric: Gap) -> Explanation | None:
+def explanation(state: RunState, rank: int, metric: Gap) -> Explanation | None:
     """Explain one model's gain over model 1; None if it leaves out nothing or gains nothing on the selection split."""
-    model, watched = listing.models[rank - 1], Watched(division.selection, metric, point=listing.point)
-    first = listing.models[0]
+    division, training, listing = state.division, state.training, state.listing
+    watched = Watched(division.selection, metric, point=listing.point)
+    first, model = listing.models[0], listing.models[rank - 1]
     if not model.left_out or not _gap(first, watched) - _gap(model, watched) > 0.0:
         return None
     return Explanation(
@@ -83,7 +100,7 @@ def _importance(model: Model, watched: Watched) -> FloatArray:
 
 
 def few_valued(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Keep the categorical features, and numeric ones of few values, in which records can be said to agree."""
+    """Keep the categorical features, and numeric ones of few values."""
     return tuple(one for one in columns if not one.is_numeric or len(np.unique(one.values)) <= FEW_VALUES)
 
 
@@ -127,3 +144,90 @@ def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) ->
                 totals[value] = totals.get(value, 0.0) + float(weight)
         if totals and max(totals.values()) >= SHARE * float(weights.sum()):
             yield column.name, max(totals, key=lambda value: totals[value])
+
+
+EFFECT_STREAM = len(PARTS) + 3  # names the random numbers
+MOST_WEIGHTS = 20_000  # in one document
+SHUFFLES = 5
+EFFECT_WORK, EFFECT_ROWS = 2e9, (50, 1000)  # multiplications to measure effects by, and rows to measure them on
+
+
+def anatomy(state: RunState, ranks: list[int]) -> Anatomy:
+    """Return the feature weights of linear models or, for other kernels, the effect of shuffling each feature.
+
+    Where all weights would be too many, and for effects, only the models of `ranks` are described: model 1 and the
+    selected one.
+    """
+    division, listing = state.division, state.listing
+    features = division.encoding.described()
+    if listing.models[0].problem.kernel.name != "linear":
+        effects = (FeatureEffects(rank, *_effects(state, rank, features)) for rank in ranks)
+        return Anatomy(features, effects=tuple(effects))
+    everyone = range(1, len(listing.models) + 1)
+    kept = everyone if len(everyone) * division.train.X.shape[1] <= MOST_WEIGHTS else ranks
+    return Anatomy(features, tuple(ModelWeights(r, tuple(listing.models[r - 1].plane.tolist())) for r in kept))
+
+
+def _effects(state: RunState, rank: int, features: tuple[EncodedFeature, ...]) -> tuple[int, tuple[float, ...]]:
+    """Measure the share of decisions that shuffling each feature changes, with equal shuffles for all models."""
+    model, cut = state.listing.models[rank - 1], state.listing.cuts[rank - 1]
+    random, rows = stream(state.config, EFFECT_STREAM), state.division.selection
+    X = dense(rows.X[random.permutation(len(rows))[: _affordable(model, len(features))]])
+    orders = [random.permutation(len(X)) for _ in range(SHUFFLES)]
+    decided = _decided(model, cut, X)
+    effects = []
+    for columns in spans(features).values():
+        changed = []
+        for order in orders:
+            shuffled = X.copy()
+            shuffled[:, columns] = X[order, columns]
+            changed.append(float((_decided(model, cut, shuffled) != decided).mean()))
+        effects.append(float(np.mean(changed)))
+    return len(X), tuple(effects)
+
+
+def _affordable(model: Model, features: int) -> int:
+    """Return the number of rows on which the effects of all features can be measured in time."""
+    least, most = EFFECT_ROWS
+    return int(
+        np.clip(EFFECT_WORK / (len(model.support) * model.problem.X.shape[1] * features * SHUFFLES), least, most)
+    )
+
+
+def _decided(model: Model, cut: Cut, X: FloatArray) -> np.ndarray:
+    return np.asarray(cut.centred(model.decision_function(X)) >= 0.0)
+
+
+def flips(scored_set: ScoredSet, rank: int) -> Flips:
+    """Find the rows of the holdout that a model decides differently from the model it is compared with."""
+    predictions = scored_set.decisions("holdout", None).predictions > 0
+    before, after = predictions[0], predictions[scored_set.ranks.index(rank)]
+    return Flips(rank, *flipped_rows(scored_set.division, "holdout", before, after))
+
+
+def flipped_rows(
+    division: Division, part: Part, before: BoolArray, after: BoolArray
+) -> tuple[dict[str, tuple[GroupFlips, ...]], tuple[FlippedRow, ...]]:
+    """Count the rows of a split that two models decide differently, by group of every column, and list them."""
+    rows, gained, lost = division.rows[part], after & ~before, before & ~after
+    columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
+    label, numbers = division.dataset.label, division.dataset.numbered(rows)
+    flipped = tuple(
+        FlippedRow(
+            row=int(numbers[place]),
+            label=label.favourable if label.y[rows[place]] == 1 else label.unfavourable,
+            groups={one.column: one.names[one.codes[rows[place]]] for one in division.dataset.sensitive},
+            becomes="favourable" if gained[place] else "unfavourable",
+        )
+        for place in np.flatnonzero(gained | lost)
+    )
+    return {groups.column: _by_group(groups, gained, lost) for groups in columns}, flipped
+
+
+def _by_group(groups: Groups, gained: BoolArray, lost: BoolArray) -> tuple[GroupFlips, ...]:
+    """Count the rows of each group that gain the favourable outcome, and those that lose it."""
+    counts = [np.bincount(groups.codes, one, len(groups.names)).astype(int) for one in (gained, lost)]
+    return tuple(
+        GroupFlips(name, int(groups.sizes[code]), int(counts[0][code]), int(counts[1][code]))
+        for code, name in enumerate(groups.names)
+    )

@@ -1,6 +1,6 @@
-"""What single features reveal of the label, of decisions and of groups.
+"""How well single features predict the label, the decisions and the groups.
 
-It is learned on training rows and measured on the selection split; the holdout stays untouched.
+Predictions are learned on training rows and measured on the selection split; the holdout stays untouched.
 """
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ from fairenum.svm.sparse_or_dense import dense
 from fairenum.tables import Column, Groups
 from fairenum.tables.columns import is_missing
 
-PLACE = len(PARTS) + 2  # of its random numbers
-MOST_ROWS = 4000  # to learn from, and to measure on: more would change no figure that is shown
+SCREEN_STREAM = len(PARTS) + 2  # names the random numbers
+MOST_ROWS = 4000  # to learn from, and to measure on; more would not change the digits that are shown
 MOST_SHOWN = 8
 LEAVES = 8  # of the tree that learns from one number
 FEWEST_IN_LEAF = 5
-FEWEST = 10  # rows of a class; a curve of fewer says nothing
-
-
+FEWEST = 10  # rows of a class; an AUC of fewer means little
 Codes = NDArray[np.intp]
 
 
@@ -47,7 +45,7 @@ class _Rows:
     @classmethod
     def drawn(cls, division: Division, config: AuditConfig) -> _Rows:
         """Draw at most `MOST_ROWS` of each split."""
-        random, train, measured = stream(config, PLACE), division.split.train, division.rows["selection"]
+        random, train, measured = stream(config, SCREEN_STREAM), division.split.train, division.rows["selection"]
         some, others = (np.sort(random.permutation(len(rows))[:MOST_ROWS]) for rows in (train, measured))
         return cls(some, others, train[some], measured[others])
 
@@ -55,7 +53,7 @@ class _Rows:
 def screen(division: Division, listing: Listing, config: AuditConfig) -> Screening:
     """Measure how well each feature alone predicts the label, model 1's decisions, and the groups."""
     rows, columns = _Rows.drawn(division, config), _learned_from(division)
-    several = columns if len(columns) > 1 else []  # nothing could be left out of a single one
+    several = columns if len(columns) > 1 else []  # a single one cannot be left out
     decided = _decided(rows, division, listing)
     labels = division.train.labels[rows.train].astype(np.intp), division.selection.labels[rows.measured].astype(np.intp)
     values = listing.values["selection"][:1, rows.measured]
@@ -63,12 +61,12 @@ def screen(division: Division, listing: Listing, config: AuditConfig) -> Screeni
     return Screening(
         rows=len(rows.measured),
         model_auc=model_auc,
-        features=tuple(_telling(several, rows, *labels)) if _is_mixed(labels) else (),
+        features=tuple(_best_features(several, rows, *labels)) if _is_mixed(labels) else (),
         lookalikes=tuple(_lookalikes(several, rows, *decided)),
         columns=tuple(
-            tell
+            found
             for groups in division.columns[: len(division.dataset.sensitive)]
-            if (tell := _tell(groups, columns, rows, division, config))
+            if (found := _group_prediction(groups, columns, rows, division, config))
         ),
     )
 
@@ -98,7 +96,7 @@ def area(classes: Codes, scores: FloatArray) -> float:
     return float(np.mean([auc(scores[None, :, one], (classes == one).astype(np.uint8)) for one in wanted]))
 
 
-def _telling(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[SingleFeature]:
+def _best_features(columns: list[Column], rows: _Rows, learned: Codes, measured: Codes) -> Iterator[SingleFeature]:
     """Yield the features that alone predict the classes best."""
     found = [
         (area(measured, chances(column, rows.train_rows, learned, rows.measured_rows)), -place, column.name)
@@ -141,7 +139,8 @@ def _by_text(known: NDArray[np.generic], classes: Codes, others: NDArray[np.gene
     np.add.at(counts, (codes, classes), 1.0)
     overall = counts.sum(0) / len(classes)
     shares = (counts + overall) / (counts.sum(1, keepdims=True) + 1.0)
-    return np.asarray(shares[pd.Index(texts).get_indexer(others)])  # -1, the last, is what was not seen
+    places = pd.Index(texts).get_indexer(others)  # -1, the last row, for a text that was not seen
+    return np.asarray(shares[places])
 
 
 def _decided(rows: _Rows, division: Division, listing: Listing) -> tuple[Codes, Codes]:
@@ -162,13 +161,13 @@ def _lookalikes(columns: list[Column], rows: _Rows, learned: Codes, measured: Co
             yield Lookalike(column.name, agreement)
 
 
-def _tell(
+def _group_prediction(
     groups: Groups, columns: list[Column], rows: _Rows, division: Division, config: AuditConfig
 ) -> ScreenedColumn | None:
     """Measure how well features predict the compared groups of one column; None if fewer than two have enough rows."""
     parts = groups.codes[rows.train_rows], groups.codes[rows.measured_rows]
     sizes = np.array([np.bincount(codes, minlength=len(groups.names)) for codes in parts])
-    enough = (sizes >= max(config.min_group_size, 1)).all(0)  # a group that nobody is of cannot be told
+    enough = (sizes >= max(config.min_group_size, 1)).all(0)  # a group without rows cannot be predicted
     compared = np.flatnonzero(enough & groups.compared)
     if len(compared) < 2:
         return None
@@ -177,17 +176,17 @@ def _tell(
         rows.train[inside[0]], rows.measured[inside[1]], rows.train_rows[inside[0]], rows.measured_rows[inside[1]]
     )
     classes = [np.searchsorted(compared, codes[one]) for codes, one in zip(parts, inside, strict=True)]
-    sensitive = {one.column for one in division.dataset.sensitive}  # where they are features, that is no discovery
+    sensitive = {one.column for one in division.dataset.sensitive}  # as features they predict the group trivially
     others = [column for column in columns if column.name not in sensitive]
     return ScreenedColumn(
         column=groups.column,
         groups=tuple(groups.names[code] for code in compared),
-        together=_together([column.name for column in others], within, division, *classes),
-        features=tuple(_telling(others, within, *classes)),
+        together=_joint_auc([column.name for column in others], within, division, *classes),
+        features=tuple(_best_features(others, within, *classes)),
     )
 
 
-def _together(names: list[str], rows: _Rows, division: Division, learned: Codes, measured: Codes) -> float | None:
+def _joint_auc(names: list[str], rows: _Rows, division: Division, learned: Codes, measured: Codes) -> float | None:
     """Return the AUC with which a linear model of several features predicts the classes."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -201,5 +200,5 @@ def _together(names: list[str], rows: _Rows, division: Division, learned: Codes,
     known, others = dense(division.train.X[rows.train]), dense(division.selection.X[rows.measured])
     linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=50))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is near enough
+        warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate fit is good enough
         return area(measured, np.asarray(linear.fit(known[:, wanted], learned).predict_proba(others[:, wanted])))

@@ -20,19 +20,11 @@ from fairenum.tables.incumbent import IncumbentAnswers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IncumbentDecisions:
-    """The model in use with its decisions about all rows of the table.
-
-    Attributes
-    ----------
-    bits
-        1 favourable, 0 unfavourable.
-    cutoff
-        Where its score was cut, in its owner's units; None where decisions were given.
-    """
+    """The model in use with its decisions about all rows of the table."""
 
     answers: IncumbentAnswers
-    bits: BitArray = field(repr=False)
-    cutoff: float | None = None
+    bits: BitArray = field(repr=False)  # 1 favourable, 0 unfavourable
+    cutoff: float | None = None  # where its score was cut, in its owner's units; None where decisions were given
 
     @property
     def values(self) -> FloatArray:

@@ -46,36 +46,21 @@ from fairenum.tables import Groups
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """The models, best first, with how they were found and how they decide.
-
-    Attributes
-    ----------
-    origins
-        How each was found: exact, guided or tilted.
-    sizes
-        How many supports decide as each model does; 1 for a model of a search, where they are not counted.
-    point, cuts
-        The operating point, and the cut of each model there.
-    values
-        Decision values by split, shape (models, rows), minus the cut: values of at least 0 are favourable.
-    stopped
-        Why the enumeration ended.
-    ties
-        Why most supports repeat the decisions of another, if they do.
-    audited_rows
-        Rows whose decisions tell models apart.
-    """
+    """The models, best first, with how they were found and how they decide."""
 
     models: tuple[Model, ...]
-    origins: tuple[Origin, ...]
+    origins: tuple[Origin, ...]  # how each was found: exact, guided or tilted
+    # how many supports decide as each model does; 1 for a model of a search, where they are not counted
     sizes: tuple[int, ...]
+    # point, cuts: the operating point, and the cut of each model there
     point: OperatingPoint
     cuts: tuple[Cut, ...]
+    # decision values by split, shape (models, rows), minus the cut: values of at least 0 are favourable
     values: dict[Part, FloatArray]
-    stopped: ListingEnd
+    stopped: ListingEnd  # why the enumeration ended
     nodes: int
-    ties: MarginTies | None
-    audited_rows: int
+    ties: MarginTies | None  # why most supports repeat the decisions of another, if they do
+    audited_rows: int  # rows by whose decisions models are distinguished
 
     def taken(self, places: IntArray) -> Listing:
         """Keep some of the models, in their order."""
@@ -116,8 +101,8 @@ def enumerate_models(
 ) -> Listing:
     """List the near-optimal models; an interrupt or a deadline keeps those found so far.
 
-    Models are told apart on the rows whose decisions are audited, by their features alone: no label of the selection
-    split or the holdout has a say.
+    Models are distinguished by their decisions about the audited rows; no label of the selection split or the holdout
+    takes part in that.
     """
     audited = distinct(stacked([division.part(part).X for part in PARTS]))
     limits = Limits(None, config.eps, training.max_nodes)
@@ -142,7 +127,7 @@ def enumerate_models(
         values=values,
         stopped=ended or stream.stopped or "caller",
         nodes=enumeration.nodes,
-        ties=None if ended == "interrupted" else stream.ties,  # which nobody waits for any more
+        ties=None if ended == "interrupted" else stream.ties,  # the user does not want to wait for them
         audited_rows=sum(len(division.rows[part]) for part in PARTS),
     )
 
@@ -162,7 +147,7 @@ def cut_values(
 def _collect(
     stream: DistinctModels, k: int, progress: Progress, later: Callable[[], None]
 ) -> tuple[list[Model], ListingEnd | None]:
-    """Take models until the stream ends, time is over, the user interrupts, or the solver fails, and tell which.
+    """Take models until the stream ends, time is over, the user interrupts, or the solver fails, with the reason.
 
     Models found by then stay proven. Every model also takes time later, when it is scored, so the deadline moves
     forward.
@@ -247,12 +232,7 @@ def watched_rows(
 
 
 def join_guided(
-    listing: Listing,
-    division: Division,
-    training: Training,
-    watched: Watched,
-    config: AuditConfig,
-    progress: Progress,
+    listing: Listing, division: Division, training: Training, watched: Watched, config: AuditConfig, progress: Progress
 ) -> tuple[Listing, GuidedRun | None]:
     """Search for fairer models on the selection split (guided search), and add them to the listing."""
     if config.search == "exact":

@@ -1,4 +1,4 @@
-"""Measures given decisions and scores by group; nothing is trained."""
+"""Measurement of given decisions and scores by group, without any training."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairenum.auditing.scorecard import column_scores, overall_estimates
 from fairenum.document.cautions import cautions
 from fairenum.document.header import environment
 from fairenum.document.measure_document import (
@@ -35,15 +36,15 @@ from fairenum.document.scores import (
     MeasuredScore,
 )
 from fairenum.document.table_facts import Regrouped
-from fairenum.document.terms import GAPS, RATIOS, Gap, PerformanceMeasure, Ratio
+from fairenum.document.terms import GAPS, Gap, Ratio
 from fairenum.document.value import Estimate
 from fairenum.errors import ConfigError
-from fairenum.metrics import Comparison, Decisions, Scores, compare, gap_intervals, rate_intervals, score
+from fairenum.metrics import Decisions, Scores, gap_intervals, rate_intervals, score
 from fairenum.metrics.counts import BitArray, FloatArray
 from fairenum.metrics.impact_ratios import Headcount, impact_ratios, impact_table, ratio_intervals
-from fairenum.metrics.intervals import estimate, estimates, plain
+from fairenum.metrics.intervals import estimates, plain
 from fairenum.metrics.operating_point import cut_score
-from fairenum.metrics.performance import auc_intervals, decided_intervals
+from fairenum.metrics.performance import auc_intervals
 from fairenum.metrics.score_curves import (
     ScoredRows,
     auc_by_group,
@@ -63,12 +64,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-
 MOST_DECISIONS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class GivenDecisions:
     """Decisions to measure, from a column or from a score that is cut.
 
     The attributes how, cutoff and tied are as in `fairenum.document.measure_document.MeasuredDecisions`.
@@ -113,47 +113,30 @@ def resolved_cutoff(table: DecidedTable, config: MeasureConfig) -> Cutoff | None
     return Cutoff("rate", float(table.label.y.mean()))
 
 
-def choices(table: DecidedTable, config: MeasureConfig) -> tuple[Choice, ...]:
+def given_decisions(table: DecidedTable, config: MeasureConfig) -> tuple[GivenDecisions, ...]:
     """List the decisions of the table, those made by its score last."""
     if len(table.decisions) > MOST_DECISIONS:
         raise ConfigError(f"{len(table.decisions)} columns of decisions are too many; name at most {MOST_DECISIONS}")
     found = [
-        Choice(one.column, one.bits, favourable=one.favourable, unfavourable=one.unfavourable)
+        GivenDecisions(one.column, one.bits, favourable=one.favourable, unfavourable=one.unfavourable)
         for one in table.decisions
     ]
     values, cutoff = oriented(table, config), resolved_cutoff(table, config)
     if table.score is not None and values is not None and cutoff is not None:
-        found.append(_cut(table.score.column, values, cutoff, sign(config)))
+        cut = cut_score(values, cutoff, sign(config))
+        how: Literal["median", "cutoff"] = "median" if cutoff.rule == "median" else "cutoff"
+        found.append(GivenDecisions(table.score.column, cut.bits, how, cutoff=cut.value, tied=cut.tied))
     return tuple(found)
 
 
-def _cut(name: str, values: FloatArray, cutoff: Cutoff, direction: float) -> Choice:
-    cut = cut_score(values, cutoff, direction)
-    how: Literal["median", "cutoff"] = "median" if cutoff.rule == "median" else "cutoff"
-    return Choice(name, cut.bits, how, cutoff=cut.value, tied=cut.tied)
-
-
-Comparisons = Mapping[Gap, Comparison]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Setting:
-    """One sensitive column, and how decisions are measured in it.
-
-    Attributes
-    ----------
-    place
-        Position of the column among all: its bootstrap has its own random numbers.
-    reference
-        The group that others are compared with.
-    has_label
-        Whether labels are known, and not all counted as unfavourable.
-    """
+class ColumnSetting:
+    """One sensitive column, and how decisions are measured in it."""
 
     groups: Groups
-    place: int
-    reference: str
-    has_label: bool
+    place: int  # position of the column among all: its bootstrap has its own random numbers
+    reference: str  # the group that others are compared with
+    has_label: bool  # whether labels are known, and not all counted as unfavourable
     config: MeasureConfig
 
     def measures(self, name: Gap | Ratio) -> bool:
@@ -162,19 +145,25 @@ class Setting:
         return self.has_label or metric is None or not metric.needs_label
 
 
-def measured_column(decisions: Decisions, setting: Setting) -> list[ColumnMeasures]:
+def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[ColumnMeasures]:
     """Measure all decisions between the groups of one column, and compare them with the first."""
-    comparisons = _comparisons(decisions, setting) if len(decisions.predictions) > 1 else {}
+    place = (setting.place,) if len(decisions.predictions) > 1 else None
+    first, *others = column_scores(decisions, setting.config, place, is_measured=setting.measures)
     found = []
-    for number, bits in enumerate(decisions.predictions):
-        scores = score(replace(decisions, predictions=bits[None]))
+    for number, own in enumerate([_uncompared(first), *others]):
+        scores = score(replace(decisions, predictions=decisions.predictions[[number]]))
         table = impact(number + 1, scores, setting, has_label=setting.has_label)
-        gaps = {gap: _gap(scores, gap, number, comparisons, setting) for gap in GAPS}
-        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), _scores(scores, gaps, setting)))
+        found.append(ColumnMeasures(table, _decided_groups(scores, table, setting), own))
     return found
 
 
-def impact(rank: int, scores: Scores, setting: Setting, *, has_label: bool) -> GroupTable:
+def _uncompared(scores: ColumnScores) -> ColumnScores:
+    """Remove the comparison of the first decisions with themselves."""
+    gaps = {gap: scores.gap(gap) for gap in GAPS}
+    return scores.but(**{gap: GapEstimate(one.value, one.low, one.high) for gap, one in gaps.items()})
+
+
+def impact(rank: int, scores: Scores, setting: ColumnSetting, *, has_label: bool) -> GroupTable:
     """Return the adverse-impact table of one set of decisions."""
     groups, config = setting.groups, setting.config
     heads = Headcount(groups.sizes, scores.counts.selected[0].sum(-1), groups.small(config.min_group_size))
@@ -197,49 +186,7 @@ def ratios_to_best(scores: Scores, table: GroupTable, confidence: float) -> list
     return estimates(impact_ratios(scores, best, confidence=confidence)[0])
 
 
-def _comparisons(decisions: Decisions, setting: Setting) -> Comparisons:
-    config = setting.config
-    return {
-        gap: compare(
-            decisions,
-            gap,
-            np.random.default_rng([config.seed, setting.place, number]),
-            confidence=config.confidence,
-            replications=config.replications,
-            minimum_size=config.min_group_size,
-            margin=config.same_within,
-        )
-        for number, gap in enumerate(GAPS)
-        if setting.measures(gap)
-    }
-
-
-def _gap(scores: Scores, gap: Gap, number: int, comparisons: Comparisons, setting: Setting) -> GapEstimate:
-    if not setting.measures(gap):
-        return GapEstimate()
-    (own,) = estimates(gap_intervals(scores, gap, setting.config.confidence))
-    if gap not in comparisons or number == 0:
-        return GapEstimate(own.value, own.low, own.high)
-    comparison = comparisons[gap]
-    change = comparison.gap_change[number]
-    limits = estimate(float(change.estimate), float(change.lower), float(change.upper))
-    if not comparison.is_comparable[number]:
-        limits = Estimate(limits.value)
-    return GapEstimate(own.value, own.low, own.high, limits, comparison.verdicts[number])
-
-
-def _scores(scores: Scores, gaps: Mapping[Gap, GapEstimate], setting: Setting) -> ColumnScores:
-    selected, confidence = scores.counts.selected[0].astype(int), setting.config.confidence
-    ratios = {
-        ratio: estimates(ratio_intervals(scores, ratio, confidence))[0] if setting.measures(ratio) else Estimate()
-        for ratio in RATIOS
-    }
-    own: dict[str, Any] = {**gaps, **ratios}
-    by_group, found = tuple(selected.sum(-1).tolist()), tuple(selected[:, 1].tolist())
-    return ColumnScores(**own, selected=by_group, true_positives=found)
-
-
-def _decided_groups(scores: Scores, table: GroupTable, setting: Setting) -> tuple[GroupMeasures, ...]:
+def _decided_groups(scores: Scores, table: GroupTable, setting: ColumnSetting) -> tuple[GroupMeasures, ...]:
     names, confidence = scores.groups.names, setting.config.confidence
     ratios = ratios_to_best(scores, table, confidence)
     if not setting.has_label:
@@ -250,13 +197,13 @@ def _decided_groups(scores: Scores, table: GroupTable, setting: Setting) -> tupl
 
 
 def measured_score(
-    name: str, values: FloatArray, labels: BitArray | None, settings: Sequence[Setting]
+    name: str, values: FloatArray, labels: BitArray | None, settings: Sequence[ColumnSetting]
 ) -> MeasuredScore:
     """Measure a score, of which higher is favourable, between the groups of every column."""
     config = settings[0].config
-    order = np.argsort(values, kind="stable")  # every column sorts again, which costs little where that is done
+    order = np.argsort(values, kind="stable")  # every column sorts again, which is quick for sorted values
     values, labels = values[order], None if labels is None else labels[order]
-    places = np.unique(values, return_inverse=True)[1].astype(np.float64)  # no rounding of ours tells scores apart
+    places = np.unique(values, return_inverse=True)[1].astype(np.float64)  # ranks, so that rounding merges no scores
     auc = Estimate() if labels is None else estimates(auc_intervals(places[None], labels, config.confidence))[0]
     least, median, most = (float(one) for one in np.sort(sign(config) * np.quantile(values, (0.0, 0.5, 1.0))) + 0.0)
     return MeasuredScore(
@@ -271,7 +218,7 @@ def measured_score(
     )
 
 
-def ranked_column(graded: ScoredRows, setting: Setting) -> ColumnRanking:
+def ranked_column(graded: ScoredRows, setting: ColumnSetting) -> ColumnRanking:
     """Measure a score between the groups of one column."""
     confidence = setting.config.confidence
     _, above = scoring_rates(graded)
@@ -286,7 +233,7 @@ def ranked_column(graded: ScoredRows, setting: Setting) -> ColumnRanking:
     )
 
 
-def _groups(graded: ScoredRows, ratios: list[Estimate], setting: Setting) -> Iterator[GroupRanking]:
+def _groups(graded: ScoredRows, ratios: list[Estimate], setting: ColumnSetting) -> Iterator[GroupRanking]:
     names, config = setting.groups.names, setting.config
     mean, deviation = means(graded)
     differences = standardised_differences(graded, names.index(setting.reference), config.confidence)
@@ -305,7 +252,7 @@ def _groups(graded: ScoredRows, ratios: list[Estimate], setting: Setting) -> Ite
         )
 
 
-def _sweep(graded: ScoredRows, setting: Setting) -> Iterator[CutoffPoint]:
+def _sweep(graded: ScoredRows, setting: ColumnSetting) -> Iterator[CutoffPoint]:
     """Measure the score cut at shares of the rows; each interval has the confidence by itself."""
     found, config = sweep(graded), setting.config
     scores, confidence = found.scores, config.confidence
@@ -326,7 +273,7 @@ def _sweep(graded: ScoredRows, setting: Setting) -> Iterator[CutoffPoint]:
         )
 
 
-def _calibration(graded: ScoredRows, setting: Setting) -> Iterator[CalibrationBin]:
+def _calibration(graded: ScoredRows, setting: ColumnSetting) -> Iterator[CalibrationBin]:
     found = calibration_by_group(graded, confidence=setting.config.confidence)
     if found is None:
         return
@@ -340,9 +287,6 @@ def _calibration(graded: ScoredRows, setting: Setting) -> Iterator[CalibrationBi
             rows=tuple(found.rows[:, place].tolist()),
             rates=tuple(rate if rate.value is not None else Estimate() for rate in rates),
         )
-
-
-BALANCED = PerformanceMeasure("balanced_accuracy")
 
 
 def run_measure(
@@ -366,9 +310,15 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
     """Measure a table of decisions."""
     columns = _columns(table, config)
     primary = named_groups(columns, config.primary)
-    settings = [_setting(groups, place, table, config, primary) for place, groups in enumerate(columns)]
-    made = choices(table, config)
-    cutoff, values = resolved_cutoff(table, config), oriented(table, config)
+    has_label = table.label is not None
+    settings = []
+    for place, groups in enumerate(columns):
+        reference = groups.reference(config.reference if groups is primary else None)
+        settings.append(ColumnSetting(groups, place, groups.names[reference], has_label, config))
+    made, cutoff, values = given_decisions(table, config), resolved_cutoff(table, config), oriented(table, config)
+    score_measures = None
+    if table.score is not None and values is not None:
+        score_measures = measured_score(table.score.column, values, _labels(table) if has_label else None, settings)
     resolved = replace(
         config,
         cutoff=None if config.cutoff is None else str(cutoff),
@@ -380,7 +330,7 @@ def measured(table: DecidedTable, config: MeasureConfig) -> MeasureDocument:
         config=resolved,
         dataset=_table(table, settings, primary, made),
         decisions=_decisions(table, made, settings, primary),
-        score=None if values is None else _score(table, values, settings),
+        score=score_measures,
     )
     return document.but(warnings=cautions(document))
 
@@ -394,62 +344,45 @@ def _columns(table: DecidedTable, config: MeasureConfig) -> tuple[Groups, ...]:
     return comparable(columns, asked_for, config.fewest)
 
 
-def _setting(groups: Groups, place: int, table: DecidedTable, config: MeasureConfig, primary: Groups) -> Setting:
-    wanted = config.reference if groups is primary else None
-    return Setting(groups, place, groups.names[groups.reference(wanted)], table.label is not None, config)
-
-
 def _labels(table: DecidedTable) -> BitArray:
     """Return the labels; all unfavourable where none are known, which leaves selection rates as they are."""
     return np.zeros(len(table), np.uint8) if table.label is None else table.label.y.astype(np.uint8)
 
 
 def _decisions(
-    table: DecidedTable, made: Sequence[Choice], settings: Sequence[Setting], primary: Groups
+    table: DecidedTable, made: Sequence[GivenDecisions], settings: Sequence[ColumnSetting], primary: Groups
 ) -> tuple[MeasuredDecisions, ...]:
-    bits, labels = np.stack([choice.bits for choice in made]), _labels(table)
+    bits, labels = np.stack([given.bits for given in made]), _labels(table)
     by_column = [measured_column(Decisions(bits, labels, one.groups), one) for one in settings]
     columns = list(zip(*by_column, strict=True))
     together = Decisions(bits, labels, primary)
-    counts, confidence = score(together).counts.overall(), settings[0].config.confidence
-    rates = estimates(rate_intervals(counts, "selection_rate", confidence))
-    unknown = [Estimate()] * len(made)
-    accuracy = unknown if table.label is None else estimates(rate_intervals(counts, "accuracy", confidence))
-    balanced = unknown if table.label is None else estimates(decided_intervals(counts, BALANCED, confidence))
+    overall = overall_estimates(together, settings[0].config.confidence)
+    if table.label is None:
+        overall["accuracy"] = overall["balanced_accuracy"] = [Estimate()] * len(made)
     is_constant = together.is_constant
     return tuple(
-        _decided(choice, columns[place], rates[place]).but(
-            accuracy=accuracy[place],
-            balanced_accuracy=balanced[place],
+        MeasuredDecisions(
+            name=given.name,
+            how=given.how,
+            favourable=given.favourable,
+            unfavourable=given.unfavourable,
+            selected=int(given.bits.sum()),
+            selection_rate=overall["selection_rate"][place],
             is_constant=bool(is_constant[place]),
-            follows_label=table.label is not None and bool((choice.bits == labels).all()),
+            columns=columns[place],
+            cutoff=given.cutoff,
+            tied=given.tied,
+            accuracy=overall["accuracy"][place],
+            balanced_accuracy=overall["balanced_accuracy"][place],
+            follows_label=table.label is not None and bool((given.bits == labels).all()),
         )
-        for place, choice in enumerate(made)
+        for place, given in enumerate(made)
     )
 
 
-def _decided(choice: Choice, columns: tuple[ColumnMeasures, ...], rate: Estimate) -> MeasuredDecisions:
-    return MeasuredDecisions(
-        name=choice.name,
-        how=choice.how,
-        favourable=choice.favourable,
-        unfavourable=choice.unfavourable,
-        selected=int(choice.bits.sum()),
-        selection_rate=rate,
-        is_constant=False,
-        columns=columns,
-        cutoff=choice.cutoff,
-        tied=choice.tied,
-    )
-
-
-def _score(table: DecidedTable, values: FloatArray, settings: Sequence[Setting]) -> MeasuredScore | None:
-    if table.score is None:
-        return None
-    return measured_score(table.score.column, values, None if table.label is None else _labels(table), settings)
-
-
-def _table(table: DecidedTable, settings: Sequence[Setting], primary: Groups, made: Sequence[Choice]) -> MeasuredTable:
+def _table(
+    table: DecidedTable, settings: Sequence[ColumnSetting], primary: Groups, made: Sequence[GivenDecisions]
+) -> MeasuredTable:
     label, asked = table.label, len(table.sensitive)
     return MeasuredTable(
         name=table.name,
@@ -477,14 +410,14 @@ def _table(table: DecidedTable, settings: Sequence[Setting], primary: Groups, ma
     )
 
 
-def _fingerprint(table: DecidedTable, made: Sequence[Choice]) -> str:
+def _fingerprint(table: DecidedTable, made: Sequence[GivenDecisions]) -> str:
     """Hash groups, decisions, labels and scores, whatever the order of the rows."""
     names = [(groups.column, groups.names) for groups in table.sensitive]
-    digest = sha256(repr((names, [choice.name for choice in made], table.label is not None)).encode())
+    digest = sha256(repr((names, [given.name for given in made], table.label is not None)).encode())
     kinds = np.zeros(len(table), dtype=np.int64)
     for groups in table.sensitive:
         kinds = kinds * len(groups.names) + groups.codes
-    for bits in (_labels(table), *(choice.bits for choice in made)):
+    for bits in (_labels(table), *(given.bits for given in made)):
         kinds = 2 * kinds + bits
     for part in np.unique(kinds, return_counts=True):
         digest.update(part.astype(np.int64).tobytes())

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.model_training import Training
-from fairenum.auditing.scorecard import changed_performances, scored_gaps, stream
+from fairenum.auditing.scorecard import changed_performances, gap_scores, overall_estimates, stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.models import Baseline
@@ -26,8 +25,7 @@ from fairenum.enumeration.division import PARTS, Division, EncodedRows, class_we
 from fairenum.enumeration.fairest import ROUNDING_DIGITS, candidate_scores, guard_excess
 from fairenum.enumeration.model import Model, model_of
 from fairenum.errors import DataError, FairenumError
-from fairenum.metrics import Decisions, rate_intervals, score
-from fairenum.metrics.intervals import estimates
+from fairenum.metrics import Decisions
 from fairenum.metrics.operating_point import SIGN, Decides, Operating, OperatingPoint
 from fairenum.runtime.budget import Progress
 from fairenum.solvers.registry import open_workspace
@@ -38,6 +36,8 @@ from fairenum.tables import merge_identical
 if TYPE_CHECKING:
     from fairlearn.postprocessing import ThresholdOptimizer
     from fairlearn.reductions import ErrorRate, ExponentiatedGradient
+
+    from fairenum.auditing.run_state import RunState
 
 
 class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -85,12 +85,12 @@ class WeightedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
 class MixedSvm:
     """A mixture of SVMs that decides by their mean decision value, instead of by one that is drawn."""
 
-    machines: Sequence[WeightedSvm]
+    models: Sequence[WeightedSvm]
     weights: FloatArray
 
     def decision_function(self, X: Matrix) -> FloatArray:
         """Return the mean decision value of each row."""
-        return np.asarray(self.weights @ np.array([svm.decision_function(X) for svm in self.machines]))
+        return np.asarray(self.weights @ np.array([svm.decision_function(X) for svm in self.models]))
 
 
 class TrainedSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -133,29 +133,16 @@ class Decided(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationTask:
-    """The input of a mitigation.
+    """The input of a mitigation."""
 
-    Attributes
-    ----------
-    svm
-        The SVM to train.
-    first
-        Model 1: that SVM trained on the training rows.
-    train, selection, holdout
-        Rows to learn from, to choose by, and to decide.
-    tolerances
-        The gap to make small, and what that may cost where there is a choice.
-    point
-        Where anything with decision values is cut, by the selection split.
-    """
-
-    svm: SvmSettings
-    first: Model
+    svm: SvmSettings  # the SVM to train
+    first: Model  # model 1: that SVM trained on the training rows
+    # train, selection, holdout: rows to learn from, to choose by, and to decide
     train: EncodedRows
     selection: EncodedRows
     holdout: EncodedRows
-    tolerances: Tolerances
-    point: OperatingPoint = SIGN
+    tolerances: Tolerances  # the gap to make small, and the cost that is allowed for it
+    point: OperatingPoint = SIGN  # where anything with decision values is cut, by the selection split
 
     @property
     def operating(self) -> Operating:
@@ -202,44 +189,28 @@ class MitigationTask:
 
 @dataclass(frozen=True, slots=True)
 class Mitigation:
-    """A way to a smaller gap.
+    """A way to a smaller gap."""
 
-    Attributes
-    ----------
-    method
-        Decides the holdout.
-    is_randomised
-        Whether it decides by chance, unless it is cut where models are.
-    needs_groups
-        Whether it has to know the group of the person it decides about.
-    """
-
-    method: Callable[[MitigationTask], Decided]
-    is_randomised: bool = False
-    needs_groups: bool = False
+    method: Callable[[MitigationTask], Decided]  # decides the holdout
+    is_randomised: bool = False  # whether it decides by chance, unless it is cut where models are
+    needs_groups: bool = False  # whether it has to know the group of the person it decides about
 
     def decided(self, task: MitigationTask) -> Decided:
         """Decide the holdout."""
-        # what fairlearn warns of on the way is no business of the reader's: what counts is what it decides
+        # warnings of fairlearn while it trains do not matter to the reader; its decisions do
         with warnings.catch_warnings(action="ignore"):
             return self.method(task)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MitigationOutcome:
-    """The decisions of a mitigation about the holdout, or the error that kept it from any.
-
-    Attributes
-    ----------
-    is_cut
-        Whether it was cut where models are, instead of deciding in its own way.
-    """
+    """The decisions of a mitigation about the holdout, or the error that kept it from any."""
 
     name: str
     mitigation: Mitigation
     decided: Decided | None = None
     error: str | None = None
-    is_cut: bool = False
+    is_cut: bool = False  # whether it was cut where models are, instead of deciding in its own way
 
     @property
     def is_randomised(self) -> bool:
@@ -363,23 +334,22 @@ def _tried(name: str, mitigation: Mitigation, task: MitigationTask) -> Mitigatio
 
 
 Bits = NDArray[np.uint8]
-PLACE = len(PARTS) + 1  # of their random numbers
+BASELINE_STREAM = len(PARTS) + 1  # names the random numbers
 
 
-def baselines(
-    division: Division, training: Training, listing: Listing, config: AuditConfig, progress: Progress
-) -> tuple[Baseline, ...] | None:
+def baselines(state: RunState, progress: Progress) -> tuple[Baseline, ...] | None:
     """Try other mitigations and score them, if that is asked for and there are groups.
 
     Groups that are set aside count as one for them, so that none is a constraint of its own.
     """
+    division, listing, config = state.division, state.listing, state.config
     if not config.baselines or division.primary is None:
         return None
     train, selection, holdout = (
         replace(rows, groups=rows.groups.folded()) for rows in (division.train, division.selection, division.holdout)
     )
     task = MitigationTask(
-        svm=training.svm,
+        svm=state.training.svm,
         first=listing.models[0],
         train=train,
         selection=selection,
@@ -408,7 +378,7 @@ def _drawn(outcome: MitigationOutcome, number: int, config: AuditConfig) -> Bits
     if outcome.decided is None:
         return None
     chances = outcome.decided.chances
-    return (stream(config, PLACE, number).random(len(chances)) < chances).astype(np.uint8)
+    return (stream(config, BASELINE_STREAM, number).random(len(chances)) < chances).astype(np.uint8)
 
 
 def _scores(
@@ -417,12 +387,11 @@ def _scores(
     first = (listing.values["holdout"][0] >= 0.0).astype(np.uint8)
     rows = division.holdout
     decisions = Decisions(np.array([first, *decided]), rows.labels, rows.groups, drawn=rows.drawn)
-    place = (PLACE, len(decided))
-    counts = score(decisions).counts.overall()
+    place = (BASELINE_STREAM, len(decided))
     ranked = np.array([listing.values["holdout"][0], *values])
-    accuracy, performance = changed_performances(decisions, ranked, place, config)
-    selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
-    gaps = scored_gaps(decisions, place, config)
+    accuracy, performance = changed_performances(decisions, ranked, config, place)
+    selected = overall_estimates(decisions, config.confidence)["selection_rate"]
+    gaps = gap_scores(decisions, config, place)
     return [
         BaselineScores(
             **gaps[method],

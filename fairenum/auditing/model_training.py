@@ -41,54 +41,33 @@ if TYPE_CHECKING:
     import pandas as pd
     from sklearn.svm import SVC
 
-
 Fold = tuple[IntArray, IntArray]
 
-
-# Enough for any table on which the cost matters; beyond it libsvm crawls towards a digit that no fold can see.
+# Enough for any table on which the cost matters; further iterations of libsvm would not change the accuracy of a fold.
 MOST_ITERATIONS = 20_000
-FARTHEST = 1e200  # of a row's kernel with itself: decision values are squared, and so are sums of them
-
+FARTHEST = 1e200  # for the kernel of a row with itself, as sums of decision values are squared
 
 # The work of an enumeration whose limit is "auto": far more than 50 models of a few thousand rows need.
 WORK = 2.5e8
+FEWEST_NODES, NODES_OF_MODEL, ENOUGH_NODES = 100, 15, 1000  # in any case, for each model asked for, and for many
 
-
-FEWEST_NODES, NODES_OF_MODEL, ENOUGH_NODES = 100, 15, 1000  # at least, for each model that is asked for, and for many
-
-
-# Models in a row that may be nothing new where the limit is "auto": few where each takes long, or none will be new.
+# Consecutive repeats of known models before an enumeration with the limit "auto" ends; few where each takes long.
 HANDFUL, MOST_PATIENCE, PATIENCE_WORK = 20, 1000, 5e7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
-    """The SVM to enumerate.
-
-    Attributes
-    ----------
-    records
-        For each example the rows of the table that it stands for.
-    svm
-        With C and gamma as numbers, and its class weight chosen.
-    class_weights
-        Cost of a violated margin by label.
-    max_nodes, patience
-        The limits of solved boxes and of consecutive models that are nothing new, as resolved.
-    workspace
-        The problem, opened in the solver.
-    best
-        Its solution: model 1.
-    """
+    """The SVM to enumerate."""
 
     problem: SvmProblem
-    records: tuple[IntArray, ...]
-    svm: SvmSettings
-    class_weights: ClassWeights
+    records: tuple[IntArray, ...]  # for each example the rows of the table that it stands for
+    svm: SvmSettings  # with C and gamma as numbers, and its class weight chosen
+    class_weights: ClassWeights  # cost of a violated margin by label
+    # max_nodes, patience: the limits of solved boxes and of consecutive repeats of known models, as resolved
     max_nodes: int | None
     patience: int
-    workspace: CertifiedWorkspace
-    best: Solution
+    workspace: CertifiedWorkspace  # the problem, opened in the solver
+    best: Solution  # its solution: model 1
 
 
 def load(
@@ -134,7 +113,7 @@ def tune(
     """Resolve gamma and C; where C is to be chosen, return the accuracy of each cost on folds of the training rows.
 
     Where classes are weighted, balanced accuracy counts: accuracy would undo the weights. Rows of one member (person,
-    firm) are in one fold: a model that knows some of them by heart would know the others.
+    firm) are in one fold: a model that has learned some of them would know the others.
     """
     svm = replace(config.svm, gamma=kernel_for(config.svm, train.X, train.weights).gamma)
     if svm.C != "auto":
@@ -225,10 +204,10 @@ def _refuse_far_rows(kernel: Kernel, division: Division) -> None:
 
 
 def _patience(problem: SvmProblem, best: Solution) -> int:
-    """Return how many consecutive models may be nothing new before the enumeration ends.
+    """Return how many consecutive models may repeat known ones before the enumeration ends.
 
     A handful where it is proven that leaving out any one record changes no decision, so that the next models in the
-    order repeat it as well. Otherwise as many as do not take long.
+    order repeat it as well. Otherwise as many as are quickly found.
     """
     if records_to_move(model_of(problem, best, 1, best.certificate.objective)) > 1:
         return HANDFUL

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairenum.auditing import model_facts
-from fairenum.auditing.ambiguity_stage import ambiguity_facts, examined, proven_range
-from fairenum.auditing.candidates import Candidates, guarded
-from fairenum.auditing.choosing import choose, judge_first
+from fairenum.auditing.ambiguity_stage import ambiguity_facts, holdout_prices, proven_range
+from fairenum.auditing.candidates import Candidates, with_guards
+from fairenum.auditing.choosing import choose, judge_by_fresh_holdout
 from fairenum.auditing.feature_screening import screen
-from fairenum.auditing.group_tables import in_detail
-from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.group_tables import shortlist_tables, shortlisted
 from fairenum.auditing.listing import Listing, enumerate_models, join_guided, join_tilted, watched_rows
 from fairenum.auditing.mitigations import baselines
-from fairenum.auditing.model_training import Training
 from fairenum.auditing.preparing import Prepared, prepare
 from fairenum.auditing.run_state import RunState, scored_in_time
 from fairenum.auditing.schedule import Schedule, finishing_seconds
-from fairenum.auditing.scorecard import disagreement
+from fairenum.auditing.scored_set import disagreement
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.cautions import cautions
-from fairenum.document.choice import ReferenceCheck, Selection
-from fairenum.document.feature_facts import Screening
-from fairenum.document.flip_facts import AmbiguityFacts, ParityRange
+from fairenum.document.choice import Selection
 from fairenum.document.header import environment
-from fairenum.document.models import AuditedModel, Baseline, GuidedRun, Incumbent, Multiplicity, TiltedRun
-from fairenum.document.table_facts import TableFacts
+from fairenum.document.models import AuditedModel, GuidedRun, Incumbent, TiltedRun
+from fairenum.document.table_facts import SensitiveColumn
 from fairenum.document.terms import Origin
-from fairenum.document.training import Tuning
-from fairenum.enumeration.division import Division
 from fairenum.runtime.budget import Budget, Progress
 from fairenum.runtime.parallel import one_thread
 from fairenum.solvers.isolation import solver_run
@@ -43,11 +36,8 @@ from fairenum.tables.naming import Names
 if TYPE_CHECKING:
     import pandas as pd
 
-
 Search = TypeVar("Search", GuidedRun, TiltedRun)
-
-
-CUT = ("cut_short", "no_time")  # what keeps the guided search from starting where the run itself was cut
+CUT = ("cut_short", "no_time")  # obstacles of the guided search that come from a cut run
 
 
 @one_thread()
@@ -63,21 +53,15 @@ def run_audit(
 ) -> tuple[AuditDocument, RunState]:
     """Audit a table: list the near-optimal SVMs, score and compare them, and select the fairest.
 
-    Optional stages end with their share of the time, or when the user interrupts; the document says so, and is marked
-    as partial in the latter case. Before model 1 is trained, nothing is kept.
+    Optional stages end with their share of the time, or when the user interrupts; the document says so, and an
+    interrupted one is marked as partial. An interrupt before model 1 is trained keeps nothing.
     """
     schedule = Schedule.of(config, budget or Budget(config.max_seconds), progress)
     with solver_run(config.svm):
-        return _run(prepare(data, label, favourable, sensitive, config, schedule, incumbent_object), schedule)
-
-
-def _run(prepared: Prepared, schedule: Schedule) -> tuple[AuditDocument, RunState]:
-    """Search for models, and conclude the audit."""
-    with schedule.budget.listening():
-        listing, guided, tilted = _searched(
-            prepared.division, prepared.training, prepared.config, prepared.incumbent, schedule
-        )
-        return conclude(prepared, listing, schedule, guided=guided, tilted=tilted)
+        prepared = prepare(data, label, favourable, sensitive, config, schedule, incumbent_object)
+        with schedule.budget.listening():
+            listing, guided, tilted = _searched(prepared, schedule)
+            return conclude(prepared, listing, schedule, guided=guided, tilted=tilted)
 
 
 def conclude(
@@ -91,26 +75,53 @@ def conclude(
 ) -> tuple[AuditDocument, RunState]:
     """Score and compare listed models on both splits, select one, and judge it by the holdout.
 
-    After an interrupt, fewer models than were listed may be scored. `guided` and `tilted` tell how models were searched
-    for, and `rank` takes that model instead of the one that the rule chooses.
+    After an interrupt, fewer models than were listed may be scored. `guided` and `tilted` say how models were searched
+    for; `rank` takes that model instead of the one that the rule chooses.
     """
-    live = RunState(prepared.asked, prepared.config, prepared.division, prepared.training, listing, prepared.incumbent)
-    live, found = _found(live, prepared.tuning, guided, tilted, schedule, rank)
+    config, division, training = prepared.config, prepared.division, prepared.training
+    state = RunState.of(prepared, listing)
+    found = _beside_models(state, schedule)
+    with schedule.stage("score"):
+        state, models, incumbent = scored_in_time(state, schedule, is_free=rank is None)
+    guided, tilted = guided and _of_kept_models(guided, state), tilted and _of_kept_models(tilted, state)
+    schedule.reserve(finishing_seconds(division, 0))
+    found |= _disagreement(state, schedule)
+    sensitive = prepared.table.sensitive
+    with schedule.stage("choose"):
+        selection = _selection(state, models, incumbent, sensitive, rank)
     with schedule.stage("state"):
-        document = _stated(live, found, prepared.table)
-    document = live.explained(document, schedule)
-    document = schedule.optional("weigh", partial(live.weighed, document)) or document
-    return _timed(document.but(lapse=live.training.workspace.lapse), schedule), live
+        shown = shortlisted((incumbent, *models) if incumbent else models, selection)
+        found |= shortlist_tables(prepared.table, shown, config)
+        found["examples"] = model_facts.examples(division, training, state.listing)
+    found |= state.selection_details(selection, sensitive, schedule)
+    selection = schedule.optional("weigh", partial(state.with_expected_bias, selection)) or selection
+    document = AuditDocument(
+        environment=environment(solver=solver_version(training.svm.solver)),
+        status="interrupted" if schedule.budget.is_interrupted else "complete",
+        config=config,
+        requested=model_facts.requested(prepared.asked),
+        is_exploratory=division.is_exploratory,
+        dataset=prepared.table,
+        tuning=prepared.tuning,
+        class_weights=training.class_weights,
+        enumeration=model_facts.enumeration(state.listing),
+        guided=guided,
+        tilted=tilted,
+        models=models,
+        incumbent=incumbent,
+        selection=selection,
+        lapse=training.workspace.lapse,
+        spending=schedule.spending(),
+        timings=schedule.timings(),
+        warnings=(),
+        **found,
+    )
+    return document.but(warnings=cautions(document)), state
 
 
-def _searched(
-    division: Division,
-    training: Training,
-    config: AuditConfig,
-    incumbent: IncumbentDecisions | None,
-    schedule: Schedule,
-) -> tuple[Listing, GuidedRun | None, TiltedRun | None]:
-    """List the models best first, including those of the guided and the tilted search."""
+def _searched(prepared: Prepared, schedule: Schedule) -> tuple[Listing, GuidedRun | None, TiltedRun | None]:
+    """List the models best first, and add those of the guided and the tilted search."""
+    division, training, config = prepared.division, prepared.training, prepared.config
     progress = schedule.progress
     schedule.reserve(finishing_seconds(division, 1))
     with schedule.limited("enumerate") as deadline:
@@ -119,7 +130,7 @@ def _searched(
     schedule.reserve(finishing_seconds(division, len(listing.models)))
     if config.search == "exact":
         return listing, None, None
-    watched = watched_rows(division, listing.point, config, incumbent)
+    watched = watched_rows(division, listing.point, config, prepared.incumbent)
     with schedule.limited("guide"):
         longer, guided = join_guided(listing, division, training, watched, config, progress)
     _note_guided(schedule, guided)
@@ -142,107 +153,46 @@ def _note_guided(schedule: Schedule, guided: GuidedRun | None) -> None:
         schedule.ended("guide", "time", is_skipped=True)
 
 
-def _found(
-    live: RunState,
-    tuning: Tuning | None,
-    guided: GuidedRun | None,
-    tilted: TiltedRun | None,
-    schedule: Schedule,
-    rank: int | None,
-) -> tuple[RunState, _Findings]:
-    """Score, compare and choose models, with optional stages as time allows; fewer models after an interrupt."""
-    division, training, listing, config = live.division, live.training, live.listing, live.config
-    others = None
-    if config.baselines:
-        others = schedule.optional(
-            "baselines", partial(baselines, division, training, listing, config, schedule.progress)
-        )
-    screening = schedule.optional("screen", partial(screen, division, listing, config))
-    with schedule.stage("score"):
-        live, models, row_0 = scored_in_time(live, schedule, is_free=rank is None)
-    if live.listing is not listing:
-        listing, guided, tilted = live.listing, _kept(guided, live), _kept(tilted, live)
-    schedule.reserve(finishing_seconds(division, 0))
-    multiplicity = schedule.optional("disagree", partial(disagreement, division, listing))
-    found = parity_range = None
-    if config.prices:
-        found = schedule.optional("prices", partial(examined, division, training, listing, config))
-    priced = ambiguity_facts(division, training, listing, config, found)
-    if found and config.range:
-        parity_range = schedule.optional("range", partial(proven_range, division, training, listing, config, found))
-    with schedule.stage("choose"):
-        selection = _chosen(live, models, row_0, rank)
-    disagreed = (multiplicity, priced, parity_range)
-    return live, _Findings(tuning, guided, tilted, others, screening, models, row_0, *disagreed, selection)
+def _beside_models(state: RunState, schedule: Schedule) -> dict[str, Any]:
+    """Return other mitigations and single features, as fields of the document; empty where there is no time."""
+    work = partial(baselines, state, schedule.progress)
+    screening = partial(screen, state.division, state.listing, state.config)
+    return {
+        "baselines": schedule.optional("baselines", work) if state.config.baselines else None,
+        "screening": schedule.optional("screen", screening),
+    }
 
 
-def _kept(search: Search | None, live: RunState) -> Search | None:
-    """Correct the number of models of a search to those that were kept."""
+def _of_kept_models(search: Search, state: RunState) -> Search:
+    """Correct the number of models that a search added to those that were kept."""
     origin: Origin = "guided" if isinstance(search, GuidedRun) else "tilted"
-    return search and search.but(models=live.listing.origins.count(origin))
+    return search.but(models=state.listing.origins.count(origin))
 
 
-def _timed(document: AuditDocument, schedule: Schedule) -> AuditDocument:
-    """Add status, timings and time spent to the document, and the cautions that follow."""
-    status = "interrupted" if schedule.budget.is_interrupted else document.status
-    document = document.but(status=status, spending=schedule.spending(), timings=schedule.timings())
-    return document.but(warnings=cautions(document))
+def _disagreement(state: RunState, schedule: Schedule) -> dict[str, Any]:
+    """Return disagreement, ambiguity and parity range, as fields of the document; empty where there is no time."""
+    multiplicity = schedule.optional("disagree", partial(disagreement, state.division, state.listing))
+    prices = ambiguity = parity_range = None
+    if state.config.prices:
+        prices = schedule.optional("prices", partial(holdout_prices, state))
+    if prices:
+        ambiguity = ambiguity_facts(state, prices)
+    if prices and state.config.range:
+        parity_range = schedule.optional("range", partial(proven_range, state, prices))
+    return {"multiplicity": multiplicity, "ambiguity": ambiguity, "parity_range": parity_range}
 
 
-def _chosen(live: RunState, models: tuple[AuditedModel, ...], row_0: Incumbent | None, rank: int | None) -> Selection:
+def _selection(
+    state: RunState,
+    models: tuple[AuditedModel, ...],
+    incumbent: Incumbent | None,
+    sensitive: tuple[SensitiveColumn, ...],
+    rank: int | None,
+) -> Selection:
     """Choose by the selection split, or take a model by its rank, and judge the choice by the holdout."""
-    config, column = live.config, live.division.column
-    rival = row_0 if config.against == "incumbent" else None
-    sensitive = model_facts.sensitive_columns(config, live.division)
-    field = Candidates(models, sensitive, rival, live.division.is_exploratory)
-    judged = judge_first(choose(field, column, config.tolerances, rank), field, live.scored_set, config)
-    return guarded(judged, field, config.confidence)
-
-
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    """Results of the stages, in their order."""
-
-    tuning: Tuning | None
-    guided: GuidedRun | None
-    tilted: TiltedRun | None
-    baselines: tuple[Baseline, ...] | None
-    screening: Screening | None
-    models: tuple[AuditedModel, ...]
-    incumbent: Incumbent | None
-    multiplicity: Multiplicity | None
-    ambiguity: AmbiguityFacts | None
-    parity_range: ParityRange | None
-    selection: Selection
-
-
-def _stated(live: RunState, found: _Findings, table: TableFacts) -> AuditDocument:
-    """Make the document of all results."""
-    division, training, listing = live.division, live.training, live.listing
-    config = live.config
-    document = AuditDocument(
-        environment=environment(solver=solver_version(training.svm.solver)),
-        config=config,
-        requested=model_facts.requested(live.asked),
-        is_exploratory=division.is_exploratory,
-        dataset=table,
-        tuning=found.tuning,
-        class_weights=training.class_weights,
-        enumeration=model_facts.enumeration(listing),
-        guided=found.guided,
-        tilted=found.tilted,
-        models=found.models,
-        examples=model_facts.examples(division, training, listing),
-        multiplicity=found.multiplicity,
-        ambiguity=found.ambiguity,
-        parity_range=found.parity_range,
-        baselines=found.baselines,
-        screening=found.screening,
-        selection=found.selection,
-        explanation=None,
-        group_tables=(),
-        reference_check=ReferenceCheck("", (), 0, 0.0),
-        warnings=(),
-        incumbent=found.incumbent,
-    )
-    return in_detail(document)
+    config, division = state.config, state.division
+    rival = incumbent if config.against == "incumbent" else None
+    candidates = Candidates(models, sensitive, rival, division.is_exploratory)
+    chosen = choose(candidates, division.column, config.tolerances, rank)
+    judged = judge_by_fresh_holdout(chosen, candidates, state.scored_set, config)
+    return with_guards(judged, candidates, config.confidence)

@@ -37,7 +37,7 @@ def divided(dataset: Dataset, config: AuditConfig) -> Division:
     """Divide and encode a table, and set small groups aside.
 
     A column with more groups than can be compared is refused, as is a guardrail on a column that does not exist; an
-    intersection that nobody asked for is left out.
+    intersection that was not asked for is left out.
     """
     fewest = None if config.small_groups == "keep" else config.min_group_size
     division = divide(
@@ -131,7 +131,7 @@ def prepare(
         schedule.progress.expect(expected(division, config))
     training, tuning = schedule.begun("tune", partial(train_svm, division, config, schedule.progress))
     config = model_facts.resolved(config, division, training)
-    # before there is anything to keep: of a large table it takes a while, which whoever presses Ctrl-C is not to wait
+    # done while there is nothing to keep, so that Ctrl-C need not wait for it: a large table takes a while
     table = schedule.begun("tune", partial(model_facts.table_facts, config, division, training))
     return Prepared(asked, config, division, training, tuning, incumbent, table)
 

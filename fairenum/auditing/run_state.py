@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,36 +16,30 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from fairenum.auditing import model_facts
-from fairenum.auditing.ambiguity_stage import settled
-from fairenum.auditing.choosing import choose_again
-from fairenum.auditing.explanation import explanation
-from fairenum.auditing.incumbent_rows import IncumbentDecisions
+from fairenum.auditing.ambiguity_stage import with_flip_price
+from fairenum.auditing.choosing import selection_again, with_selection
+from fairenum.auditing.explanation import anatomy, explanation, flips
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.measurement import Setting, measured_score
-from fairenum.auditing.model_training import Training
-from fairenum.auditing.model_weights import anatomy, flips
+from fairenum.auditing.measurement import ColumnSetting, measured_score
+from fairenum.auditing.preparing import Prepared
 from fairenum.auditing.schedule import Schedule, scoring_seconds
-from fairenum.auditing.scorecard import BALANCED, score_part, stream
-from fairenum.auditing.scored_set import ScoredSet
+from fairenum.auditing.scorecard import stream
+from fairenum.auditing.scored_set import ScoredSet, joint_limits, score_part
 from fairenum.auditing.selection_bias import expected_optimism
-from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
+from fairenum.document.choice import Selection
 from fairenum.document.feature_facts import ROUNDING
 from fairenum.document.measure_document import MeasureConfig
 from fairenum.document.models import AuditedModel, Incumbent
 from fairenum.document.person import Person
 from fairenum.document.scores import ModelScore, SplitScores
-from fairenum.document.terms import GAPS, RATIOS, Gap, Measure, Part
+from fairenum.document.table_facts import SensitiveColumn
+from fairenum.document.terms import Gap, Part
 from fairenum.document.training import Tolerances
-from fairenum.document.value import Estimate, Parts
+from fairenum.document.value import Parts
 from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.fairest import guard_excess
 from fairenum.enumeration.model import Model
-from fairenum.metrics import Decisions, gap_intervals, rate_intervals, score
-from fairenum.metrics.comparison import gap_critical
-from fairenum.metrics.impact_ratios import ratio_intervals
-from fairenum.metrics.intervals import estimates
-from fairenum.metrics.performance import auc_intervals, decided_intervals, performance_intervals
 from fairenum.runtime.budget import Deadline, Interrupted, checkpoint, until, waited
 from fairenum.svm.problem import FloatArray, Kernel
 from fairenum.svm.sparse_or_dense import as_matrix, dense
@@ -113,62 +107,16 @@ def _kernel(model: Model) -> KernelClassifier:
     return classifier
 
 
-def model_scores(document: AuditDocument, scored_set: ScoredSet) -> tuple[ModelScore, ...]:
-    """Measure decision values and the score of the model in use as `fairenum measure` does; none for weighted rows."""
-    if not document.dataset.sensitive or scored_set.division.holdout.weights is not None:
-        return ()
-    return tuple(_measured(rank, document, scored_set) for rank in _wanted(document))
-
-
-def _wanted(document: AuditDocument) -> Iterable[int]:
-    incumbent = document.incumbent
-    own = (0,) if incumbent is not None and incumbent.has_score else ()
-    return (*own, *(document.selection.shortlist if document.config.scores else ()))
-
-
-def _measured(rank: int, document: AuditDocument, scored_set: ScoredSet) -> ModelScore:
-    told, place = document.incumbent if rank == 0 else None, scored_set.ranks.index(rank)
-    rows, labels = scored_set.division.rows["holdout"], scored_set.division.holdout.labels
-    measuring = _config(document.config, is_lower_better=told is not None and told.is_lower_better)
-    values = scored_set.values("holdout")[place] if told else scored_set.uncut("holdout")[place]
-    settings = [
-        Setting(groups.take(rows), number, column.reference, True, measuring)
-        for number, (groups, column) in enumerate(
-            zip(scored_set.division.columns, document.dataset.sensitive, strict=True)
-        )
-    ]
-    name = told.name if told else f"decision value of model {rank}"
-    return ModelScore(rank, measured_score(name, np.asarray(values), labels, settings))
-
-
-def _config(config: AuditConfig, *, is_lower_better: bool) -> MeasureConfig:
-    """Return the options of a measurement that match the audit's."""
-    return MeasureConfig(
-        lower_is_better=is_lower_better,
-        seed=config.seed,
-        confidence=config.confidence,
-        min_group_size=config.min_group_size,
-        small_groups=config.small_groups,
-        replications=config.replications,
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class RunState:
-    """The rows and models of a run, which a saved document does not hold.
+class RunState(Prepared):
+    """The rows and models of a run, which a saved document does not hold."""
 
-    Attributes
-    ----------
-    asked, config
-        The options as given, and as resolved.
-    """
-
-    asked: AuditConfig
-    config: AuditConfig
-    division: Division
-    training: Training
     listing: Listing
-    incumbent: IncumbentDecisions | None = None
+
+    @classmethod
+    def of(cls, prepared: Prepared, listing: Listing) -> Self:
+        """Join a prepared audit and its listed models."""
+        return cls(**{one.name: getattr(prepared, one.name) for one in fields(Prepared)}, listing=listing)
 
     @property
     def scored_set(self) -> ScoredSet:
@@ -184,37 +132,77 @@ class RunState:
 
     def choose_again(self, document: AuditDocument, tolerances: Tolerances, rank: int | None) -> AuditDocument:
         """Return the document with another choice, its explanation, and its expected selection bias."""
-        chosen = self.weighed(self.explained(choose_again(document, tolerances, rank)))
+        selection = selection_again(document, tolerances, rank)
+        details = self.selection_details(selection, document.dataset.sensitive)
+        chosen = with_selection(document, self.with_expected_bias(selection), **details)
         return chosen.redacted() if document.is_redacted else chosen
 
-    def explained(self, document: AuditDocument, schedule: Schedule | None = None) -> AuditDocument:
-        """Add weights or effects of features and, for a selected model, why it is fairer and the rows it changes."""
-        selection = document.selection
-        parts = anatomy(self.division, self.listing, selection.shortlist, self.config)
-        document = document.but(anatomy=parts, scores=model_scores(document, self.scored_set))
-        if selection.outcome != "selected" or selection.rank is None:
-            return document.but(explanation=None, flips=None)
-        found, metric = None, selection.tolerances.metric
-        if selection.rank > 1 and self.config.explanation:  # model 1 leaves nothing out
-            explain = partial(explanation, self.division, self.training, self.listing, selection.rank, metric)
-            found = schedule.optional("explain", explain) if schedule else explain()
-        return document.but(explanation=found, flips=flips(self.scored_set, selection.rank))
+    def selection_details(
+        self, selection: Selection, sensitive: Sequence[SensitiveColumn], schedule: Schedule | None = None
+    ) -> dict[str, Any]:
+        """Return the fields of a document that depend on the selected model.
 
-    def settled(self, document: AuditDocument, person: Person) -> Person:
+        Weights or effects of features, measured scores and, for a selected model, why it is fairer and the rows it
+        changes.
+        """
+        details: dict[str, Any] = {
+            "anatomy": anatomy(self, selection.shortlist),
+            "scores": self._model_scores(selection, sensitive),
+            "explanation": None,
+            "flips": None,
+        }
+        rank = selection.rank
+        if selection.outcome == "selected" and rank is not None:
+            if rank > 1 and self.config.explanation:  # model 1 leaves nothing out
+                metric = selection.tolerances.metric
+                explain = partial(explanation, self, rank, metric)
+                details["explanation"] = schedule.optional("explain", explain) if schedule else explain()
+            details["flips"] = flips(self.scored_set, rank)
+        return details
+
+    def _model_scores(self, selection: Selection, sensitive: Sequence[SensitiveColumn]) -> tuple[ModelScore, ...]:
+        """Measure decision values and the score of the model in use like `fairenum measure`; none for weighted rows."""
+        if not sensitive or self.division.holdout.weights is not None:
+            return ()
+        has_score = self.incumbent is not None and self.incumbent.answers.scores is not None
+        wanted = ([0] if has_score else []) + (selection.shortlist if self.config.scores else [])
+        return tuple(self._model_score(rank, sensitive) for rank in wanted)
+
+    def _model_score(self, rank: int, sensitive: Sequence[SensitiveColumn]) -> ModelScore:
+        rows, place = self.division.rows["holdout"], self.scored_set.ranks.index(rank)
+        answers = self.incumbent.answers if self.incumbent and rank == 0 else None
+        values = (self.scored_set.values if answers else self.scored_set.uncut)("holdout")[place]
+        config = MeasureConfig(
+            lower_is_better=answers is not None and answers.is_lower_better,
+            seed=self.config.seed,
+            confidence=self.config.confidence,
+            min_group_size=self.config.min_group_size,
+            small_groups=self.config.small_groups,
+            replications=self.config.replications,
+        )
+        settings = [
+            ColumnSetting(groups.take(rows), number, column.reference, True, config)
+            for number, (groups, column) in enumerate(zip(self.division.columns, sensitive, strict=True))
+        ]
+        name = answers.name if answers else f"decision value of model {rank}"
+        return ModelScore(rank, measured_score(name, np.asarray(values), self.division.holdout.labels, settings))
+
+    def with_flip_price(self, document: AuditDocument, person: Person) -> Person:
         """Add to a person the flip price of the decision."""
-        return settled(document, person, self.division, self.training)
+        return with_flip_price(document, person, self.division, self.training)
 
-    def weighed(self, document: AuditDocument) -> AuditDocument:
+    def with_expected_bias(self, selection: Selection) -> Selection:
         """Add the expected selection bias: the part of the gain that is due to choosing, estimated on redrawn rows.
 
         A model of a search was made to look fair on these rows, which drawing them again cannot undo; one that was
         asked for by its rank was not chosen by the rule. Against a model in use the holdout's own estimate is all there
         is.
         """
-        selection, chosen = document.selection, document.selected
-        is_ruled = selection.reason == "smallest_gap" and not document.is_against_incumbent
-        if not is_ruled or selection.optimism is None or chosen is None or chosen.is_searched:
-            return document
+        is_against_incumbent = self.incumbent is not None and self.config.against == "incumbent"
+        if selection.reason != "smallest_gap" or is_against_incumbent:
+            return selection
+        if selection.optimism is None or selection.rank is None or self.listing.origins[selection.rank - 1] != "exact":
+            return selection
         values = self.listing.values["selection"]
         expected = expected_optimism(
             self.listing.decisions(self.division, "selection", self.division.column),
@@ -226,53 +214,14 @@ class RunState:
             loss_ratio=self.listing.loss_ratio,
             excess=guard_excess(self.division.selection, values, selection.tolerances),
         )
-        return document.but(selection=selection.but(optimism=selection.optimism.but(expected=expected)))
+        return selection.but(optimism=selection.optimism.but(expected=expected))
 
 
-PLACE = len(PARTS) + 2  # of their random numbers
-
-
-def together(scored_set: ScoredSet, config: AuditConfig) -> list[dict[Measure, Estimate]]:
-    """Return the measures of all models on the holdout, with limits that hold for all models together."""
-    everyone, values, column = (
-        scored_set.decisions("holdout", None),
-        scored_set.values("holdout"),
-        scored_set.division.column,
-    )
-    confidence = 1.0 - (1.0 - config.confidence) / len(values)
-    counts = score(everyone).counts.overall()
-    found: dict[Measure, list[Estimate]] = {
-        "accuracy": estimates(rate_intervals(counts, "accuracy", confidence)),
-        "balanced_accuracy": estimates(decided_intervals(counts, BALANCED, confidence)),
-        "selection_rate": estimates(rate_intervals(counts, "selection_rate", confidence)),
-        "auc": estimates(auc_intervals(values, everyone.labels, confidence, everyone.weights)),
-        "performance": estimates(performance_intervals(everyone, values, config.tolerances.measure, confidence)),
-    }
-    if column:
-        found |= _of_groups(scored_set.decisions("holdout", column), confidence, config)
-    return [{name: column[model] for name, column in found.items()} for model in range(len(values))]
-
-
-def _of_groups(decisions: Decisions, confidence: float, config: AuditConfig) -> dict[Measure, list[Estimate]]:
-    scores, compared = score(decisions), decisions.compared()
-    found: dict[Measure, list[Estimate]] = {}
-    for number, gap in enumerate(GAPS):
-        critical = gap_critical(
-            compared,
-            gap,
-            stream(config, PLACE, number),
-            confidence=config.confidence,
-            replications=config.replications,
-        )
-        found[gap] = estimates(gap_intervals(scores, gap, critical=critical))
-    return found | {ratio: estimates(ratio_intervals(scores, ratio, confidence)) for ratio in RATIOS}
-
-
-HASTE = 0.8  # seconds for scores once the user has asked to come to an end
+HASTE = 0.8  # seconds for scores after an interrupt
 
 
 def scored_in_time(
-    live: RunState, schedule: Schedule, *, is_free: bool
+    state: RunState, schedule: Schedule, *, is_free: bool
 ) -> tuple[RunState, tuple[AuditedModel, ...], Incumbent | None]:
     """Score all models or, after an interrupt, as many as can be scored in a moment.
 
@@ -280,29 +229,29 @@ def scored_in_time(
     """
     if not schedule.budget.is_interrupted or not is_free:
         with suppress(Interrupted), until(schedule.budget.whenever() if is_free else Deadline()):
-            return live, *waited(partial(_scored, live))
-    most = max(1, int(HASTE / (scoring_seconds(live.division) * schedule.budget.pace)))
-    fewer = replace(live, listing=few_of(live.listing, live.division, live.config.metric, most))
-    if len(fewer.listing.models) < len(live.listing.models):
+            return state, *waited(partial(_scored, state))
+    most = max(1, int(HASTE / (scoring_seconds(state.division) * schedule.budget.pace)))
+    fewer = replace(state, listing=few_of(state.listing, state.division, state.config.metric, most))
+    if len(fewer.listing.models) < len(state.listing.models):
         schedule.ended("score", "interrupted")
     return fewer, *_scored(fewer)
 
 
-def _scored(live: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
+def _scored(state: RunState) -> tuple[tuple[AuditedModel, ...], Incumbent | None]:
     """Score the models and the model in use on both splits, and add the facts about them."""
-    scored_set = live.scored_set
+    scored_set = state.scored_set
     scores: dict[Part, list[SplitScores]] = {}
     for part in PARTS:
-        scores[part] = score_part(scored_set, part, live.config)
+        scores[part] = score_part(scored_set, part, state.config)
         checkpoint()
-    limits = together(scored_set, live.config)
+    limits = joint_limits(scored_set, state.config)
     scores["holdout"] = [one.but(together=own) for one, own in zip(scores["holdout"], limits, strict=True)]
     row_0 = None
-    if live.incumbent is not None:
+    if state.incumbent is not None:
         place = scored_set.ranks.index(0)
         own = Parts(*(scores[part].pop(place) for part in PARTS))
-        row_0 = model_facts.incumbent(live.incumbent, scored_set, own, live.config)
-    return model_facts.audited_models(live.division, live.training, live.listing, scores), row_0
+        row_0 = model_facts.incumbent(state.incumbent, scored_set, own, state.config)
+    return model_facts.audited_models(state.division, state.training, state.listing, scores), row_0
 
 
 def few_of(listing: Listing, division: Division, metric: Gap, most: int) -> Listing:

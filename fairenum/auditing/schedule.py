@@ -36,12 +36,10 @@ from fairenum.svm.problem import affordable
 from fairenum.svm.sparse_or_dense import filled
 from fairenum.svm.working_set import MATRIX_AT_ONCE
 
-# Rows to examine, and the numbers that all of them go through in a few seconds: where planes walk across rows, and
-# where examples are so many that planes are searched.
+# Rows to price, and the numbers to process in a few seconds: by exact walks, or by searches where there are many
+# examples.
 ROWS, WALKING, SEARCHING = (20, 4000), 8e7, 2e8
-
-
-RANGE_WORK = 4e7  # numbers that are gone through to tighten what the rows alone prove about the gap
+RANGE_WORK = 4e7  # numbers to process to tighten the bounds on the gap that follow from single rows
 
 
 def rows_to_examine(asked: int | Literal["auto"], examples: int, numbers: int, holdout: int) -> int:
@@ -51,8 +49,6 @@ def rows_to_examine(asked: int | Literal["auto"], examples: int, numbers: int, h
 
 
 T = TypeVar("T")
-
-
 ENDS: dict[str, CutBy] = {"time": "time", "interrupted": "interrupt"}
 
 
@@ -76,7 +72,7 @@ def wanted_stages(config: AuditConfig) -> dict[str, float]:
 class Schedule:
     """The schedule of an audit: its time limit, the seconds of its stages, and the stages that were cut.
 
-    `budget` also knows whether the user has interrupted; `progress` is told of every stage.
+    `budget` also knows whether the user has interrupted; `progress` is called for every stage.
     """
 
     budget: Budget
@@ -153,32 +149,22 @@ class Schedule:
 
 # Scores, choice and report: for any run, by row, by model, and by model, row and column; and models that searches add.
 FINISH, FINISH_ROW, FINISH_MODEL, FINISH_CELL, ADDED = 0.8, 1e-5, 4e-3, 5e-7, 35
-
-
 START, READ, ROOT = 2.2, 1.6e-6, 1e-5  # imports; reading and encoding, by cell of the table; model 1, by row
-
 
 # A solve from a neighbour's answer: any, by row, by row and column; of a kernel matrix by its size squared.
 SOLVE, SOLVE_ROW, SOLVE_CELL, SOLVE_MATRIX = 4e-3, 8e-7, 1.2e-8, 3.9e-8
 
-
-# A box of the list: any, by row, by what may lie on the margin squared; and boxes beside those of its models.
+# A box of the listing: any, by row, by examples on the margin squared; and boxes beside those of its models.
 NODE, NODE_ROW, NODE_PAIR, NODES = 1e-3, 6e-7, 1e-7, 20
-
-
 SOLVES: Mapping[str, float] = {"explain": 15.0}  # solves' worth of time
-RANGE = 1.5  # bounds of the gap, where there is work for more than the rows tell by themselves
+RANGE = 1.5  # seconds to tighten the bounds on the gap
 
-
-# A row that is examined, by row and column: where planes walk, and where they are searched; of a kernel matrix.
+# Pricing a row, by row and column: by an exact walk, by a search, and with a kernel matrix.
 PRICE_WALK, PRICE_SEARCH, PRICE_MATRIX = 7e-8, 2e-8, 1e-8
-
-
 TILT = 1.4  # a solve for another price, in solves from a neighbour's answer
 
-
-# Bytes: what is imported, a cell of the table as it is read, a number; how often numbers are held; and how much more a
-# number takes whose place is kept, too.
+# Bytes of imports, of a cell of the table as it is read, and of a number; copies of each number; and how many times its
+# size a number takes that is kept with its place.
 BASE, CELL, NUMBER, COPIES, PLACED = 350e6, 60.0, 8.0, 6.0, 1.5
 
 

@@ -1,51 +1,59 @@
-"""Scores of all models on one split, overall and between groups, and how far models disagree about the holdout."""
+"""Scores of decisions, overall and between groups: one builder for audits, measurements and explorations."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairenum.auditing.listing import Listing
-from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
-from fairenum.document.models import GroupDisagreement, Multiplicity
+from fairenum.document.measure_document import MeasureConfig
 from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, GapEstimate, SelectedWeights, SplitScores
-from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Origin, Part, PerformanceMeasure
+from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Gap, Measure, PerformanceMeasure, Ratio
 from fairenum.document.value import Estimate
-from fairenum.enumeration.division import PARTS, Division
-from fairenum.metrics import Decisions, Gap, compare, decision_multiplicity, gap_intervals, score, score_multiplicity
-from fairenum.metrics.counts import Confusion, confusion
+from fairenum.metrics import Comparison, Decisions, compare, gap_intervals, score
+from fairenum.metrics.counts import Confusion, FloatArray, confusion
 from fairenum.metrics.impact_ratios import ratio_intervals
 from fairenum.metrics.inference import rate_intervals
-from fairenum.metrics.intervals import estimate, estimates, plain
-from fairenum.metrics.performance import (
-    auc_intervals,
-    calibrate,
-    decided_intervals,
-    performance_changes,
-    performance_intervals,
-)
-from fairenum.svm.problem import FloatArray
+from fairenum.metrics.intervals import estimate, estimates
+from fairenum.metrics.performance import auc_intervals, decided_intervals, performance_changes, performance_intervals
 
 BALANCED = PerformanceMeasure("balanced_accuracy")
-SEARCHED: tuple[Origin, ...] = ("guided", "tilted", "steered")
+Config = AuditConfig | MeasureConfig
+Place = tuple[int, ...]  # names a stream of random numbers; where it is None, models are not compared
+
+
+def stream(config: Config, *place: int) -> np.random.Generator:
+    """Open the random numbers of one place in the run, independent of all other places."""
+    return np.random.default_rng([config.seed, *place])
+
+
+def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, list[Estimate]]:
+    """Estimate accuracy, balanced accuracy and selection rate of all models; limits hold one by one."""
+    counts = confusion(decisions).overall()
+    return {
+        "accuracy": estimates(rate_intervals(counts, "accuracy", confidence)),
+        "balanced_accuracy": estimates(decided_intervals(counts, BALANCED, confidence)),
+        "selection_rate": estimates(rate_intervals(counts, "selection_rate", confidence)),
+    }
 
 
 def changed_performances(
-    decisions: Decisions, values: FloatArray, place: tuple[int, ...], config: AuditConfig
+    decisions: Decisions, values: FloatArray, config: AuditConfig, place: Place | None
 ) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
-    """Return accuracy, and performance by the chosen measure, with changes against the reference."""
-    accuracy, measure = _changed(decisions, values, ACCURACY, place, config), config.tolerances.measure
-    return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, place, config)
+    """Return accuracy, and performance by the chosen measure, with changes against the first model."""
+    accuracy, measure = _changed(decisions, values, ACCURACY, config, place), config.tolerances.measure
+    return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, config, place)
 
 
 def _changed(
-    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, place: tuple[int, ...], config: AuditConfig
+    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, config: AuditConfig, place: Place | None
 ) -> list[ChangedEstimate]:
     own = estimates(performance_intervals(decisions, values, measure, config.confidence))
+    if place is None:
+        return [ChangedEstimate(one.value, one.low, one.high) for one in own]
     changes = performance_changes(
         decisions,
         values,
@@ -60,61 +68,71 @@ def _changed(
     ]
 
 
-def score_part(scored_set: ScoredSet, part: Part, config: AuditConfig) -> list[SplitScores]:
-    """Score all models on one split: overall, and between the groups of every sensitive column.
+def gap_scores(
+    decisions: Decisions, config: Config, place: Place | None, is_measured: Callable[[Gap], bool] = lambda _: True
+) -> list[dict[str, Any]]:
+    """Measure the gaps of all models between the groups of one column, and compare them with those of the first.
 
-    Models that were searched for on the selection split get no verdicts there.
+    Gaps that are not measured are empty.
     """
-    place, division = PARTS.index(part), scored_set.division
-    decisions, values = scored_set.decisions(part, None), scored_set.values(part)
-    counts = score(decisions).counts.overall()
-    accuracy, performance = changed_performances(decisions, values, (place,), config)
-    balanced = estimates(decided_intervals(counts, BALANCED, config.confidence))
-    ranked = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights))
-    selected = estimates(rate_intervals(counts, "selection_rate", config.confidence))
-    losses = score(decisions, decision_values=scored_set.uncut(part)).overall.hinge_loss
-    columns = {
-        groups.column: scored_columns(scored_set.decisions(part, groups.column), (place, number), config)
-        for number, groups in enumerate(division.columns)
-    }
-    scores = []
-    for model, origin in enumerate(scored_set.origins):
-        by_column = {column: found[model] for column, found in columns.items()}
-        if origin in SEARCHED and part == "selection":
-            by_column = {column: _without_verdicts(found) for column, found in by_column.items()}
-        primary = by_column[division.column].between_groups if division.column else NO_GROUPS
-        scores.append(
-            SplitScores(
-                **primary,
-                rows=len(decisions.labels),
-                accuracy=accuracy[model],
-                balanced_accuracy=balanced[model],
-                selection_rate=selected[model],
-                hinge_loss=estimate(math.nan if losses is None else losses[model]),
-                by_column=by_column,
-                auc=ranked[model] if scored_set.is_ranked(model) else Estimate(),
-                performance=performance[model],
-            )
+    scores, compared = score(decisions), decisions.compared()
+    columns: dict[Gap, list[GapEstimate]] = {}
+    for number, gap in enumerate(GAPS):
+        if not is_measured(gap):
+            columns[gap] = [GapEstimate()] * len(decisions.predictions)
+            continue
+        own = estimates(gap_intervals(scores, gap, config.confidence))
+        if place is None:
+            columns[gap] = [GapEstimate(one.value, one.low, one.high) for one in own]
+            continue
+        comparison = compare(
+            compared,
+            gap,
+            stream(config, *place, number),
+            confidence=config.confidence,
+            replications=config.replications,
+            minimum_size=config.min_group_size,
+            margin=config.same_within,
         )
-    return scores
+        columns[gap] = _compared(own, comparison)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _without_verdicts(scores: ColumnScores) -> ColumnScores:
-    """Remove the verdicts of a model that was searched for on the rows it is scored on."""
-    return scores.but(**{gap: scores.gap(gap).but(verdict=None) for gap in GAPS})
+def _compared(own: Sequence[Estimate], comparison: Comparison) -> list[GapEstimate]:
+    """Join gaps with their changes and verdicts; a change that cannot be compared has no limits."""
+    changes = [
+        change if is_comparable else Estimate(change.value)
+        for change, is_comparable in zip(estimates(comparison.gap_change), comparison.is_comparable, strict=True)
+    ]
+    return [
+        GapEstimate(one.value, one.low, one.high, change, verdict)
+        for one, change, verdict in zip(own, changes, comparison.verdicts, strict=True)
+    ]
 
 
-def stream(config: AuditConfig, *place: int) -> np.random.Generator:
-    """Open the random numbers of one place in the audit, independent of all other places."""
-    return np.random.default_rng([config.seed, *place])
+def column_scores(
+    decisions: Decisions,
+    config: Config,
+    place: Place | None = None,
+    *,
+    is_measured: Callable[[Gap | Ratio], bool] = lambda _: True,
+    has_shared: bool = False,
+) -> list[ColumnScores]:
+    """Score all models between the groups of one column.
 
-
-def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[ColumnScores]:
-    """Score all models between the groups of one column."""
-    gaps, scores = scored_gaps(decisions, place, config), score(decisions)
-    alike = replace(decisions, weights=None)
-    rows, shared = (confusion(one).selected.astype(int) for one in (alike, alike.shared()))
-    ratios = {ratio: estimates(ratio_intervals(scores, ratio, config.confidence)) for ratio in RATIOS}
+    With a place for random numbers, gaps are compared with those of the first model; with `has_shared`, the selected
+    rows that the first model selects, too, are counted.
+    """
+    gaps, scores = gap_scores(decisions, config, place, is_measured), score(decisions)
+    alike = decisions if decisions.weights is None else replace(decisions, weights=None)
+    rows = confusion(alike).selected.astype(int)
+    shared = confusion(alike.shared()).selected.astype(int) if has_shared else None
+    ratios = {
+        ratio: estimates(ratio_intervals(scores, ratio, config.confidence))
+        if is_measured(ratio)
+        else [Estimate()] * len(rows)
+        for ratio in RATIOS
+    }
     return [
         ColumnScores(
             **own,
@@ -122,7 +140,7 @@ def scored_columns(decisions: Decisions, place: tuple[int, ...], config: AuditCo
             selected=tuple(selected.sum(-1).tolist()),
             true_positives=tuple(selected[:, 1].tolist()),
             weights=_weights(scores.counts, model),
-            shared=tuple(shared[model].sum(-1).tolist()),
+            shared=() if shared is None else tuple(shared[model].sum(-1).tolist()),
         )
         for model, (own, selected) in enumerate(zip(gaps, rows, strict=True))
     ]
@@ -137,66 +155,45 @@ def _weights(counts: Confusion, model: int) -> SelectedWeights | None:
     return SelectedWeights(*(tuple(part.tolist()) for part in parts))
 
 
-def scored_gaps(decisions: Decisions, place: tuple[int, ...], config: AuditConfig) -> list[dict[str, Any]]:
-    """Measure the gaps of all models between the groups of one column, and compare them with the reference."""
-    scores, compared = score(decisions), decisions.compared()
-    columns: dict[Gap, list[GapEstimate]] = {}
-    for number, gap in enumerate(GAPS):
-        comparison = compare(
-            compared,
-            gap,
-            stream(config, *place, number),
-            confidence=config.confidence,
-            replications=config.replications,
-            minimum_size=config.min_group_size,
-            margin=config.same_within,
+class DecidedSplit(NamedTuple):
+    """The decisions of all models about one split."""
+
+    decisions: Decisions  # with all rows in one group
+    # values, uncut: decision values with and without the cut subtracted, shape (models, rows); NaN where only decisions
+    # are known
+    values: FloatArray
+    uncut: FloatArray
+    is_ranked: Sequence[bool]  # whether a model has values to rank rows by, and not only decisions
+
+
+def split_scores(
+    rows: DecidedSplit,
+    columns: Mapping[str, Sequence[ColumnScores]],
+    primary: str | None,
+    config: AuditConfig,
+    place: Place | None = None,
+) -> list[SplitScores]:
+    """Score all models on one split, given their scores in every sensitive column."""
+    decisions, values = rows.decisions, rows.values
+    accuracy, performance = changed_performances(decisions, values, config, place)
+    overall = overall_estimates(decisions, config.confidence)
+    aucs = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights))
+    losses = score(decisions, decision_values=rows.uncut).overall.hinge_loss
+    scores = []
+    for model, is_ranked in enumerate(rows.is_ranked):
+        by_column = {column: found[model] for column, found in columns.items()}
+        between_groups = by_column[primary].between_groups if primary else NO_GROUPS
+        scores.append(
+            SplitScores(
+                **between_groups,
+                rows=len(decisions.labels),
+                accuracy=accuracy[model],
+                balanced_accuracy=overall["balanced_accuracy"][model],
+                selection_rate=overall["selection_rate"][model],
+                hinge_loss=Estimate() if losses is None else estimate(losses[model]),
+                by_column=by_column,
+                auc=aucs[model] if is_ranked else Estimate(),
+                performance=performance[model],
+            )
         )
-        own = estimates(gap_intervals(scores, gap, config.confidence))
-        changes = [
-            change if is_comparable else Estimate(change.value)
-            for change, is_comparable in zip(estimates(comparison.gap_change), comparison.is_comparable, strict=True)
-        ]
-        columns[gap] = [
-            GapEstimate(value.value, value.low, value.high, change, verdict)
-            for value, change, verdict in zip(own, changes, comparison.verdicts, strict=True)
-        ]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def disagreement(division: Division, listing: Listing) -> Multiplicity:
-    """Measure disagreement overall and in every group; probabilities are calibrated on the selection split."""
-    chances = calibrate(listing.values["selection"], division.selection.labels, listing.values["holdout"])
-    decisions = listing.decisions(division, "holdout", None)
-    decided = decision_multiplicity(decisions)
-    scored = score_multiplicity(chances, decisions.groups, decisions.weights)
-    return Multiplicity(
-        rows=len(decisions.labels),
-        models=len(listing.models),
-        flipped=int(decided.is_flipped.sum()),
-        ambiguity=decided.ambiguity,
-        discrepancy=decided.discrepancy,
-        disagreement=decided.disagreement,
-        viable_range=scored.mean_range,
-        capacity=scored.mean_capacity,
-        by_column={groups.column: _by_group(division, listing, chances, groups.column) for groups in division.columns},
-    )
-
-
-def _by_group(division: Division, listing: Listing, chances: FloatArray, column: str) -> tuple[GroupDisagreement, ...]:
-    decisions = listing.decisions(division, "holdout", column)
-    groups = decisions.groups
-    decided, scored = decision_multiplicity(decisions), score_multiplicity(chances, groups, decisions.weights)
-    flipped = np.bincount(groups.codes, decided.is_flipped, len(groups.names)).astype(int)
-    return tuple(
-        GroupDisagreement(
-            group=name,
-            rows=int(groups.sizes[code]),
-            flipped=int(flipped[code]),
-            ambiguity=plain(decided.group_ambiguity[code]),
-            discrepancy=plain(decided.group_discrepancy[code]),
-            disagreement=plain(decided.group_disagreement[code]),
-            viable_range=plain(scored.group_range[code]),
-            capacity=plain(scored.group_capacity[code]),
-        )
-        for code, name in enumerate(groups.names)
-    )
+    return scores

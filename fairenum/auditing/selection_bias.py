@@ -17,8 +17,7 @@ from fairenum.metrics.rates import FRACTIONS, GAP_RATES, decided_performance, sh
 # Performance of all models on rows drawn again, given their counts and how often each row was drawn.
 Performs = Callable[[Confusion, FloatArray], FloatArray]
 
-
-# The share of rows that choose, where the others say how much that flatters.
+# Share of the rows to choose by; the others measure the bias of choosing.
 CHOOSING = 2.0 / 3.0
 
 
@@ -37,12 +36,12 @@ def expected_optimism(
 
     Each replication chooses by the rule on two thirds of the rows, drawn at random, and compares the change of gap
     against model 1 that the chosen model shows there with the one it shows on the others, which did not choose it.
-    Fewer rows flatter by more, as their root, so the mean is scaled by sqrt(2/3). The change, not the gap: a gap is
-    largest minus smallest, so that of few rows is large, whoever chose. Where models are truly equal, the estimate is
-    right within a tenth (rows drawn with replacement would give a quarter to a third too little, as the rows at hand
-    make models differ in every replication alike); where one is truly fairer, it is on the high side, as two thirds of
-    the rows miss it more often. A model that was searched for on these very rows is flattered by the search, too, and
-    no part of them can tell by how much: there the holdout's own estimate is the only one without a bias.
+    The bias grows as the root of the number of rows falls, so the mean is scaled by sqrt(2/3). The change is compared,
+    not the gap: a gap is largest minus smallest, and so large on few rows, whatever the choice. Where models are truly
+    equal, the estimate is right within a tenth (rows drawn with replacement would give a quarter to a third too little,
+    as models differ alike in every replication); where one is truly fairer, the estimate is too high, as two thirds of
+    the rows miss that model more often. A search on these rows adds a bias of its own, which no part of them can
+    measure: for its models, the holdout's estimate is the only one without a bias.
 
     `decisions` and `values` are those of all models on the selection split, and the other arguments are as for the
     choice; `excess` over guardrails is that of all rows, however they are drawn.
@@ -51,7 +50,7 @@ def expected_optimism(
     whole = decisions.folded()
     kinds, copies, counting = _drawable(whole, by_row=is_ranked)
     performs = _ranking(values, decisions) if is_ranked else _deciding(tolerances.measure)
-    flattery = []
+    bias = []
     for block in blocks(replications, len(copies)):
         size = len(range(replications)[block]), len(copies)
         part = rng.binomial(copies.astype(np.int64), CHOOSING, size).astype(np.float64)
@@ -63,9 +62,9 @@ def expected_optimism(
         seen, met = (
             np.take_along_axis(_changes(gap), np.maximum(chosen, 0)[:, None], axis=1)[:, 0] for gap in (gaps, elsewhere)
         )
-        flattery.append(np.where(chosen > 0, met - seen, 0.0))
-    told = np.concatenate(flattery)
-    return float(np.nanmean(told) * np.sqrt(CHOOSING)) if not np.isnan(told).all() else 0.0
+        bias.append(np.where(chosen > 0, met - seen, 0.0))
+    found = np.concatenate(bias)
+    return float(np.nanmean(found) * np.sqrt(CHOOSING)) if not np.isnan(found).all() else 0.0
 
 
 def _changes(gap: FloatArray) -> FloatArray:

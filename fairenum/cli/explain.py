@@ -72,7 +72,7 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
     document = load_as(AuditDocument, run)
     dataset = None if data is None else _loaded(document, data)
     found = decide_about(document, (values or {}) if row is None else _values_of(document, row, data, dataset), row)
-    found = _settled(document, found, dataset)
+    found = _with_flip_price(document, found, dataset)
     return delivery.deliver_page(
         person_page(found, brief=True), partial(person_page, found), json=partial(to_json, found)
     )
@@ -114,11 +114,11 @@ def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
     return {column.name: column.values[place] for column in dataset.features}
 
 
-def _settled(document: AuditDocument, found: Person, dataset: Dataset | None) -> Person:
+def _with_flip_price(document: AuditDocument, found: Person, dataset: Dataset | None) -> Person:
     """Add the decisions of all near-optimal models, listed or not, for which the SVM is trained again."""
     if dataset is None:
         return found
-    from fairenum.auditing.ambiguity_stage import settled
+    from fairenum.auditing.ambiguity_stage import with_flip_price
     from fairenum.auditing.preparing import retrained
 
-    return settled(document, found, *retrained(document, dataset))
+    return with_flip_price(document, found, *retrained(document, dataset))

@@ -539,9 +539,7 @@ def _prepare_result(
     if live is None or run is not None:
         raise ExplorationError("a saved result holds no rows; name its data, too: Exploration(data, run=result)")
     document = result.document
-    return Prepared(
-        live.asked, live.config, live.division, live.training, document.tuning, live.incumbent, document.dataset
-    )
+    return replace(live, table=document.dataset)
 
 
 def _refuse_options(config: AuditConfig | None, options: AuditOptions) -> None:

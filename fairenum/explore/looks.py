@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairenum.auditing.ambiguity_stage import encoded
-from fairenum.auditing.model_weights import by_group
+from fairenum.auditing.choosing import strip_cells
+from fairenum.auditing.explanation import flipped_rows
 from fairenum.document.decision_record import Entry, Judged, Undo
 from fairenum.document.exploration_view import (
     ExplorationView,
@@ -20,19 +20,16 @@ from fairenum.document.exploration_view import (
     TimelineEntry,
     WeightPair,
 )
-from fairenum.document.feature_facts import FlippedRow, ModelWeights
+from fairenum.document.feature_facts import ModelWeights
 from fairenum.document.person import Panel, Person, PersonDecision, decide
 from fairenum.document.scores import SplitScores
-from fairenum.document.terms import GAPS, Gap
+from fairenum.document.terms import Gap
 from fairenum.errors import ExplorationError
 from fairenum.explore.engine import Engine
 from fairenum.explore.state import Listed, Shown, State, guard_standings
 from fairenum.metrics.counts import BoolArray
 from fairenum.svm.problem import FloatArray
 from fairenum.tables import Groups
-
-if TYPE_CHECKING:
-    pass
 
 
 def view_of(
@@ -72,11 +69,7 @@ def explored(one: Listed) -> ExploredModel:
 
 def strip(first: SplitScores, second: SplitScores, primary: str | None, claim: Gap) -> tuple[ShownGap, ...]:
     """Every gap of two models in every sensitive column, the gap to be made small first."""
-    columns = sorted(second.by_column, key=lambda column: column != primary)
-    cells = [(column, metric) for column in columns for metric in GAPS]
-    return tuple(
-        _gap(first, second, *cell, primary, claim) for cell in sorted(cells, key=lambda c: c != (primary, claim))
-    )
+    return tuple(_gap(first, second, *cell, primary, claim) for cell in strip_cells(second.by_column, primary, claim))
 
 
 def _gap(
@@ -153,15 +146,15 @@ def compared(engine: Engine, state: State, first: Shown, second: Shown) -> Model
     division, rows = engine.division, engine.division.rows["selection"]
     columns = [groups.take(rows) for groups in division.columns] or [Groups.everyone(len(rows))]
     before, after = (one.values >= 0.0 for one in (first, second))
-    gained, lost = after & ~before, before & ~after
+    flips, flipped = flipped_rows(division, "selection", before, after)
     return ModelComparison(
         first=first.number,
         second=second.number,
         weights=_weights(engine, first, second),
         groups=tuple(pair for groups in columns for pair in _pairs(groups, before, after)),
         strip=strip(first.document.scores, second.document.scores, division.column, state.tolerances.metric),
-        flips={groups.column: by_group(groups, gained, lost) for groups in columns},
-        flipped=_flipped(engine, gained, lost),
+        flips=flips,
+        flipped=flipped,
     )
 
 
@@ -181,17 +174,3 @@ def _pairs(groups: Groups, before: BoolArray, after: BoolArray) -> list[GroupPai
         GroupPair(groups.column, name, int(size), *(float(rate[code]) if size else None for rate in rates))
         for code, (name, size) in enumerate(zip(groups.names, sizes, strict=True))
     ]
-
-
-def _flipped(engine: Engine, gained: BoolArray, lost: BoolArray) -> tuple[FlippedRow, ...]:
-    dataset, rows = engine.division.dataset, engine.division.rows["selection"]
-    label, numbers = dataset.label, dataset.numbered(rows)
-    return tuple(
-        FlippedRow(
-            row=int(numbers[place]),
-            label=label.favourable if label.y[rows[place]] == 1 else label.unfavourable,
-            groups={one.column: one.names[one.codes[rows[place]]] for one in dataset.sensitive},
-            becomes="favourable" if gained[place] else "unfavourable",
-        )
-        for place in np.flatnonzero(gained | lost)
-    )

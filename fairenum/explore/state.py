@@ -6,32 +6,30 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
 
 import numpy as np
 
+from fairenum.auditing.choosing import candidate_standing, chosen_place, target_of
 from fairenum.auditing.model_facts import left_out
 from fairenum.auditing.preparing import Prepared
-from fairenum.auditing.scorecard import BALANCED
+from fairenum.auditing.scorecard import DecidedSplit, column_scores, split_scores
 from fairenum.document.decision_record import ModelMark, StepEnd
 from fairenum.document.exploration_view import ExploredModel, GuardStanding, Standpoint
 from fairenum.document.guards import Guard
 from fairenum.document.models import ChangedRows
-from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, GapEstimate, SplitScores
-from fairenum.document.terms import ACCURACY, GAPS, RATIOS, Gap, Origin
+from fairenum.document.scores import SplitScores
+from fairenum.document.terms import Gap, Origin
 from fairenum.document.training import Decide, Tolerances
-from fairenum.document.value import Estimate
 from fairenum.enumeration.division import operating_point
-from fairenum.enumeration.fairest import ROUNDING_DIGITS, CandidateScores, IncumbentTarget
+from fairenum.enumeration.fairest import ROUNDING_DIGITS
 from fairenum.enumeration.model import Model
 from fairenum.errors import ExplorationError
-from fairenum.metrics import Decisions, gap_intervals, rate_intervals, score
-from fairenum.metrics.counts import BoolArray, confusion
-from fairenum.metrics.guardrails import GroupCounter, Measured, Subject, beyond
-from fairenum.metrics.impact_ratios import ratio_intervals
-from fairenum.metrics.intervals import estimate, estimates, plain
+from fairenum.metrics import Decisions
+from fairenum.metrics.counts import BoolArray
+from fairenum.metrics.guardrails import GroupCounter, Measured, beyond
+from fairenum.metrics.intervals import plain
 from fairenum.metrics.operating_point import Cut
-from fairenum.metrics.performance import auc_intervals, decided_intervals, performance, performance_intervals
+from fairenum.metrics.performance import performance
 from fairenum.svm.problem import FloatArray
 from fairenum.tables import Groups
 
@@ -185,50 +183,19 @@ class Scorer:
         return Shown(number, origin, model, cut, values, bits, mark, measured, document)
 
     def scores(self, decided: BoolArray, values: FloatArray, uncut: FloatArray | None) -> SplitScores:
-        """Scores overall and between the groups of every sensitive column, with intervals one by one."""
-        everyone, level = self._decisions(decided, self._everyone), self._prepared.config.confidence
-        scores = score(everyone, decision_values=None if uncut is None else uncut[None])
-        counts, loss = scores.counts.overall(), scores.overall.hinge_loss
-        columns = {groups.column: self._of_column(decided, groups) for groups in self._columns}
-        primary = columns[column].between_groups if (column := self._prepared.division.column) else NO_GROUPS
-        own = estimates(performance_intervals(everyone, values[None], self._measure, level))[0]
-        right = estimates(decided_intervals(counts, ACCURACY, level))[0]
-        return SplitScores(
-            **primary,
-            rows=len(decided),
-            accuracy=ChangedEstimate(right.value, right.low, right.high),
-            balanced_accuracy=estimates(decided_intervals(counts, BALANCED, level))[0],
-            selection_rate=estimates(rate_intervals(counts, "selection_rate", level))[0],
-            hinge_loss=Estimate() if loss is None else estimate(loss[0]),
-            by_column=columns,
-            auc=self._auc(values, level) if uncut is not None else Estimate(),
-            performance=ChangedEstimate(own.value, own.low, own.high),
-        )
+        """Scores overall and between the groups of every sensitive column, with limits that hold one by one.
 
-    def _auc(self, values: FloatArray, level: float) -> Estimate:
-        return estimates(auc_intervals(values[None], self.rows.labels, level, self.rows.weights))[0]
+        Without `uncut` there are only decisions, and neither hinge loss nor AUC.
+        """
+        config, everyone = self._prepared.config, self._decisions(decided, self._everyone)
+        known = np.full(len(values), np.nan) if uncut is None else uncut
+        rows = DecidedSplit(everyone, values[None], known[None], [uncut is not None])
+        columns = {groups.column: column_scores(self._decisions(decided, groups), config) for groups in self._columns}
+        return split_scores(rows, columns, self._prepared.division.column, config)[0]
 
     def _decisions(self, decided: BoolArray, groups: Groups) -> Decisions:
         rows = self.rows
         return Decisions(decided[None].astype(np.uint8), rows.labels, groups, rows.weights, rows.drawn)
-
-    def _of_column(self, decided: BoolArray, groups: Groups) -> ColumnScores:
-        """Scores between the groups of one column."""
-        decisions, level = self._decisions(decided, groups), self._prepared.config.confidence
-        scores = score(decisions)
-        selected = confusion(replace(decisions, weights=None)).selected[0].astype(int)
-        own = {gap: estimates(gap_intervals(scores, gap, level))[0] for gap in GAPS}
-        gaps: dict[str, Any] = {gap: GapEstimate(one.value, one.low, one.high) for gap, one in own.items()}
-        ratios: dict[str, Any] = {one: estimates(ratio_intervals(scores, one, level))[0] for one in RATIOS}
-        return ColumnScores(
-            **gaps,
-            **ratios,
-            selected=tuple(selected.sum(-1).tolist()),
-            true_positives=tuple(selected[:, 1].tolist()),
-        )
-
-
-PERFORMANCE = Subject("performance")
 
 
 def standpoint(
@@ -239,35 +206,25 @@ def standpoint(
     `column` is the sensitive column whose gap is to be small, if any; `is_in_use` says whether `reference` is the model
     in use.
     """
-    joint = _joint([one.measured for one in shown], tolerances.metric)
     first = _with_metric(reference, tolerances.metric)
-    performs, gap = _performance(first), _gap(first)
-    stands = CandidateScores(
-        objective_ratio=np.array([one.document.objective_ratio for one in shown]),
-        performance=joint.values[PERFORMANCE],
-        gap=_gaps(joint),
-        is_constant=joint.is_constant,
-        loss_ratio=np.array([one.document.loss_ratio for one in shown]),
-        excess=joint.excess(tolerances.guardrails, first).max(axis=0, initial=0.0),
-        target=IncumbentTarget(performs, gap) if is_in_use else None,
+    standing = candidate_standing(
+        _joint([one.measured for one in shown], tolerances.metric),
+        first,
+        np.array([one.document.objective_ratio for one in shown]),
+        np.array([one.document.loss_ratio for one in shown]),
+        tolerances,
+        is_in_use=is_in_use,
     )
-    numbers = [one.number for one in shown]
+    numbers, place = [one.number for one in shown], chosen_place(standing, column, tolerances)
+    target = target_of(first)
     return Standpoint(
         tolerances=tolerances,
-        chosen=_ruled(stands, tolerances, numbers, column),
-        candidates=tuple(numbers[place] for place in np.flatnonzero(stands.candidates(tolerances))),
-        pareto_front=tuple(numbers[place] for place in stands.pareto_front()),
-        least_performance=plain(performs - tolerances.max_performance_drop),
-        gap=plain(gap),
+        chosen=None if place is None else numbers[place],
+        candidates=tuple(numbers[place] for place in np.flatnonzero(standing.candidates(tolerances))),
+        pareto_front=tuple(numbers[place] for place in standing.pareto_front()),
+        least_performance=plain(target.performance - tolerances.max_performance_drop),
+        gap=plain(target.gap),
     )
-
-
-def _ruled(stands: CandidateScores, tolerances: Tolerances, numbers: Sequence[int], column: str | None) -> int | None:
-    """The number of the fairest candidate; without groups, model 1 or the model in use is kept."""
-    if column is None and (stands.target is not None or not stands.is_constant[0]):
-        return None if stands.target is not None else numbers[0]
-    place = int(stands.fairest(tolerances))
-    return None if place < 0 else numbers[place]
 
 
 def guard_standings(model: Measured, reference: Measured, tolerances: Tolerances) -> tuple[GuardStanding, ...]:
@@ -298,15 +255,3 @@ def _joint(some: Sequence[Measured], metric: Gap) -> Measured:
 
 def _with_metric(one: Measured, metric: Gap) -> Measured:
     return Measured(one.values, one.primary, metric, one.is_constant, one.trials)
-
-
-def _performance(one: Measured) -> float:
-    return float(one.values[PERFORMANCE][0])
-
-
-def _gap(one: Measured) -> float:
-    return float(_gaps(one)[0])
-
-
-def _gaps(some: Measured) -> FloatArray:
-    return some.values[Subject(some.metric, some.primary)]

@@ -36,15 +36,9 @@ def timed_environment(packages: Iterable[str] = PACKAGES, solver: SolverVersion 
 
 
 SHARE, MOST_ROWS = 0.7, 1000  # of a table, unless rows are asked for
-
-
 RACE_SECONDS, POINT_SECONDS = 30.0, 3.0
-
-
 FULL_POINT_SECONDS = 60.0
 SCALE_SECONDS = 60.0
-
-
 RACED = ("fairenum", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -94,12 +88,7 @@ def bench(
 
 
 def draw_problem(
-    dataset: Dataset,
-    rows: int | None = None,
-    cost: float = 1.0,
-    seed: int = 0,
-    *,
-    standardise: bool = True,
+    dataset: Dataset, rows: int | None = None, cost: float = 1.0, seed: int = 0, *, standardise: bool = True
 ) -> SvmProblem:
     """Draw rows of a table and encode them; identical rows stay apart, as in the paper."""
     if rows is None:

@@ -23,10 +23,7 @@ from fairenum.svm.problem import SvmProblem
 
 EXAMPLES = (50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
 FEATURES = (2, 4, 8, 16, 32, 64)
-
-
 RANDOM_MODELS = (10, 20, 50, 100, 200, 500, 1000, 2000)
-
 
 # Sizes of the other axes while one grows.
 FIXED: Mapping[GrowthAxis, int] = {"n": 200, "d": 10, "k": 10}
@@ -119,13 +116,8 @@ ROWS = (1_000, 4_000, 16_000, 64_000, 250_000, 1_000_000)
 KERNEL_ROWS = (1_000, 2_000, 5_000, 10_000, 20_000)
 COLUMNS = (10, 30, 100, 300, 1_000, 3_000)
 MODELS = (1, 10, 100, 1_000, 10_000)
-
-
-LINEAR, KERNEL, AUDITS = ("fairenum", "SVC", "LinearSVC"), ("fairenum", "SVC"), (
-    "fairenum", "ExponentiatedGradient", "GridSearch",
-)  # fmt: skip
-
-
+LINEAR, KERNEL = ("fairenum", "SVC", "LinearSVC"), ("fairenum", "SVC")
+AUDITS = ("fairenum", "ExponentiatedGradient", "GridSearch")
 PATIENCE = 20.0  # times the seconds of a point: waiting for a processor does not count
 
 

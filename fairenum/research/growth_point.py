@@ -34,7 +34,6 @@ from fairenum.svm.sparse_or_dense import FloatArray, Matrix, compact, dense
 if TYPE_CHECKING:
     import pandas as pd
 
-
 VARIABLES = 5  # of a table of categories, whatever the number of its columns
 GROUPS = ("a", "b")
 TRAINED = 0.6  # of the rows, as in an audit
@@ -167,7 +166,7 @@ CONTESTANTS: Mapping[tuple[GrowthTask, str], Callable[[Point, Drawn], None]] = {
     ("audit", "GridSearch"): grid_search,
 }
 TINY = 60, 10  # rows and columns
-QUICK = 0.1  # seconds; what takes less is done again, and the mean counts
+QUICK = 0.1  # seconds; quicker work is repeated, and the mean counts
 
 
 def take(point: Point, limit: Callable[[float], None] = lambda _: None) -> Taken:
@@ -206,7 +205,7 @@ def end_after(seconds: float) -> None:
 def peak_memory() -> float:
     """Peak memory of this process in bytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # what getrusage says is inherited from the process that started this one
+    if status.exists():  # the value of getrusage is inherited from the process that started this one
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
         return 1024.0 * float(line.split()[1])
     import resource

@@ -36,13 +36,9 @@ from fairenum.solvers.registry import open_workspace, solver_version
 from fairenum.svm.problem import FloatArray
 from fairenum.tables import load_dataset
 
-MACHINE = SvmSettings()
+SVM = SvmSettings()
 LISTED = 50
-
-
 FIRST, EXACT, GUIDED = "model_1", "exact", "guided"
-
-
 Z = 1.96
 
 
@@ -51,14 +47,14 @@ def run_trial(case: Case, seed: int) -> SplitTrial:
     """Try all methods on one split."""
     division = _divided(case, seed)
     train, selection, holdout = division.train, division.selection, division.holdout
-    problem = pose(train.X, train.y, MACHINE).problem
-    listed = list(Enumeration(open_workspace(MACHINE.solver, problem), Limits(LISTED)))
-    svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(MACHINE, rows=True)).problem)
+    problem = pose(train.X, train.y, SVM).problem
+    listed = list(Enumeration(open_workspace(SVM.solver, problem), Limits(LISTED)))
+    svc_seconds = svc_fit_seconds(pose(train.X, train.y, replace(SVM, rows=True)).problem)
     point = operating_point(Decide.of(case.decide), train)
     tolerances, started = Tolerances(guards=case.guards), time.process_time()
     found, _ = search_fairest(problem, selection, tolerances, point=point)
     guided, guided_seconds = found.model, time.process_time() - started
-    task = MitigationTask(MACHINE, listed[0], train, selection, holdout, tolerances, point)
+    task = MitigationTask(SVM, listed[0], train, selection, holdout, tolerances, point)
     outcomes = try_mitigations(task)
     own = {FIRST: listed[0], EXACT: fairest(listed, selection, tolerances, point), GUIDED: guided}
     return SplitTrial(
@@ -160,7 +156,7 @@ def run(cases: Sequence[Case] = CASES, splits: int = SPLITS, jobs: int = 1) -> M
     calls = [(case, seed) for case in cases for seed in range(splits)]
     trials = sorted(mapped(_tried, calls, jobs=jobs), key=lambda trial: (cases.index(trial.case), trial.seed))
     return MitigationDocument(
-        environment=timed_environment(solver=solver_version(MACHINE.solver)),
+        environment=timed_environment(solver=solver_version(SVM.solver)),
         timings={"total": time.perf_counter() - started},
         cases=summary(trials),
         trials=tuple(trials),

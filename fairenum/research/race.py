@@ -107,8 +107,6 @@ def _require_plain(problem: SvmProblem) -> None:
 
 
 Announce = Callable[[str], None]
-
-
 LAPS = 5
 LAP_AGAIN = 5.0  # seconds after which a contestant runs no further lap
 YARDSTICK_SECONDS = 0.05  # for one measurement

@@ -48,13 +48,8 @@ from fairenum.runtime.parallel import collected, mapped, one_thread
 from fairenum.svm.problem import FloatArray
 
 LEVEL = 0.95
-
-
 DIGITS, SMALLEST = 6, 1e-12
-
-
-ROUNDING = 1e-9  # a loss ratio nearer to 1 is that of a model which decides alike
-
+ROUNDING = 1e-9  # a loss ratio nearer to 1 counts as equal
 
 # Rank from which growth of the running time is fitted; before it, the first solve dominates.
 FROM_RANK = 50
@@ -209,10 +204,7 @@ def rounded(value: float) -> float:
 
 Line = TypeVar("Line", SplitLine, DrawLine)
 Lines = Mapping[str, Mapping[str, Sequence[Line]]]  # by experiment and variant, the main variant first
-
-
 NEARLY_ALWAYS, HARDLY_EVER = 0.95, 0.05
-
 
 # Powers of k that count as linear: twice as many models take 1.7 to 2.3 times as long.
 LINEAR = (0.8, 1.2)
@@ -251,10 +243,7 @@ DRAW_CLAIMS: tuple[PaperClaim[DrawLine], ...] = (
     PaperClaim("raised", (INJECTED,), _is_raised),
     PaperClaim("tied", (INJECTED,), lambda draw: draw.shortfall <= TIED),
     PaperClaim(
-        "tied_but_different",
-        (INJECTED,),
-        lambda draw: draw.tied_predictors > 1,
-        among=lambda draw: draw.tied > 1,
+        "tied_but_different", (INJECTED,), lambda draw: draw.tied_predictors > 1, among=lambda draw: draw.tied > 1
     ),
     PaperClaim("fairer", (INJECTED,), lambda draw: draw.fairer >= SEVERAL),
 )
@@ -267,10 +256,7 @@ def claims(tables: Mapping[str, TableExperiment], injection: InjectionExperiment
         for name, experiment in tables.items()
     }
     draws = {INJECTED: {variant: found.draws for variant, found in injection.variants.items()}} if injection else {}
-    return (
-        *(_judged(claim, splits) for claim in SPLIT_CLAIMS),
-        *(_judged(claim, draws) for claim in DRAW_CLAIMS),
-    )
+    return (*(_judged(claim, splits) for claim in SPLIT_CLAIMS), *(_judged(claim, draws) for claim in DRAW_CLAIMS))
 
 
 def _judged(claim: PaperClaim[Line], lines: Lines[Line]) -> JudgedClaim:
@@ -307,23 +293,17 @@ def _claim_verdict(value: float | None) -> ClaimVerdict:
 
 
 Record = SplitRecord | PrintedRecord | DrawRecord
-
-
 PACKAGES = ("fairenum", "numpy", "scipy", "scikit-learn")
 
 
 def reproduce(
-    experiments: Sequence[str] = EXPERIMENTS,
-    plan: Plan | None = None,
-    *,
-    jobs: int = 1,
-    progress: Progress = silent,
+    experiments: Sequence[str] = EXPERIMENTS, plan: Plan | None = None, *, jobs: int = 1, progress: Progress = silent
 ) -> ReproductionDocument:
     """Repeat the paper's experiments many times, and judge its claims.
 
     `experiments` are some of german, ionosphere, sonar and compas. `jobs` below 0 counts from the number of processors.
     `progress` is called with "reproduce", the finished calls and their total. The same plan gives the same document,
-    but for timings and results that depend on them. Ctrl-C keeps what was finished.
+    but for timings and results that depend on them. Ctrl-C keeps finished results.
     """
     plan = plan or Plan()
     started = time.perf_counter()

@@ -10,7 +10,7 @@ from support.audits import applicants, audit_applicants, audit_people, checked, 
 
 from fairenum import audit
 from fairenum.auditing import ambiguity_stage, schedule
-from fairenum.auditing.ambiguity_stage import CURVE, ambiguity_facts, bias_range, examined
+from fairenum.auditing.ambiguity_stage import CURVE, ambiguity_facts, bias_range, holdout_prices
 from fairenum.errors import SolverBroken
 from fairenum.runtime.budget import Deadline, OutOfTime, until
 
@@ -18,8 +18,9 @@ QUICK = {"k": 6, "replications": 20, "search": "exact", "guards": "none", "range
 
 
 def stage(live, **options):
-    parts = (live.division, live.training, live.listing, replace(live.config, **options))
-    return ambiguity_facts(*parts, examined(*parts))
+    state = replace(live, config=replace(live.config, **options))
+    prices = holdout_prices(state)
+    return prices and ambiguity_facts(state, prices)
 
 
 def loss(problem, w, b):

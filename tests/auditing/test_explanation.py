@@ -53,4 +53,4 @@ def test_what_gains_nothing_has_no_explanation(guided_run, guided):
         if model.scores.selection.gap(METRIC).value >= guided.first.scores.selection.gap(METRIC).value
     )
     for rank in (1, worse):
-        assert explanation(live.division, live.training, live.listing, rank, METRIC) is None
+        assert explanation(live, rank, METRIC) is None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.audits import audit_people, people
 
-from fairenum.auditing.ambiguity_stage import encoded, flip_price, settled
+from fairenum.auditing.ambiguity_stage import encoded, flip_price, with_flip_price
 from fairenum.document.feature_facts import spans
 
 OPTIONS = {"k": 2, "replications": 20, "search": "exact", "range": False, "explanation": False, "prices": False}
@@ -19,11 +19,11 @@ def run():
 
 @pytest.fixture(scope="module")
 def svm(run):
-    return LinearModels(run.live.training.problem)
+    return NearOptimalSvms(run.live.training.problem)
 
 
-class LinearModels:
-    """All linear models within a loss of the least, for a solver of cones."""
+class NearOptimalSvms:
+    """All linear SVMs within a loss of the least, for a solver of cones."""
 
     def __init__(self, problem):
         self.w, self.b = cp.Variable(problem.X.shape[1]), cp.Variable()
@@ -88,7 +88,7 @@ def test_what_is_redacted_names_no_row(run):
     person = run.explain({"skill": 0.1, "proxy": 0.0, "town": "north"})
     live = run.live
     plain, hidden = (
-        settled(one, person, live.division, live.training) for one in (run.document, run.document.redacted())
+        with_flip_price(one, person, live.division, live.training) for one in (run.document, run.document.redacted())
     )
     assert plain.flip_price.model.examples
     assert hidden.flip_price.model.examples == ()

@@ -10,7 +10,7 @@ from scipy import stats
 from support.audits import METRIC, audit_applicants, audit_people, people
 
 from fairenum import select
-from fairenum.auditing.candidates import Candidates, field_of, guarded, measured, status
+from fairenum.auditing.candidates import Candidates, candidates_of, measured, status, with_guards
 from fairenum.auditing.choosing import choose
 from fairenum.document.guards import DEFAULT_GUARDS, Guard
 from fairenum.document.training import Tolerances
@@ -57,8 +57,8 @@ def beyond(check, value) -> bool:
 @pytest.mark.parametrize("guard", ["selection_rate=+-0.01", "group_selection_rates>=-0.02", f"{METRIC}@race<=+0"])
 def test_the_choice_is_the_fairest_within_the_guards(exact, guard):
     tolerances = replace(exact.selection.tolerances, guards=(guard,), max_performance_drop=0.2)
-    selection = choose(field_of(exact), exact.column, tolerances)
-    free = choose(field_of(exact), exact.column, replace(tolerances, guards=()))
+    selection = choose(candidates_of(exact), exact.column, tolerances)
+    free = choose(candidates_of(exact), exact.column, replace(tolerances, guards=()))
     within = tuple(rank for rank in free.candidates if rank == 1 or not is_broken(exact, rank, guard))
     assert selection.candidates == within
     gaps = {rank: exact.models[rank - 1].scores.selection.gap(METRIC).value for rank in within}
@@ -89,8 +89,8 @@ def is_broken(document, rank: int, guard: str) -> bool:
 
 def choose_guarded(document, tolerances, rank=None):
     """Choose, and judge by the guardrails, as an audit does."""
-    chosen = choose(field_of(document), document.column, tolerances, rank)
-    return guarded(chosen, field_of(document), document.config.confidence)
+    chosen = choose(candidates_of(document), document.column, tolerances, rank)
+    return with_guards(chosen, candidates_of(document), document.config.confidence)
 
 
 def test_a_guard_does_not_rule_out_model_1(exact):

@@ -9,7 +9,7 @@ from sklearn.inspection import permutation_importance
 from support.audits import applicants, audit_applicants, audit_people, checked, people
 
 from fairenum import AuditResult, audit, select
-from fairenum.auditing import model_weights
+from fairenum.auditing import explanation
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.feature_facts import ROUNDING, spans
 from fairenum.document.files import load_as
@@ -134,7 +134,7 @@ def test_other_kernels_and_runs_without_weights_are_refused(exact, guided_run):
 
 
 def test_many_weights_are_kept_for_two_models_only(exact_run, monkeypatch):
-    monkeypatch.setattr(model_weights, "MOST_WEIGHTS", 10)
+    monkeypatch.setattr(explanation, "MOST_WEIGHTS", 10)
     kept = select(exact_run, rank=3).document.anatomy
     assert [one.rank for one in kept.weights] == [1, 3]
     assert kept.weights[1] == exact_run.document.anatomy.weights[2]

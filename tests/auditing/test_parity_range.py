@@ -1,5 +1,6 @@
 """The range of the parity gap that no nearly optimal machine leaves, as an audit states it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,19 +8,18 @@ import pytest
 from support.audits import METRIC, applicants, audit_applicants
 
 from fairenum.auditing import ambiguity_stage
-from fairenum.auditing.ambiguity_stage import examined
+from fairenum.auditing.ambiguity_stage import holdout_prices
 from fairenum.errors import SolverBroken
 
 
 @pytest.fixture(scope="module")
 def found(guided_run):
     live = guided_run.live
-    return examined(live.division, live.training, live.listing, live.config)
+    return holdout_prices(live)
 
 
 def ranged(live, found, **changes):
-    parts = {"listing": live.listing, "config": live.config} | changes
-    return ambiguity_stage.proven_range(live.division, live.training, parts["listing"], parts["config"], found)
+    return ambiguity_stage.proven_range(replace(live, **changes), found)
 
 
 def test_every_model_within_a_loss_lies_in_its_range(guided_run, guided):
@@ -99,4 +99,4 @@ def test_a_threshold_is_where_rows_are_decided():
 
 def test_without_groups_to_compare_there_is_none():
     live = audit_applicants(sensitive=None, k=2).live
-    assert ranged(live, examined(live.division, live.training, live.listing, live.config)) is None
+    assert ranged(live, holdout_prices(live)) is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.audits import audit_applicants, checked
 
-from fairenum.auditing import run_state, scorecard
+from fairenum.auditing import run_state, scored_set
 from fairenum.auditing.run_state import few_of
 from fairenum.document.header import CutStage
 from fairenum.report import page
@@ -53,14 +53,14 @@ def test_once_interrupted_no_more_models_are_scored_than_a_moment_allows(stage, 
 @signals
 def test_scores_that_are_under_way_are_not_waited_for(monkeypatch):
     """The first scoring never ends by itself; Ctrl-C leaves it behind and has a model scored anew."""
-    begun, score_part = [], scorecard.score_part
+    begun, score_part = [], scored_set.score_part
 
-    def stuck(scored_set, part, config):
-        begun.append(len(scored_set.listing.models))
+    def stuck(scored, part, config):
+        begun.append(len(scored.listing.models))
         if len(begun) == 1:
             threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
             threading.Event().wait(60.0)
-        return score_part(scored_set, part, config)
+        return score_part(scored, part, config)
 
     monkeypatch.setattr(run_state, "score_part", stuck)
     monkeypatch.setattr(run_state, "HASTE", 0.0)

@@ -7,8 +7,8 @@ from support.audits import applicants, checked, codes
 from support.explorations import APPLICANTS, open_applicants, open_people
 
 from fairenum import AuditResult, Exploration, audit, select
-from fairenum.auditing.candidates import field_of
-from fairenum.auditing.choosing import judge_first
+from fairenum.auditing.candidates import candidates_of
+from fairenum.auditing.choosing import judge_by_fresh_holdout
 from fairenum.document.files import load
 from fairenum.errors import ConfigError, ExplorationError, ResultError
 
@@ -60,7 +60,7 @@ def test_a_decision_is_judged_alone_by_the_verdicts_of_the_audit(tmp_path):
     assert (selection.reason, selection.is_in_sight, document.is_exploratory) == ("asked_for", False, False)
     assert (told.number, told.author, told.reason, told.look) == (number, "A. Uditor", "least gap", 1)
     assert told.looked_at == exploration.view.seal.looked_at == len(exploration.state.looked)
-    fresh = judge_first(selection, field_of(document), live.scored_set, live.config)
+    fresh = judge_by_fresh_holdout(selection, candidates_of(document), live.scored_set, live.config)
     assert fresh.but(guards=selection.guards, proposal=selection.proposal) == selection
     model = live.listing.models[selection.rank - 1]
     np.testing.assert_array_equal(model.alpha, exploration.state.model(number).model.alpha)
