@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 
-from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.files import JudgedDocument, load_as, save, to_json, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
-from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument, MeasureOptions
+from fairenum.document.keywords import AuditOptions, MeasureOptions
+from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, NotProposed, ResultError
@@ -454,10 +455,10 @@ def select(
         raise ConfigError(f"the run lists models within eps={within:g}; choose eps between 0 and that, not {eps!r}")
     drops = {"max_performance_drop": max_performance_drop, "max_accuracy_drop": max_accuracy_drop}
     asked = {"metric": metric, "eps": eps, "max_loss": max_loss, **drops}
-    given = with_present_names({name: value for name, value in asked.items() if value is not None})
+    given = {name: value for name, value in asked.items() if value is not None}
     held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
     refuse_unknown_columns(held, [column.column for column in result.document.dataset.sensitive])
-    tolerances = replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
+    tolerances = last.but(guards=held, **given)
     with one_thread():
         if result.live is None:
             return AuditResult(choose_again(result.document, tolerances, rank))

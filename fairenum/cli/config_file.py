@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 from click.core import ParameterSource
 
-from fairenum.cli.shared_options import Command, added
+from fairenum.cli.shared_options import Added, added
 from fairenum.document.options import shown
 
 PLAIN, PROJECT = "fairenum.toml", "pyproject.toml"
@@ -41,7 +42,7 @@ WRITES = {
 RUNS = {"solver", "fallback", "strategies", "incumbent_model"}
 
 
-def config_options(other: click.Command | None = None) -> Callable[[Command], Command]:
+def config_options(other: click.Command | None = None) -> Added[Any]:
     """Add --config and --no-config; keys that only the command `other` knows are ignored."""
     aside = "; those of an audit alone are left aside" if other else ""
     options = (
@@ -62,7 +63,7 @@ def config_options(other: click.Command | None = None) -> Callable[[Command], Co
             help="Read options from no file.",
         ),
     )
-    return lambda command: added(command, options)
+    return added(options)
 
 
 def use_config(

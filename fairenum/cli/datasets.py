@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from click.shell_completion import CompletionItem
+
+from fairenum.cli.shared_options import complete_dataset
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -13,14 +14,8 @@ if TYPE_CHECKING:
     from fairenum.tables import Card
 
 
-def _complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    from fairenum.tables import list_datasets
-
-    return [CompletionItem(card.name, help=card.title) for card in list_datasets() if card.name.startswith(begun)]
-
-
 @click.command()
-@click.argument("name", required=False, shell_complete=_complete)
+@click.argument("name", required=False, shell_complete=complete_dataset)
 def datasets(name: str | None) -> None:
     """List the bundled datasets, or show the card of the dataset NAME."""
     from rich.console import Console

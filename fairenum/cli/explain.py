@@ -9,8 +9,10 @@ import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.outputs import output_options
-from fairenum.cli.shared_options import CheckedWhole, complete_data, split_names
+from fairenum.cli.shared_options import Whole, complete_data, gathered
 from fairenum.cli.streams import Exit
+from fairenum.document.options import all_names
+from fairenum.document.received import LARGEST_WHOLE
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
@@ -33,28 +35,28 @@ With --data it also covers all near-optimal models, listed or not.
 person = partial(click.option, panel="Person")
 
 
-def read_values(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
+def read_values(texts: tuple[str, ...]) -> dict[str, str] | None:
     """Read NAME=VALUE,.. from one option or several; a part with a comma needs double quotes or its own option."""
     values: dict[str, str] = {}
-    for cell in (cell for text in texts for cell in split_names(text)):
+    for cell in all_names(texts):
         name, is_there, value = cell.partition("=")
         if not is_there or not name.strip():
             advice = "a part that holds a comma stands in double quotes: --values '\"pay=1,5\",town=Ayr'"
-            raise click.BadParameter(f"{cell!r} is no NAME=VALUE; {advice}", context, parameter)
+            raise ValueError(f"{cell!r} is no NAME=VALUE; {advice}")
         if name.strip() in values:
-            raise click.BadParameter(f"{name.strip()!r} is given twice", context, parameter)
+            raise ValueError(f"{name.strip()!r} is given twice")
         values[name.strip()] = value
     return values or None
 
 
 @click.command(help=HELP)
 @click.argument("run", type=click.Path(dir_okay=False))
-@person("--row", type=CheckedWhole("row"), metavar="NUMBER", help="Row of the table, counted from 0.")
+@person("--row", type=Whole(0, LARGEST_WHOLE), metavar="NUMBER", help="Row of the table, counted from 0.")
 @person(
     "--values",
     multiple=True,
     metavar="NAME=VALUE,..",
-    callback=read_values,
+    callback=gathered(read_values),
     help="Values by feature; repeatable. What is missing is imputed as in training.",
 )
 @person("--data", shell_complete=complete_data, help="Data of RUN: for --row, and for models that are not listed.")

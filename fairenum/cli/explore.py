@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import rich_click as click
 from click.core import ParameterSource
 
-from fairenum.cli.audit import audit
+from fairenum.cli.audit import OPTIONS, audit
 from fairenum.cli.config_file import config_options, named_options_file
 from fairenum.cli.outputs import check_target
-from fairenum.cli.shared_options import CheckedNumber, complete_data, taken_reading
+from fairenum.cli.shared_options import LABELLED, Number, added, complete_data
 from fairenum.cli.streams import Exit
+from fairenum.document.audit_config import AuditConfig
 from fairenum.errors import RecordRefused, ResultError
 from fairenum.render.text import file_name, plain
 
 if TYPE_CHECKING:
-    from fairenum.document.audit_config import AuditConfig
     from fairenum.document.decision_record import RecordHeader
     from fairenum.explore.exploration import Exploration
     from fairenum.runtime.budget import Progress
@@ -42,28 +42,7 @@ holdout.
 
 
 # Options of an audit that do not apply to an exploration, where the user decides how many models to list.
-OF_AUDITS = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines", "attack", "strategies", "flips"}
-
-
-OF_AUDITS |= {"trials", "defences", "jobs", "output", "export", "flips_table", "json", "markdown", "html", "tables"}
-
-
-OF_AUDITS |= {
-    "xlsx",
-    "evidence",
-    "junit",
-    "profile",
-    "day",
-    "redact",
-    "rules",
-    "all_models",
-    "quiet",
-    "data",
-    "config",
-    "no_config",
-}
-
-
+AUDIT_ONLY = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines"}
 RUN = ".json"
 
 
@@ -83,12 +62,13 @@ page = partial(click.option, panel="Page")
 @page("--no-browser", "browser", flag_value=False, is_flag=True, default=True, help="Print the address, and no more.")
 @page(
     "--idle",
-    type=CheckedNumber("idle"),
+    type=Number(0.0, 1e6),
     default=30.0,
     metavar="MINUTES",
     show_default=True,
     help="End after this time without an open page; 0 for never.",
 )
+@added(one for name, one in OPTIONS.items() if name not in AUDIT_ONLY)
 @config_options(other=audit)
 def explore(
     data: str,
@@ -113,10 +93,6 @@ def explore(
     ended_with = f"ended{why}; every step is in {beginning.record}, and the same command goes on from there"
     click.echo(plain(ended_with))
     return Exit.DONE
-
-
-# before --config and --no-config, which come last
-explore.params[-2:-2] = [option for option in audit.params if option.name not in OF_AUDITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +157,8 @@ def _beginning(data: str, table: str | None, record: str | None, options: dict[s
         return _beginning_of_run(data, table, record)
     if table is not None:
         raise click.UsageError(f"--data names the data of a run, and {data!r} is none")
-    from fairenum.document.audit_config import AuditConfig
-
-    label, favourable, sensitive, bands = (options.pop(name) for name in ("label", "favourable", "sensitive", "bands"))
-    config = AuditConfig().but(reading=taken_reading(options, bands), **options)  # type: ignore[arg-type]
+    label, favourable, sensitive = (options.pop(name) for name in LABELLED)
+    config = AuditConfig().but(**options)
     return Beginning(data, record or _place(data), None, label, favourable, sensitive, config, bool(given))  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.shared_options import Command, added
+from fairenum.cli.shared_options import added
 
 if TYPE_CHECKING:
     from fairenum.report.rules import Rule
@@ -138,16 +138,7 @@ HANDED_ON = (
 QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
 
 
-def output_options(command: Command) -> Command:
-    """Add the output options for a document of any kind."""
-    return added(command, (*FILES, QUIET))
-
-
-def audit_output_options(command: Command) -> Command:
-    """Add the output options of an audit, with its rules."""
-    return added(command, (*FILES, *HANDED_ON, *AUDITS, QUIET))
-
-
-def measure_output_options(command: Command) -> Command:
-    """Add the output options of a measurement, with its rules."""
-    return added(command, (*FILES, *HANDED_ON, *MEASUREMENTS, QUIET))
+# Output options for a document of any kind; of an audit and of a measurement, with their rules.
+output_options = added((*FILES, QUIET))
+audit_output_options = added((*FILES, *HANDED_ON, *AUDITS, QUIET))
+measure_output_options = added((*FILES, *HANDED_ON, *MEASUREMENTS, QUIET))

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.outputs import check_target
 from fairenum.cli.progress_bar import shown_progress
-from fairenum.cli.shared_options import CheckedWhole, check_jobs
+from fairenum.cli.shared_options import JOBS, Whole, check_jobs, checked
 from fairenum.cli.streams import Exit
-
-if TYPE_CHECKING:
-    from fairenum.document.research_documents import ReproductionDocument
-
+from fairenum.document.research_documents import Plan, ReproductionDocument
 
 NAMES = ("german", "ionosphere", "sonar", "compas")
 HELP = """Run the experiments of the EnumSV paper many times over, and judge what it claims.
@@ -33,14 +29,14 @@ page, Markdown and the run itself go into one folder.
 @click.command(help=HELP)
 @click.argument("experiments", nargs=-1, metavar="[german|ionosphere|sonar|compas]...", type=click.Choice(NAMES))
 @click.option("--quick", is_flag=True, help="A first look: few splits and draws.")
-@click.option("--splits", type=CheckedWhole("splits"), help="Random splits of each table.  [default: 40]")
-@click.option("--draws", type=CheckedWhole("draws"), help="Random draws of COMPAS.  [default: 250]")
+@click.option("--splits", type=checked(Plan, "splits"), help="Random splits of each table.  [default: 40]")
+@click.option("--draws", type=checked(Plan, "draws"), help="Random draws of COMPAS.  [default: 250]")
 @click.option(
-    "--seed", type=CheckedWhole("seed"), default=0, show_default=True, help="Seed of the first split and draw."
+    "--seed", type=checked(Plan, "seed"), default=0, show_default=True, help="Seed of the first split and draw."
 )
 @click.option(
     "--jobs",
-    type=CheckedWhole("jobs"),
+    type=Whole(*JOBS),
     default=-1,
     show_default=True,
     callback=check_jobs,
@@ -79,7 +75,6 @@ def reproduce(
 def _run(
     experiments: tuple[str, ...], seed: int, jobs: int, planned: dict[str, int | None], quiet: bool
 ) -> ReproductionDocument:
-    from fairenum.document.research_documents import Plan
     from fairenum.research.reproduction import reproduce as run
 
     plan = Plan.quick(seed) if planned.pop("quick") else Plan(seed=seed)
@@ -90,7 +85,6 @@ def _run(
 
 def _read(path: str) -> ReproductionDocument:
     from fairenum.document.files import load_as
-    from fairenum.document.research_documents import ReproductionDocument
 
     return load_as(ReproductionDocument, path)
 

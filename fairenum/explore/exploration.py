@@ -22,7 +22,7 @@ from fairenum.auditing.pipeline import conclude
 from fairenum.auditing.preparing import Prepared, config_of, prepare
 from fairenum.auditing.run_state import RunState
 from fairenum.auditing.schedule import Schedule
-from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Cluster
 from fairenum.document.decision_record import (
@@ -44,6 +44,7 @@ from fairenum.document.feature_facts import EncodedFeature
 from fairenum.document.files import to_json, write_atomically
 from fairenum.document.guards import kept_guards, refuse_unknown_columns, resolved_guards
 from fairenum.document.header import environment
+from fairenum.document.keywords import AuditOptions
 from fairenum.document.models import GuidedRun
 from fairenum.document.person import Person
 from fairenum.document.terms import Gap
@@ -379,12 +380,12 @@ class Exploration:
     def _tolerances(self, guards: Sequence[str] | str, **options: object) -> Tolerances:
         """Apply the given changes to the tolerances; refuse guardrails on unknown columns."""
         last = self.state.tolerances
-        given = with_present_names({name: value for name, value in options.items() if value is not None})
+        given = {name: value for name, value in options.items() if value is not None}
         if given.get("max_loss") == "any":
             given["max_loss"] = None
         held = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
         refuse_unknown_columns(held, [column.column for column in self._engine.table.sensitive])
-        return replace(last, guards=held, **given)  # type: ignore[arg-type]  # checked when it is built
+        return last.but(guards=held, **given)
 
     @property
     def _current(self) -> ExploredModel:

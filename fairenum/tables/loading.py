@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from fairenum.document.reading import NONE, Reading, ReadingOptions, reading_of
+from fairenum.document.keywords import ReadingOptions
+from fairenum.document.reading import NONE, Reading, reading_of
 from fairenum.errors import DatasetChanged
 from fairenum.tables.naming import Names, listed, table_name
 from fairenum.tables.table import Dataset

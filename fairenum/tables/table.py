@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
+from fairenum.document.keywords import ReadingOptions
+from fairenum.document.reading import MAX_LEVELS, Reading, reading_of, spelled
 from fairenum.document.received import LARGEST_CELL
 from fairenum.document.table_facts import Regrouped, Remark
 from fairenum.document.terms import RemarkKind

@@ -18,7 +18,7 @@ from fairenum import cli
 from fairenum.cli import progress_bar
 from fairenum.cli.streams import Exit
 from fairenum.document.files import load, parse, save
-from fairenum.runtime.budget import Budget, Estimate
+from fairenum.runtime.budget import Budget, Forecast
 
 LABEL = ["--label", "approved", "--favourable", "yes"]
 SMALL = ["--split", "250,25,25"]
@@ -333,7 +333,7 @@ def test_no_path_of_this_machine_is_shown(fairenum, saved_run):
 )
 def test_a_long_run_says_beforehand_what_it_will_take(capsys, seconds, limit, words):
     with progress_bar.shown_progress(quiet=False, budget=Budget(limit)) as shown:
-        shown.expect(Estimate(seconds, 5e8))
+        shown.expect(Forecast(seconds, 5e8))
     assert capsys.readouterr().err.startswith(words)
     assert bool(words) == (seconds > progress_bar.LONG_RUN)
 
