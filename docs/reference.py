@@ -182,29 +182,33 @@ def _number(value: float, basis: Basis) -> str:
 
 def keywords_page() -> str:
     """The typed keyword arguments of audits, measurements and tables, from the declarations of their options."""
-    read = {name: kind for name, kind in _keywords(Reading).items() if name in READ}
-    classes = {
-        "ReadingOptions": ("Options of `Reading` as keyword arguments.", _keywords(Reading)),
-        "AuditOptions": ("Options of an audit, its SVM and its reading, as keyword arguments.", _keywords(AuditConfig)),
-        "MeasureOptions": (
-            "Options of a measurement and its reading, as keyword arguments.",
-            {"reading": "Reading", **read, **_keywords(MeasureConfig, with_parts=False)},
+    table = _keywords(Reading)
+    audit = {name: kind for name, kind in _keywords(AuditConfig).items() if name not in table}
+    measure = {name: kind for name, kind in _keywords(MeasureConfig).items() if name not in table or name in READ}
+    classes = (
+        ("ReadingOptions", "TypedDict", "Options of `Reading` as keyword arguments.", table),
+        (
+            "AuditOptions",
+            "ReadingOptions",
+            "Options of an audit, its SVM and its reading, as keyword arguments.",
+            audit,
         ),
-    }
-    types = " ".join(kind for _, options in classes.values() for kind in options.values())
+        ("MeasureOptions", "TypedDict", "Options of a measurement and its reading, as keyword arguments.", measure),
+    )
+    types = " ".join((*table.values(), *audit.values()))
     named = {"TypedDict", *re.findall(r"\w+", types)} - {*vars(builtins)}
-    written = "\n\n".join(_typed_dict(name, *about) for name, about in classes.items())
+    written = "\n\n".join(_typed_dict(*one) for one in classes)
     imports = _imports(named, collections.abc, typing), _imports(named, terms, training, reading)
     return "\n".join((KEYWORDS, *imports, "", written))
 
 
-def _keywords(config: type[Options], *, with_parts: bool = True) -> dict[str, str]:
+def _keywords(config: type[Options]) -> dict[str, str]:
     """The type of each option of a configuration as a keyword argument, where any sequence will do for a tuple."""
     found: dict[str, str] = {}
     for one in fields(config):
         if one.name in parts_of(config):
             part = parts_of(config)[one.name].config
-            found |= {one.name: part.__name__, **_keywords(part)} if with_parts else {}
+            found |= {one.name: part.__name__, **_keywords(part)}
             continue
         option = declared(config)[one.name]
         kind = str(one.type).replace("'", '"')
@@ -213,9 +217,9 @@ def _keywords(config: type[Options], *, with_parts: bool = True) -> dict[str, st
     return found
 
 
-def _typed_dict(name: str, summary: str, types: Mapping[str, str]) -> str:
+def _typed_dict(name: str, base: str, summary: str, types: Mapping[str, str]) -> str:
     lines = (f"    {one}: {kind}\n" for one, kind in types.items())
-    return f'class {name}(TypedDict, total=False):\n    """{summary}"""\n\n{"".join(lines)}'
+    return f'class {name}({base}, total=False):\n    """{summary}"""\n\n{"".join(lines)}'
 
 
 def _imports(named: set[str], *modules: ModuleType) -> str:
@@ -224,7 +228,9 @@ def _imports(named: set[str], *modules: ModuleType) -> str:
     for module in modules:
         found = sorted(name for name in named if name in vars(module))
         named -= {*found}
-        lines.append("\n".join((f"from {module.__name__} import (", *(f"    {name}," for name in found), ")\n")))
+        line = f"from {module.__name__} import {', '.join(found)}\n"
+        wrapped = "\n".join((f"from {module.__name__} import (", *(f"    {name}," for name in found), ")\n"))
+        lines.append(line if len(line) <= 120 else wrapped)
     return "".join(sorted(lines))
 
 

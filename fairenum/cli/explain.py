@@ -27,8 +27,8 @@ HELP = """Show the decision of each model of the saved audit RUN about one perso
 fairenum explain run.json --values "income=1200,town=Bath"
 fairenum explain run.json --row 17 --data loans.csv
 
-The weights are in RUN, so that --values needs no data; what is not given counts as missing. Linear kernels only.
-With --data it also covers all near-optimal models, listed or not.
+RUN holds the weights, so that --values needs no data; features that are not given are missing. Linear kernels only.
+With --data, the answer also covers all near-optimal models, listed or not.
 """
 
 
@@ -57,7 +57,7 @@ def read_values(texts: tuple[str, ...]) -> dict[str, str] | None:
     multiple=True,
     metavar="NAME=VALUE,..",
     callback=gathered(read_values),
-    help="Values by feature; repeatable. What is missing is imputed as in training.",
+    help="Values by feature; repeatable. Missing ones are imputed as in training.",
 )
 @person("--data", shell_complete=complete_data, help="Data of RUN: for --row, and for models that are not listed.")
 @output_options
@@ -65,7 +65,7 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
     """Decide about one person and deliver the answer."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if (row is None) == (values is None):
-        raise click.UsageError("say who it is, either by --row or by --values")
+        raise click.UsageError("say which person it is, either by --row or by --values")
     from fairenum.document.audit_document import AuditDocument
     from fairenum.document.files import load_as, to_json
     from fairenum.document.person import decide_about

@@ -35,17 +35,15 @@ fairenum explore german
 fairenum explore loans.csv --label approved --favourable yes --sensitive sex
 fairenum explore run.json --data loans.csv
 
-This opens a page that only this machine can reach. Every step is on the record, a file of JSON lines; the same command
-goes on from there. Of a saved RUN the options are taken over, and what is decided is exploratory: it has looked at the
-holdout.
+This opens a page that only this computer can reach. Every step goes to the decision record, a file of JSON lines, from
+which the same command goes on. A saved RUN brings its options, and a decision about it is exploratory: its holdout has
+been seen.
 """
 
 
 # Options of an audit that do not apply to an exploration, where the user decides how many models to list.
 AUDIT_ONLY = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines"}
 RUN = ".json"
-
-
 page = partial(click.option, panel="Page")
 
 
@@ -58,7 +56,7 @@ page = partial(click.option, panel="Page")
     callback=check_target,
     help="The decision record, to begin or to go on with.  [default: fairenum-NAME-decision.jsonl]",
 )
-@page("--port", type=click.IntRange(0, 65535), default=0, help="Port of this machine.  [default: any that is free]")
+@page("--port", type=click.IntRange(0, 65535), default=0, help="Port of this computer.  [default: any that is free]")
 @page("--no-browser", "browser", flag_value=False, is_flag=True, default=True, help="Print the address, and no more.")
 @page(
     "--idle",
@@ -71,27 +69,20 @@ page = partial(click.option, panel="Page")
 @added(one for name, one in OPTIONS.items() if name not in AUDIT_ONLY)
 @config_options(other=audit)
 def explore(
-    data: str,
-    table: str | None,
-    record: str | None,
-    port: int,
-    browser: bool,
-    idle: float,
-    **options: object,
+    data: str, table: str | None, record: str | None, port: int, browser: bool, idle: float, **options: object
 ) -> Exit:
     """Serve an exploration until it is ended."""
     beginning = _beginning(data, table, record, options)
     from fairenum.explore.server import serve
 
-    told = [plain(f"{kind}: {name}") for kind, name in named_options_file()]
-    ended = serve(beginning, partial(_announce, beginning, told, is_opened=browser), port=port, idle=60 * idle)
+    announce = partial(_announce, beginning, [*named_options_file()], is_opened=browser)
+    ended = serve(beginning, announce, port=port, idle=60 * idle)
     if ended.failure is not None:
         raise ended.failure
     if not ended.is_saved:
         raise click.Abort
     why = f" as no page was open for {idle:g} minutes" if ended.is_idle else ""
-    ended_with = f"ended{why}; every step is in {beginning.record}, and the same command goes on from there"
-    click.echo(plain(ended_with))
+    click.echo(plain(f"ended{why}; every step is in {beginning.record}, and the same command goes on from there"))
     return Exit.DONE
 
 
@@ -138,8 +129,8 @@ class Beginning:
         names = ("label", "favourable", "sensitive")
         others = [name for name in names if getattr(self, name) not in (None, (), getattr(header, name))]
         if self.config is not None:
-            given, told = self.config, header.config
-            others += [one.name for one in fields(given) if getattr(given, one.name) != getattr(told, one.name)]
+            given, begun = self.config, header.config
+            others += [one.name for one in fields(given) if getattr(given, one.name) != getattr(begun, one.name)]
         if others:
             raise RecordRefused(
                 f"{self.record!r} was begun with other options ({', '.join(others)}); leave them out to go on with "
@@ -178,10 +169,10 @@ def _place(data: str) -> str:
     return file_name(f"{Path(data).stem.removeprefix('fairenum-')}-decision", "jsonl")
 
 
-def _announce(beginning: Beginning, told: list[str], address: str, *, is_opened: bool) -> None:
+def _announce(beginning: Beginning, files: list[tuple[str, str]], address: str, *, is_opened: bool) -> None:
     """Print the page's address, the record and the configuration file, and open a browser if wanted."""
-    kept = "going on with" if beginning.is_on_record else "steps go to"
-    kept_in = plain(f"{kept} {beginning.record}")
-    click.echo("\n".join((address, f"{kept_in}; Ctrl-C ends", *told)))
+    record = f"{'going on with' if beginning.is_on_record else 'steps go to'} {beginning.record}; Ctrl-C ends"
+    lines = (record, *(f"{kind}: {name}" for kind, name in files))
+    click.echo("\n".join((address, *map(plain, lines))))
     if is_opened:  # opening some browsers blocks
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

@@ -117,7 +117,7 @@ AUDITS = (
     DAY,
     option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
     option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
-    option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
+    option("--all", "all_models", is_flag=True, help="Show all models, not only the most informative ones."),
 )
 MEASUREMENTS = (
     JUNIT,
@@ -127,7 +127,12 @@ MEASUREMENTS = (
 )
 HANDED_ON = (
     option("--tables", metavar="DIR", callback=check_folder, help="Write every table of the run to a folder, as CSV."),
-    option("--xlsx", metavar="PATH", callback=check_workbook, help="Write the same as sheets; needs fairenum[excel]."),
+    option(
+        "--xlsx",
+        metavar="PATH",
+        callback=check_workbook,
+        help="Write the same tables as sheets of a workbook; needs fairenum[excel].",
+    ),
     option(
         "--evidence",
         metavar="PATH",

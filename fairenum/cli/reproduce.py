@@ -21,8 +21,8 @@ HELP = """Run the experiments of the EnumSV paper many times over, and judge wha
 fairenum reproduce                    # all of them
 fairenum reproduce german --quick     # a first look at one
 
-The paper's random draws are unknown; so each experiment is a distribution, and each verdict says how often. Figures, a
-page, Markdown and the run itself go into one folder.
+The paper's random draws are unknown: each experiment is repeated on many draws, and each verdict says how often a claim
+holds. Figures, a page, Markdown and the run itself go into one folder.
 """
 
 
@@ -47,7 +47,7 @@ page, Markdown and the run itself go into one folder.
     metavar="FOLDER",
     default="fairenum-paper",
     show_default=True,
-    help="Folder for page, Markdown, figures and run; made if it is not there.",
+    help="Folder for page, Markdown, figures and run; made if it is missing.",
 )
 @click.option("--json", metavar="PATH|-", callback=check_target, help="Save the run alone; - prints it.")
 @click.option("--saved", type=click.Path(exists=True, dir_okay=False), help="Show a saved run again; run nothing.")
@@ -64,7 +64,9 @@ def reproduce(
 ) -> Exit:
     """Run the experiments and deliver the verdicts."""
     if saved is not None and (experiments or seed or any(planned.values())):
-        raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
+        raise click.UsageError(
+            "--saved shows a run as it is; leave out experiments, --quick, --splits, --draws and --seed"
+        )
     delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
     shown = None if saved is None else _read(saved)
     folder = None if json else _folder(output)

@@ -57,11 +57,7 @@ def _tolerance(name: str, **settings: str) -> Added[Any]:
     help="Take this model instead of the fairest.",
 )
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
-@output(
-    "--export",
-    metavar="PATH",
-    help="Write the selected model, if it is proposed, as a skops file.",
-)
+@output("--export", metavar="PATH", help="Write the selected model, if it is proposed, as a skops file.")
 @click.option(
     "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is a candidate."
 )
@@ -100,9 +96,7 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
     if fresh.document.dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
     if _sizes(fresh.document) != _sizes(saved):
-        raise ResultError(
-            "the models of this run come out otherwise when they are listed again; make a new run with --export"
-        )
+        raise ResultError("listing the models of this run again gives other models; make a new run with --export")
     return AuditResult(saved, fresh.live)
 
 

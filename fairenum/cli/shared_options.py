@@ -172,8 +172,10 @@ SPECIAL: dict[str, dict[str, Any]] = {
 def click_option(name: str, option: Option, default: object = None, **settings: Any) -> Added[Any]:
     """Make the click option of a declared option; settings win over the declaration."""
     made = _flag_settings(option, default) if option.kind == "flag" else _value_settings(option, default)
-    unset = f"  [default: {option.unset}]" if option.unset else ""
-    made |= {"help": option.help.replace("{range}", option.range) + unset, "panel": option.panel}
+    help_text = option.help.replace("{range}", option.range) + (f"  [default: {option.unset}]" if option.unset else "")
+    if made.get("flag_value") is False:
+        help_text = f"Do not {help_text[0].lower()}{help_text[1:]}"
+    made |= {"help": help_text, "panel": option.panel}
     return click.option(*_flags(name, option, default), name, **(made | SPECIAL.get(name, {}) | settings))
 
 

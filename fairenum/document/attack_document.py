@@ -104,7 +104,6 @@ class AttackConfig(Options):
         metavar="NAME",
         help="How rows are chosen; repeatable. paper, random, group, margin_near, margin_far, support, greedy_parity, "
         "alfa, or one that is installed.",
-        doc="Names of strategies.",
     )
     flips: tuple[int | float, ...] = text(
         (10,),
@@ -112,31 +111,20 @@ class AttackConfig(Options):
         panel=ATTACK,
         metavar="N,..",
         parse=_parse_budgets,
-        help="Budgets: rows, or shares such as 0.05.",
-        doc="Budgets of flips: whole numbers are rows, others shares of the training rows.",
+        help="Budgets of flips: rows, or shares of the training rows such as 0.05.",
     )
     trials: int = whole(100, 1, 100_000, panel=TRIALS, help="Draws of the table.")
     group: str | None = text(
-        None,
-        panel=ATTACK,
-        metavar="GROUP",
-        help="Group to harm.",
-        unset="the least favoured",
-        doc="The group that the attack is aimed at; by default the group with the fewest favourable labels.",
+        None, panel=ATTACK, metavar="GROUP", unset="the one with the fewest favourable labels", help="Group to harm."
     )
     direction: Direction | None = choice(
-        None,
-        get_args(Direction),
-        panel=ATTACK,
-        help="Label that flips lead to.",
-        doc="The label that flips lead to; by default each strategy's own.",
+        None, get_args(Direction), panel=ATTACK, unset="each strategy's own", help="Label that flips lead to."
     )
     sees: Sight = choice(
         "train",
         get_args(Sight),
         panel=ATTACK,
-        help="What the attacker sees.",
-        doc="The rows that the attacker sees: the training rows alone, or also the rows that the audit is made on.",
+        help="What the attacker sees: the training rows, or also the audited rows.",
     )
     defences: tuple[str, ...] = names(
         (),
@@ -146,7 +134,6 @@ class AttackConfig(Options):
         metavar="NAME|all",
         help="Defence to compare; repeatable. knn_relabelling, loss_removal, fairest_listed, "
         "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
-        doc="Names of the defences to measure.",
     )
     sizes: Sizes | None = like(
         AuditConfig,
@@ -156,8 +143,6 @@ class AttackConfig(Options):
         panel=TRIALS,
         help="Rows of a draw: train, selection and holdout.",
         unset="up to 300,0,1000",
-        doc="Train, selection and holdout: rows, or shares of the table. By default a draw trains on at most 300 rows "
-        "and audits at most 1000.",
     )
     k: int = like(AuditConfig, "k")
     distinct: Distinctness = like(AuditConfig, "distinct", "support")
@@ -168,7 +153,6 @@ class AttackConfig(Options):
         1000,
         words=(),
         help="Give up after this number of models without a distinct one.",
-        doc="",
     )
     metric: Gap = like(AuditConfig, "metric", panel=TRIALS, doc="The gap that is measured.")
     primary: str | None = like(AuditConfig, "primary", help="Sensitive column whose groups are compared, or 'a & b'.")

@@ -61,8 +61,6 @@ class AuditConfig(Options):
         panel=MODELS,
         metavar="NOTION",
         help="When models count as distinct: other predictions, another support, or diverse predictions.",
-        doc="When two models count as different: by their ``predictions`` on the audited rows, by their ``support``, "
-        "or by ``diverse`` predictions.",
     )
     min_difference: float = number(
         0.01, TINY, 1.0, panel=MODELS, help="Share of rows that diverse models must decide differently."
@@ -74,8 +72,6 @@ class AuditConfig(Options):
         words=(AUTO,),
         panel=MODELS,
         help="Give up after this number of models without a distinct one, {range}; auto: fewer for larger tables.",
-        doc='Number of models in a row that are nothing new after which to give up; "auto" for a handful where it is '
-        "proven that leaving out any one record changes nothing, and for fewer the larger the table is.",
     )
     max_nodes: int | Literal["auto"] | None = whole(
         AUTO,
@@ -84,8 +80,6 @@ class AuditConfig(Options):
         words=(None, AUTO),
         panel=MODELS,
         help="Stop after this number of solved problems, {range}; auto: fewer for larger tables.",
-        doc='Solved boxes after which the enumeration stops; "auto" for a limit that keeps a large table to minutes, '
-        "None for no limit.",
     )
     max_seconds: float | None = number(
         None,
@@ -94,35 +88,22 @@ class AuditConfig(Options):
         panel=MODELS,
         flags="--time-limit",
         metavar="SECONDS",
-        help="Time limit for the whole audit. Optional stages are shortened to meet it, and the report names them.",
-        doc="Seconds for the whole audit; its optional stages share them, and the report says which were cut. Unlike "
-        "the other limits this one makes results depend on the computer.",
+        help="Time limit for the whole audit. Optional stages are shortened to meet it, and the report names them; "
+        "results then depend on the computer.",
     )
     search: Search = choice(
         "both",
         get_args(Search),
         panel=MODELS,
-        help="Best first, guided by unfairness on the selection split, or both.",
-        doc="How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the "
-        "selection split, by leaving out rows and by tilting planes, ``both`` does both.",
+        help="Best first (exact), guided by unfairness on the selection split, or both.",
     )
     max_left_out: float = number(
         0.2, 0.0, 1.0, panel=MODELS, help="Share of training rows that a guided model may leave out."
     )
     baselines: bool = flag(False, panel=MODELS, help="Also try fairlearn's mitigations and reweighing.")
-    range: bool = flag(
-        True,
-        panel=MODELS,
-        help="Do not bound the parity gap over all near-optimal models.",
-        doc="Bound the parity gap over all near-optimal models, listed or not (the parity range), by way of the flip "
-        "prices.",
-    )
+    range: bool = flag(True, panel=MODELS, help="Bound the parity gap over all near-optimal models.")
     prices: bool = flag(
-        True,
-        panel=MODELS,
-        help="Do not compute flip prices: the loss at which the decision about a person flips.",
-        doc="Find flip prices of holdout rows: how much worse a model has to be, listed or not, to decide a row "
-        "differently.",
+        True, panel=MODELS, help="Compute flip prices: the loss at which the decision about a person flips."
     )
     price_rows: int | Literal["auto"] = whole(
         AUTO,
@@ -132,22 +113,15 @@ class AuditConfig(Options):
         panel=MODELS,
         help="Holdout rows, {range}, drawn at random for flip prices; auto: a few seconds' worth.",
     )
-    explanation: bool = flag(
-        True,
-        panel=MODELS,
-        help="Do not look for the left-out rows that matter most.",
-        doc="Look for the fewest left-out rows that give the selected model most of its gain.",
-    )
+    explanation: bool = flag(True, panel=MODELS, help="Look for the left-out rows that matter most.")
     eps: float = like(Tolerances, "eps")
     performance: RequestedPerformance = like(
         Tolerances,
         "performance",
         AUTO,
         read=requested_performance,
-        help="accuracy, balanced_accuracy, auc or cost=FN:FP; auto: balanced accuracy where classes are weighted.",
-        doc="The measure that a fairer model may lose some of: ``accuracy``, ``balanced_accuracy``, ``auc`` or "
-        '``cost=FN:FP``, the costs of a false negative and a false positive; "auto" for balanced accuracy where '
-        "classes are weighted, else accuracy.",
+        help="Measure of performance: accuracy, balanced_accuracy, auc or cost=FN:FP; auto: balanced accuracy "
+        "where classes are weighted.",
     )
     max_performance_drop: float = like(Tolerances, "max_performance_drop")
     max_loss: float | None = like(Tolerances, "max_loss")
@@ -155,10 +129,7 @@ class AuditConfig(Options):
         Tolerances,
         "guards",
         read=canonical_guards,
-        doc="Guardrails: measures that a fairer model must not make worse, such as "
-        "``equal_opportunity_difference<=+0.02``; see `fairenum.document.guards`. They join the default guardrails, "
-        "and replace those about the same measure; a leading ``none`` turns the defaults off. Once resolved, the "
-        "list is complete.",
+        doc="",
     )
     same_within: float = number(
         0.02, 0.0, 1.0, panel=SELECTION, help="A gap that changes by no more than this is the same."
@@ -168,11 +139,8 @@ class AuditConfig(Options):
         read=lambda value: str(Decide.of(value)),
         panel=SELECTION,
         metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
-        help="Cut every model at 0, at T, or where it selects the share R of the selection split, the base rate, or as "
-        "many as the model in use.",
-        doc="Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it "
-        "selects a share of the selection split: ``rate=0.7``, ``base-rate`` for the share of favourable labels in "
-        "training, or ``like-incumbent`` for the share that the model in use selects.",
+        help="Cut every model at 0 (sign), at T, or where it selects the share R of the selection split, the base "
+        "rate, or as many as the model in use.",
     )
     metric: Gap = like(Tolerances, "metric")
     primary: str | None = text(
@@ -201,15 +169,10 @@ class AuditConfig(Options):
         get_args(SmallGroups),
         panel=SELECTION,
         help="Show small groups and rows without a group but do not compare them, or compare all.",
-        doc='Treatment of small groups, and of rows without a group: "set-aside" shows them, but leaves them out of '
-        'gaps, search and choice while two others remain; "keep" compares them like the others.',
     )
     replications: int = whole(1000, 10, 100_000, panel=SELECTION, help="Replications of the bootstrap.")
     standardise: bool = flag(
-        True,
-        flags="--standardise/--raw",
-        help="Whether to scale numbers.",
-        doc="Scale numbers to mean 0 and variance 1.",
+        True, flags="--standardise/--raw", help="Whether to scale numbers to mean 0 and variance 1."
     )
     against: Against | None = choice(
         None,
@@ -219,11 +182,7 @@ class AuditConfig(Options):
         unset="the model in use if there is one, else model 1",
     )
     scores: bool = flag(
-        False,
-        panel=SELECTION,
-        help="Also evaluate scores, for all cutoffs.",
-        doc="Also measure the decision values of model 1 and of the selected model as scores that rank people, as for "
-        "the score of a model in use.",
+        False, panel=SELECTION, help="Also evaluate the scores of model 1 and of the selected model, for all cutoffs."
     )
     data_source: str | None = line(
         None, metavar="TEXT", help="Where the data come from, for a bias audit and a model card."

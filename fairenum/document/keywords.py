@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from typing import (
-    Literal,
-    TypedDict,
-)
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
 
-from fairenum.document.reading import (
-    Reading,
-)
+from fairenum.document.reading import Reading
 from fairenum.document.terms import (
     Against,
     Categorical,
@@ -25,11 +17,7 @@ from fairenum.document.terms import (
     Search,
     SmallGroups,
 )
-from fairenum.document.training import (
-    ClassWeight,
-    DecideText,
-    SvmSettings,
-)
+from fairenum.document.training import ClassWeight, DecideText, SvmSettings
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -60,7 +48,7 @@ class ReadingOptions(TypedDict, total=False):
     incumbent_lower_is_better: bool
 
 
-class AuditOptions(TypedDict, total=False):
+class AuditOptions(ReadingOptions, total=False):
     """Options of an audit, its SVM and its reading, as keyword arguments."""
 
     svm: SvmSettings
@@ -75,29 +63,6 @@ class AuditOptions(TypedDict, total=False):
     solver_timeout: float | None
     fallback: str | None
     reading: Reading
-    use_sensitive: bool
-    drop: Sequence[str]
-    bands: Mapping[str, Sequence[float]]
-    categorical: Categorical
-    categorical_columns: Sequence[str]
-    max_levels: int
-    decimal: DecimalSign | None
-    delimiter: str | None
-    sheet: str | None
-    merge: Mapping[str, Sequence[str]]
-    only: Sequence[str]
-    exclude: Sequence[str]
-    tidy_groups: bool
-    split_column: str | None
-    time_column: str | None
-    group_column: str | None
-    weight: str | None
-    incumbent: object
-    incumbent_favourable: str | None
-    incumbent_score: str | None
-    incumbent_model: str | None
-    incumbent_cutoff: str | float | None
-    incumbent_lower_is_better: bool
     k: int
     distinct: Distinctness
     min_difference: float

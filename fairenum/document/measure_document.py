@@ -34,17 +34,12 @@ class MeasureConfig(Options):
         Reading,
         "incumbent_cutoff",
         panel=DATA,
-        help="Cutoff of the score, to decide by it as well.",
-        doc="Where a score is cut into decisions: a number, ``rate=0.3``, ``base-rate`` or ``median``; if None, a "
-        "score is only measured, or cut at the median if the table has no decisions.",
+        unset="no cutoff, or the median if there are no decisions",
+        help="Where the score is cut, to decide by it as well.",
     )
     lower_is_better: bool = flag(False, help="Lower scores are favourable.")
     metric: Gap = like(
-        AuditConfig,
-        "metric",
-        panel=STATISTICS,
-        help="Gap to compare by.",
-        doc="The gap of the verdict that compares decisions with the first ones.",
+        AuditConfig, "metric", panel=STATISTICS, help="Gap by which decisions are compared with the first ones."
     )
     primary: str | None = like(AuditConfig, "primary", help="Sensitive column that rules are about, or 'a & b'.")
     reference: str | None = like(AuditConfig, "reference")
@@ -53,19 +48,12 @@ class MeasureConfig(Options):
     min_group_size: int = like(
         AuditConfig, "min_group_size", panel=STATISTICS, help="Groups with fewer rows are small."
     )
-    small_groups: SmallGroups = like(
-        AuditConfig,
-        "small_groups",
-        panel=STATISTICS,
-        doc='Treatment of small groups, and of rows without a group: "set-aside" shows them, but leaves them out of '
-        'gaps while two others remain; "keep" compares them like the others.',
-    )
+    small_groups: SmallGroups = like(AuditConfig, "small_groups", panel=STATISTICS)
     same_within: float = like(
         AuditConfig,
         "same_within",
         panel=STATISTICS,
-        help="A gap that differs by no more is the same.",
-        doc="A gap that differs by no more than this from that of the first decisions counts as the same.",
+        help="A gap that differs by no more than this from that of the first decisions is the same.",
     )
     replications: int = like(AuditConfig, "replications", panel=STATISTICS)
     data_source: str | None = like(AuditConfig, "data_source")

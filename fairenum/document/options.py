@@ -94,9 +94,8 @@ class Option:
     @property
     def description(self) -> str:
         """The text for Python and documents."""
-        end = f"; by default {self.unset}." if self.unset and not self.doc else ""
-        text = self.doc or (self.help.removesuffix(".") + end if end else self.help)
-        return text.replace("{range}", self.range)
+        text = self.doc or (f"{self.help.removesuffix('.')}; by default {self.unset}." if self.unset else self.help)
+        return text.replace("{range}", self.range) + (f" Also accepted as {self.alias}." if self.alias else "")
 
     def checked(self, name: str, value: Any) -> object:  # whatever a user gives
         """Return the value to keep; refuse an invalid one by the name of the option."""
@@ -186,6 +185,7 @@ def names(default: T, **about: Any) -> T:
 def like(config: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
     """Declare an option like that of another configuration, apart from some changes."""
     (found,) = (one for one in fields(config) if one.name == name)
+    changes = {"doc": "", **changes} if "help" in changes else changes
     return _field(found.default if default is MISSING else default, replace(found.metadata["option"], **changes))
 
 

@@ -155,9 +155,7 @@ class Reading(Options):
     subject: ClassVar[str] = "a table"
 
     use_sensitive: bool = flag(False, help="Let models also learn from the sensitive columns.")
-    drop: tuple[str, ...] = names(
-        (), metavar="COLUMN", help="Column to leave out; repeatable.", doc="Columns to leave out."
-    )
+    drop: tuple[str, ...] = names((), metavar="COLUMN", help="Column to leave out; repeatable.")
     bands: Mapping[str, Sequence[float]] = mapping(
         flags="--band",
         metavar="COLUMN=END,..",
@@ -165,23 +163,15 @@ class Reading(Options):
         must=f"columns, each with a list of finite numbers, at most {LONGEST_BANDS}",
         parse=_parse_band,
         gather=_joined_bands,
-        help="Groups of a numeric column.",
-        doc='For numeric sensitive columns, the upper ends of the bands that are the groups: ``{"age": [25]}``.',
+        help="Upper ends of the bands of a numeric column, which are its groups; repeatable.",
     )
     categorical: Categorical = choice(
         "onehot",
         get_args(Categorical),
-        help="How to code text.",
-        doc='"ordinal" replaces each text by its rank in the sorted texts of the whole column, as benchmarks on coded '
-        'tables do; "onehot" leaves texts to the encoding.',
+        help="How to code texts: a column for each (onehot), or their rank in sorted order (ordinal).",
     )
     categorical_columns: tuple[str, ...] = names(
-        (),
-        flags="--categorical-column",
-        metavar="COLUMN",
-        help="Read as texts: codes, dates; repeatable.",
-        doc="Columns to read as texts even if they look like numbers or dates: codes written in digits, dates to be "
-        "used as values.",
+        (), flags="--categorical-column", metavar="COLUMN", help="Column to read as texts: codes, dates; repeatable."
     )
     max_levels: int = whole(
         MAX_LEVELS,
@@ -189,22 +179,16 @@ class Reading(Options):
         1_000_000,
         metavar="N",
         help="Number of texts of a column that are kept apart; rarer texts count as one.",
-        doc="The most values of a categorical column that get a 0/1 column each: all but the most frequent ones in the "
-        'training rows share one, "(other)".',
     )
     decimal: DecimalSign | None = choice(
-        None,
-        get_args(DecimalSign),
-        help="Decimal sign, where 1,234 or 1.234 is unclear.",
-        doc='The decimal sign, "comma" or "point", where "1,234" could be read either way; by default guessed for each '
-        "column.",
+        None, get_args(DecimalSign), unset="guessed by column", help="Decimal sign, where 1,234 or 1.234 is unclear."
     )
     delimiter: str | None = text(
         None,
         metavar="SIGN",
         parse=lambda sign: "\t" if sign in ("tab", "\\t") else sign,
-        help="What separates the cells of a CSV file.",
-        doc="The separator between the cells of a CSV file; by default guessed from its first lines.",
+        unset="guessed",
+        help="Separator between the cells of a CSV file; tab for tabs.",
     )
     sheet: str | None = text(None, metavar="NAME", help="Sheet of a spreadsheet.", unset="the first")
     merge: Mapping[str, Sequence[str]] = mapping(
@@ -214,23 +198,13 @@ class Reading(Options):
         read=_kept_merge,
         parse=_parse_merge,
         gather=_joined_merges,
-        help="Join groups; repeatable.",
-        doc='Groups to join, by their new name: ``{"Other": ["a", "b"]}``, or ``{"race:Other": ["a", "b"]}`` to name '
-        "the sensitive column.",
+        help="New group and the groups that it joins; repeatable.",
     )
     only: tuple[str, ...] = names(
-        (),
-        metavar="GROUP,..",
-        gather=all_names,
-        help="Keep the rows of these groups alone.",
-        doc='Groups to audit alone: ``"White"``, or ``"race:White"``.',
+        (), metavar="GROUP,..", gather=all_names, help="Keep the rows of these groups alone: White, or race:White."
     )
     exclude: tuple[str, ...] = names(
-        (),
-        metavar="GROUP,..",
-        gather=all_names,
-        help="Leave out the rows of these groups.",
-        doc='Groups to leave out: ``"White"``, or ``"race:White"``.',
+        (), metavar="GROUP,..", gather=all_names, help="Leave out the rows of these groups."
     )
     tidy_groups: bool = flag(False, help="Join groups that differ by case or blanks only.")
     split_column: str | None = text(
@@ -253,8 +227,7 @@ class Reading(Options):
         None,
         panel=SELECTION,
         metavar="COLUMN",
-        help="Column of row weights for training, rates and intervals.",
-        doc="Column of row weights, for training, every rate and every interval; 0 leaves a row out.",
+        help="Column of row weights for training, rates and intervals; 0 leaves a row out.",
     )
     incumbent: str | None = text(
         None,
@@ -263,30 +236,16 @@ class Reading(Options):
         keyword="object",
         panel=IN_USE,
         metavar="COLUMN|none",
-        help="Column of its decisions; no model learns from it.",
-        doc='Column with the decisions of the model in use, from which no model learns; "none" for no model in use, '
-        "whatever the card of a bundled table says.",
+        help="Column of the decisions of the model in use, from which no model learns; none for no such model.",
     )
     incumbent_favourable: str | None = text(
-        None,
-        panel=IN_USE,
-        metavar="VALUE",
-        help="Favourable value of its decisions, where it is not clear.",
-        doc="Favourable value of the decisions of the model in use, where it is not clear.",
+        None, panel=IN_USE, metavar="VALUE", help="Favourable decision of the model in use, where it is not clear."
     )
     incumbent_score: str | None = text(
-        None,
-        panel=IN_USE,
-        metavar="COLUMN",
-        help="Column of its scores.",
-        doc="Column with the score of the model in use.",
+        None, panel=IN_USE, metavar="COLUMN", help="Column of the scores of the model in use."
     )
     incumbent_model: str | None = text(
-        None,
-        panel=IN_USE,
-        metavar="PATH",
-        help="Its file: skops or ONNX; pickles are not opened.",
-        doc="File of the model in use: skops or ONNX.",
+        None, panel=IN_USE, metavar="PATH", help="File of the model in use: skops or ONNX; pickles are not opened."
     )
     incumbent_cutoff: CutoffText | None = text(
         None,
@@ -295,15 +254,10 @@ class Reading(Options):
         panel=IN_USE,
         flags="--cutoff",
         metavar="T|rate=R|base-rate|median",
-        help="Where its score is cut.",
-        doc="Cutoff of the score of the model in use: a number, ``rate=0.3``, ``base-rate`` or ``median``.",
+        help="Where the score of the model in use is cut.",
     )
     incumbent_lower_is_better: bool = flag(
-        False,
-        panel=IN_USE,
-        flags="--lower-is-better",
-        help="Lower scores are favourable.",
-        doc="Whether lower scores of the model in use are favourable.",
+        False, panel=IN_USE, flags="--lower-is-better", help="Lower scores of the model in use are favourable."
     )
 
     def __post_init__(self) -> None:

@@ -229,9 +229,7 @@ class SvmSettings(Options):
         must="the name of a solver",
         panel=MODELS,
         metavar="NAME",
-        help="Solver to use where --solver fails; the report says so.",
-        doc="Name of the solver that takes over if the first fails; None for none. A solver other than the native one "
-        "works in a process of its own if `solver_timeout` or `fallback` is given.",
+        help="Solver to use where --solver fails, which then works in a process of its own; the report says so.",
     )
 
     @property
@@ -277,8 +275,7 @@ class Tolerances(Options):
         1.0,
         panel=SELECTION,
         alias="max_accuracy_drop",
-        help="Largest loss of performance on rows that were not trained on.",
-        doc="Largest loss of performance on the selection split; also accepted as max_accuracy_drop.",
+        help="Largest loss of performance on the selection split.",
     )
     performance: PerformanceText = text(
         "accuracy",

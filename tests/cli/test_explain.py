@@ -54,7 +54,7 @@ def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, sav
     """The machine is trained again, and says what it says where the audit is run."""
     document = load(saved_run)
     person = ("--values", "income=0.1,town=Bath,debt=0.2", "--data", loans)
-    found = json.loads(fairenum("explain", str(saved_run), *person, "--json", "-").out)["tolerance"]
+    found = json.loads(fairenum("explain", str(saved_run), *person, "--json", "-").out)["flip_price"]
     live = audit(loans, "approved", "yes", "sex", config=document.config.but(reading=Reading(), prices=False))
     told = live.explain({"income": 0.1, "town": "Bath", "debt": 0.2}).flip_price
     assert (found["low"], found["high"]) == pytest.approx((told.low, told.high))
@@ -110,8 +110,8 @@ print(*(name for name in ("numpy", "pandas", "sklearn") if name in sys.modules),
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "say who it is, either by --row or by --values"),
-        (["--row", "1", "--values", "income=1"], "say who it is, either by --row or by --values"),
+        ([], "say which person it is, either by --row or by --values"),
+        (["--row", "1", "--values", "income=1"], "say which person it is, either by --row or by --values"),
         (["--values", "income=1", "--data", "german"], "the table has no column 'approved', named as label"),
         (["--values", "income"], "'income' is no NAME=VALUE"),
         (["--values", "income=1,income=2"], "'income' is given twice"),
