@@ -37,7 +37,6 @@ For each draw this compares the model of clean labels with the models under atta
 which rows they leave out.
 """
 
-
 OPTIONS = options_of(
     LABELLED,
     AttackConfig,

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from fairenum.api import AuditResult
     from fairenum.document.audit_document import AuditDocument
 
-
 HELP = """List the near-optimal models of DATA, a bundled name or a file, and select the fairest.
 
 \b
@@ -51,8 +50,6 @@ in the working directory sets no outputs, plugins or model files: name it with -
 
 # Options that need --attack, and their flags.
 ATTACK = {"strategies": "strategy", "flips": "flips", "trials": "trials", "defences": "defence", "jobs": "jobs"}
-
-
 OPTIONS = options_of(
     LABELLED,
     AuditConfig,

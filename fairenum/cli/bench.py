@@ -19,7 +19,6 @@ from fairenum.document.training import SvmSettings
 if TYPE_CHECKING:
     from fairenum.document.terms import Categorical
 
-
 HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
 Times are CPU times in one process with one BLAS thread, given in fits of scikit-learn's SVC made beside them.

@@ -28,7 +28,7 @@ def datasets(name: str | None) -> None:
 
 
 def overview(cards: tuple[Card, ...]) -> RenderableType:
-    """A table of the datasets, one row each, that fits 80 columns."""
+    """A table of the datasets, one row each, for a terminal of 80 columns."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))

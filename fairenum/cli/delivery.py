@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fairenum.render.page import Page
     from fairenum.report.rules import Judgement, Rule
 
-
 Forms = Mapping[str, Callable[[], str]]
 Files = Iterator[tuple[str, str]]  # the kind and place of each file, yielded once it is written
 EARLIER = " (in the place of an earlier one)"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fairenum.document.person import Person
     from fairenum.tables import Dataset
 
-
 HELP = """Show the decision of each model of the saved audit RUN about one person, and the features that weigh most.
 
 \b
@@ -30,7 +29,6 @@ fairenum explain run.json --row 17 --data loans.csv
 RUN holds the weights, so that --values needs no data; features that are not given are missing. Linear kernels only.
 With --data, the answer also covers all near-optimal models, listed or not.
 """
-
 
 person = partial(click.option, panel="Person")
 

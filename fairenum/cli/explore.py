@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from fairenum.explore.exploration import Exploration
     from fairenum.runtime.budget import Progress
 
-
 HELP = """Look at the near-optimal models of DATA one after the other, say which rows stay or go, and decide.
 
 \b

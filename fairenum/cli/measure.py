@@ -20,7 +20,6 @@ fairenum measure decisions.csv --score points --cutoff 50 --sensitive sex --sens
 fairenum measure counts.csv --counts --sensitive sex --fail-on 'demographic_parity_ratio>=0.8'
 """
 
-
 GIVEN = {
     "decision": column(
         "--decision", multiple=True, help="Column of decisions; of several, the first is compared with."

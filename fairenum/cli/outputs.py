@@ -14,7 +14,6 @@ from fairenum.cli.shared_options import added
 if TYPE_CHECKING:
     from fairenum.report.rules import Rule
 
-
 STDOUT = "-"
 FORMS = ("json", "html", "markdown", "junit")
 PROFILES = ("lda", "ll144")

@@ -21,14 +21,12 @@ if TYPE_CHECKING:
     from fairenum.api import AuditResult
     from fairenum.document.audit_document import AuditDocument
 
-
 HELP = """Choose the fairest near-optimal model of the saved audit RUN again, under other tolerances.
 
 Options not given stay as in RUN, and the file RUN is not changed. A run holds scores, not models: --export needs the
 data once more, and lists the models again. It writes a model that is proposed: confirmed by the holdout, within every
 guardrail there. Any other takes --rank N --unconfirmed, and ends with code 3 without it.
 """
-
 
 GUARD_HELP = (
     "What a fairer model must not make worse, as for fairenum audit, in the place of the run's guardrail about the "

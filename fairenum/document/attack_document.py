@@ -36,10 +36,7 @@ from fairenum.document.training import PAIR, SolverLapse, SvmSettings
 from fairenum.document.value import Estimate, Quantiles, Value
 
 # A draw of a table whose sizes are not given: small enough for hundreds of trials.
-MOST_TRAINED, MOST_AUDITED = 300, 1000
-
-
-SHARE_TRAINED = 0.6
+MOST_TRAINED, MOST_AUDITED, SHARE_TRAINED = 300, 1000, 0.6
 
 
 def _some(name: str, value: object) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from msgspec import Meta
 
@@ -34,12 +34,8 @@ from fairenum.document.training import NUMBER, read_rule
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import plain_number
 
-if TYPE_CHECKING:
-    from fairenum.document.keywords import ReadingOptions
-
 CutoffRule = Literal["value", "rate", "base-rate", "median"]
 PATTERN = rf"(?:base-rate|median|rate=({NUMBER})|({NUMBER}))"
-
 
 # How a cutoff is written in options and documents.
 CutoffText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
@@ -76,8 +72,6 @@ class Cutoff:
 
 
 MAX_LEVELS = 100  # twice the values of any column that people name one by one: countries, states, occupations
-
-
 LONGEST_BANDS = 1000  # ends of the bands of one column
 
 
@@ -142,9 +136,6 @@ def _joined_merges(merges: Sequence[tuple[str, list[str]]]) -> dict[str, list[st
 def canonical_cutoff(value: object) -> str:
     """The canonical text of a cutoff."""
     return str(Cutoff.of(value))
-
-
-MAX_LEVELS = 100  # twice the values of any column that people name one by one: countries, states, occupations
 
 
 @documented
@@ -275,15 +266,9 @@ class Reading(Options):
 
     def without_incumbent(self) -> Reading:
         """Return these options without a model in use, whatever the card of a bundled table says."""
-        return replace(
-            self,
-            incumbent=NONE,
-            incumbent_favourable=None,
-            incumbent_score=None,
-            incumbent_model=None,
-            incumbent_cutoff=None,
-            incumbent_lower_is_better=False,
-        )
+        unset = Reading()
+        others = {name: getattr(unset, name) for name in declared(Reading) if name.startswith("incumbent_")}
+        return replace(self, incumbent=NONE, **others)
 
 
 # Options that name a column which is no feature.
@@ -324,13 +309,8 @@ def _check_incumbent(reading: Reading) -> None:
         )
 
 
-def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:
-    """Return the reading options with some changed by name."""
-    return (reading or Reading()).but(**options)
-
-
 def number(text: str) -> float:
-    """Read a text as a plain number, true as 1 and false as 0; nan if it is no number."""
+    """Read a text as a plain number, true as 1 and false as 0; return nan if the text is no number."""
     folded = text.casefold()
     if folded in ("true", "false"):
         return float(folded == "true")

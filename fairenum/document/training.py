@@ -38,7 +38,6 @@ DecidingRule = Literal["sign", "rate", "base-rate", "threshold", "like-incumbent
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 PATTERN = rf"(?:sign|base-rate|like-incumbent|rate=({NUMBER})|threshold=({NUMBER}))"
 
-
 # How a rule is written in options and documents.
 DecideText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
 

@@ -51,7 +51,7 @@ def test_a_row_that_the_run_holds_needs_no_data(fairenum, saved_run):
 
 
 def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, saved_run, loans):
-    """The machine is trained again, and says what it says where the audit is run."""
+    """The model is trained again, and says what it says where the audit is run."""
     document = load(saved_run)
     person = ("--values", "income=0.1,town=Bath,debt=0.2", "--data", loans)
     found = json.loads(fairenum("explain", str(saved_run), *person, "--json", "-").out)["flip_price"]
@@ -59,8 +59,8 @@ def test_with_the_data_it_says_what_all_equally_good_models_decide(fairenum, sav
     told = live.explain({"income": 0.1, "town": "Bath", "debt": 0.2}).flip_price
     assert (found["low"], found["high"]) == pytest.approx((told.low, told.high))
     assert found["values"]["low_bound"] == pytest.approx(told.values.low_bound)
-    assert found["svm"]["weights"][0]["feature"] == told.svm.weights[0].feature
-    assert [one["row"] for one in found["svm"]["examples"]] == [one.row for one in told.svm.examples]
+    assert found["model"]["weights"][0]["feature"] == told.model.weights[0].feature
+    assert [one["row"] for one in found["model"]["examples"]] == [one.row for one in told.model.examples]
     shown = " ".join(fairenum("explain", str(saved_run), *person).out.split())
     assert "The nearest model that decides otherwise" in shown
     assert "Over all models within 5 % the decision value lies between" in shown
@@ -70,14 +70,14 @@ def test_an_examined_row_has_the_price_of_the_run(fairenum, saved_run, loans):
     priced = load(saved_run).ambiguity.priced
     place = next(place for place, high in enumerate(priced.high) if high is not None)
     ended = fairenum("explain", str(saved_run), "--row", str(priced.rows[place]), "--data", loans, "--json", "-")
-    found = json.loads(ended.out)["tolerance"]
+    found = json.loads(ended.out)["flip_price"]
     assert (found["low"], found["high"]) == pytest.approx((priced.low[place], priced.high[place]), abs=1e-6)
 
 
 def test_a_redacted_run_names_no_row(fairenum, saved_run, loans, folder):
     save(load(saved_run).redacted(), "redacted.json")
     person = ("--values", "income=0.1,town=Bath", "--data", loans, "--json", "-")
-    found = json.loads(fairenum("explain", "redacted.json", *person).out)["tolerance"]["svm"]
+    found = json.loads(fairenum("explain", "redacted.json", *person).out)["flip_price"]["model"]
     assert found["dropped"] > 0
     assert found["examples"] == []
 
