@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 
-from fairenum.document.audit_config import AuditConfig, AuditOptions, with_present_names
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.files import load_as, save, to_json, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
-from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument, MeasureOptions
+from fairenum.document.keywords import AuditOptions, MeasureOptions
+from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel
 from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, NotProposed, ResultError
@@ -470,7 +471,7 @@ def changed_tolerances(
     last: Tolerances, table: TableFacts, guards: Sequence[str] | str, changes: Mapping[str, object]
 ) -> Tolerances:
     """Return tolerances with guardrails and changes applied; a change to None changes nothing."""
-    given = with_present_names({name: value for name, value in changes.items() if value is not None})
+    given = {name: value for name, value in changes.items() if value is not None}
     kept = resolved_guards((guards,) if isinstance(guards, str) else guards, last.guards)
     refuse_unknown_columns(kept, [column.column for column in table.sensitive])
-    return replace(last, guards=kept, **given)  # type: ignore[arg-type]  # checked when it is built
+    return last.but(guards=kept, **given)

@@ -9,7 +9,8 @@ import warnings
 from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, overload
 
 from fairenum.api import Result
-from fairenum.document.measure_document import MeasureConfig, MeasureOptions
+from fairenum.document.keywords import MeasureOptions
+from fairenum.document.measure_document import MeasureConfig
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import quoted
 

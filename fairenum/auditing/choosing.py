@@ -19,7 +19,7 @@ from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMea
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
 from fairenum.enumeration.division import PARTS
-from fairenum.enumeration.fairest import CandidateScores
+from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget
 from fairenum.errors import ResultError
 from fairenum.metrics import Decisions
 from fairenum.metrics.comparison import compare_chosen, is_coarse

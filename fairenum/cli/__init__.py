@@ -30,8 +30,6 @@ from fairenum.runtime.formatting import plain
 DEBUG = "FAIRENUM_DEBUG"
 FEWER_ROWS = "learn from fewer rows, such as --split 4000,2000,2000"
 REPORT_IT = "this is a fault of fairenum, not of your data: please report it with what `fairenum --debug ...` prints"
-
-
 HELP = """Audit the fairness of the near-optimal support vector machines of a table.
 
 \b

@@ -10,12 +10,14 @@ import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.outputs import output_options
-from fairenum.cli.shared_options import CheckedNumber, CheckedWhole
+from fairenum.cli.shared_options import Whole, checked
 from fairenum.cli.streams import Exit
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.options import MOST_ROWS
+from fairenum.document.training import SvmSettings
 
 if TYPE_CHECKING:
     from fairenum.document.terms import Categorical
-
 
 HELP = """Race the solvers and the paper's algorithm for the best models of DATA, a bundled name or a file.
 
@@ -27,10 +29,10 @@ Sensitive columns are ordinary features here.
 @click.command(help=HELP)
 @click.argument("data", default="german")
 @click.option("--solver", "solvers", multiple=True, help="Solver to race; repeatable.  [default: all available]")
-@click.option("-k", "k", type=CheckedWhole("k"), default=50, show_default=True, help="Number of models.")
-@click.option("--rows", type=CheckedWhole("rows"), help="Rows to draw.  [default: 70 %, at most 1000]")
-@click.option("--cost", type=CheckedNumber("C"), default=1.0, show_default=True, help="The SVM's C.")
-@click.option("--seed", type=CheckedWhole("seed"), default=0, show_default=True, help="Seed of the draw.")
+@click.option("-k", "k", type=checked(AuditConfig, "k"), default=50, show_default=True, help="Number of models.")
+@click.option("--rows", type=Whole(2, MOST_ROWS), help="Rows to draw.  [default: 70 %, at most 1000]")
+@click.option("--cost", type=checked(SvmSettings, "C"), default=1.0, show_default=True, help="The SVM's C.")
+@click.option("--seed", type=checked(AuditConfig, "seed"), default=0, show_default=True, help="Seed of the draw.")
 @click.option("--label", help="Column to predict; a file needs it.")
 @click.option("--favourable", help="Favourable value of the label; a file needs it.")
 @click.option("--drop", multiple=True, help="Column to leave out; repeatable.")

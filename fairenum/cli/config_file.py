@@ -4,65 +4,39 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 from click.core import ParameterSource
 
-from fairenum.cli.shared_options import Command, added
+from fairenum.cli.shared_options import Added, added
 from fairenum.document.options import shown
 
 PLAIN, PROJECT = "fairenum.toml", "pyproject.toml"
-
-
 FILE_KEY, OFF_KEY = "fairenum.cli.config_file.file", "fairenum.cli.config_file.off"
-
-
 LARGEST = 2**20  # bytes of a configuration file
 LONGEST_NUMBER = 400  # digits; no option needs as many
 
-
 # Keys refused in a file found in the working directory: it may have come along with downloaded data.
-WRITES = {
-    "output",
-    "export",
-    "flips_table",
-    "json",
-    "markdown",
-    "html",
-    "junit",
-    "tables",
-    "xlsx",
-    "evidence",
-    "record",
-}
+WRITES = {"output", "export", "flips_table", "json", "markdown", "html", "junit", "tables", "xlsx", "evidence"}
+WRITES |= {"record"}
 RUNS = {"solver", "fallback", "strategies", "incumbent_model"}
 
 
-def config_options(other: click.Command | None = None) -> Callable[[Command], Command]:
+def config_options(other: click.Command | None = None) -> Added[Any]:
     """Add --config and --no-config; keys that only the command `other` knows are ignored."""
-    aside = "; those of an audit alone are left aside" if other else ""
-    options = (
-        click.option(
-            "--config",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            is_eager=True,
-            expose_value=False,
-            callback=partial(use_config, other=other),
-            help=f"Read options from this file{aside}.  [default: {PLAIN}, or [tool.fairenum] of {PROJECT}]",
-        ),
-        click.option(
-            "--no-config",
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_use_none,
-            help="Read options from no file.",
-        ),
+    aside = "; options of an audit alone are ignored" if other else ""
+    eager = partial(click.option, is_eager=True, expose_value=False)
+    file = eager(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        callback=partial(use_config, other=other),
+        help=f"Read options from this file{aside}.  [default: {PLAIN}, or [tool.fairenum] of {PROJECT}]",
     )
-    return lambda command: added(command, options)
+    return added((file, eager("--no-config", is_flag=True, callback=_use_none, help="Read options from no file.")))
 
 
 def use_config(

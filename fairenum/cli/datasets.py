@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import rich_click as click
-from click.shell_completion import CompletionItem
+
+from fairenum.cli.shared_options import complete_dataset
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -13,14 +14,8 @@ if TYPE_CHECKING:
     from fairenum.tables import Card
 
 
-def _complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    from fairenum.tables import list_datasets
-
-    return [CompletionItem(card.name, help=card.title) for card in list_datasets() if card.name.startswith(begun)]
-
-
 @click.command()
-@click.argument("name", required=False, shell_complete=_complete)
+@click.argument("name", required=False, shell_complete=complete_dataset)
 def datasets(name: str | None) -> None:
     """List the bundled datasets, or show the card of the dataset NAME."""
     from rich.console import Console
@@ -33,7 +28,7 @@ def datasets(name: str | None) -> None:
 
 
 def overview(cards: tuple[Card, ...]) -> RenderableType:
-    """A table of the datasets, one row each, that fits 80 columns."""
+    """A table of the datasets, one row each, for a terminal of 80 columns."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))

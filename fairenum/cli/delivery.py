@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -15,57 +15,26 @@ import rich_click as click
 
 from fairenum.cli.outputs import FORMS, STDOUT
 from fairenum.cli.streams import Exit
-from fairenum.document.files import write_atomically
+from fairenum.document.files import save, to_json, write_atomically
 from fairenum.runtime.formatting import file_name, plain
 
 if TYPE_CHECKING:
-    from fairenum.document.audit_document import JudgedDocument
     from fairenum.document.files import AnyDocument
     from fairenum.errors import NotProposed
     from fairenum.render.page import Page
     from fairenum.report.rules import Judgement, Rule
 
-
-def hand_on(
-    delivery: Delivery, document: JudgedDocument, export: Callable[[str], None] | None
-) -> Iterator[tuple[str, str]]:
-    """Write the requested files, and yield the kind and place of each."""
-    if delivery.tables:
-        from fairenum.evidence.frames import table_names, write_tables
-
-        for name in table_names(document):
-            delivery.refuse_input(str(Path(delivery.tables) / name))
-        write_tables(document, delivery.tables)
-        yield "tables", delivery.tables
-    if delivery.xlsx:
-        from fairenum.evidence.frames import workbook
-
-        write_atomically(delivery.xlsx, workbook(document))
-        yield "workbook", delivery.xlsx
-    if delivery.evidence:
-        from fairenum.evidence.bundle import evidence
-
-        day = delivery.day.date() if delivery.day else None
-        content = evidence(document, rules=delivery.rules, profile=delivery.profile, day=day, export=export)
-        write_atomically(delivery.evidence, content)
-        yield "evidence", delivery.evidence
-
-
 Forms = Mapping[str, Callable[[], str]]
-
-
+Files = Iterator[tuple[str, str]]  # the kind and place of each file, yielded once it is written
 EARLIER = " (in the place of an earlier one)"
 
-
-# Fields and flags for audits and measurements only, and for audits only.
-OF_JUDGED = {"rules": "fail-on", "junit": "junit", "profile": "profile", "day": "date"}
-
-
-OF_JUDGED |= {"tables": "tables", "xlsx": "xlsx", "evidence": "evidence"}
-
-
+# Fields and flags for audits only, and for audits and measurements only.
 OF_MODELS = {"redact": "redact", "all_models": "all"}
-OF_AUDITS = {**OF_JUDGED, **OF_MODELS}
+OF_AUDITS = {
+    **{"rules": "fail-on", "junit": "junit", "profile": "profile", "day": "date"},
+    **{"tables": "tables", "xlsx": "xlsx", "evidence": "evidence"},
+    **OF_MODELS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +80,10 @@ class Delivery:
             self.refuse_input(path)
 
     @property
+    def _date(self) -> date | None:
+        return self.day.date() if self.day else None
+
+    @property
     def _places(self) -> dict[str, str | None]:
         return {form: getattr(self, form) for form in FORMS}
 
@@ -141,7 +114,6 @@ class Delivery:
         it is iterated, and yields the kind and place of each.
         """
         from fairenum.document.audit_document import AuditDocument
-        from fairenum.document.files import to_json
         from fairenum.document.measure_document import MeasureDocument
         from fairenum.report import page
         from fairenum.report.rules import judge_all
@@ -153,20 +125,13 @@ class Delivery:
             self.refuse(refused, f"is for audits, and this is a {document.title}")
         judgements = judge_all(document, self.rules)
         brief = page(document, rules=self.rules, brief=True, all_models=self.all_models)
-        day = self.day.date() if self.day else None
-        full = partial(page, document, rules=self.rules, profile=self.profile, day=day)
+        full = partial(page, document, rules=self.rules, profile=self.profile, day=self._date)
         forms = _forms(brief, full, judgements, is_partial=document.is_partial, kind=document.title)
         forms["json"] = partial(to_json, document)
         written = self._rendered(forms)  # before anything is written: a failure leaves no files behind
         files = [*self._saved(document, is_fresh=is_fresh)]
         exported, withheld = self._exported(export)
-        files += [
-            *exported,
-            *self._written(written),
-            *self._listed(document),
-            *self._handed_on(document, export),
-            *beside,
-        ]
+        files += [*exported, *self._written(written), *self._flips(document), *self._tables(document, export), *beside]
         self._print(written, brief, files, judgements)
         if withheld:
             click.echo(plain(self._withheld(withheld, dict(files).get("run"), is_fresh=is_fresh)), err=True)
@@ -185,10 +150,8 @@ class Delivery:
             if getattr(self, name):
                 raise click.UsageError(f"--{spelling} {reason}")
 
-    def _saved(self, document: AnyDocument, *, is_fresh: bool) -> Iterator[tuple[str, str]]:
+    def _saved(self, document: AnyDocument, *, is_fresh: bool) -> Files:
         """Save the run to --output or, if it is fresh and has no other place, under its own name."""
-        from fairenum.document.files import save
-
         if self.output or (is_fresh and not self.json):
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
@@ -217,10 +180,9 @@ class Delivery:
         command = shlex.join(("fairenum", "select", run.removesuffix(EARLIER), *options))
         return f"model not written: model {error.rank} is a candidate, not a proposal: {error.why}; {command} writes it"
 
-    def _listed(self, document: AnyDocument) -> Iterator[tuple[str, str]]:
+    def _flips(self, document: AnyDocument) -> Files:
         """Write the CSV file of the rows that the selected model decides differently."""
         from fairenum.document.audit_document import AuditDocument
-        from fairenum.document.files import write_atomically
 
         if self.flips_table and isinstance(document, AuditDocument):
             from fairenum.evidence.frames import tables
@@ -229,30 +191,44 @@ class Delivery:
             write_atomically(self.flips_table, to_csv(tables(document)["flips"]).encode())
             yield "flips", self.flips_table
 
-    def _handed_on(self, document: AnyDocument, export: Callable[[str], None] | None) -> Iterator[tuple[str, str]]:
+    def _tables(self, document: AnyDocument, export: Callable[[str], None] | None) -> Files:
+        """Write the tables, the workbook and the evidence of an audit or a measurement."""
         from fairenum.document.audit_document import JudgedDocument
 
-        return hand_on(self, document, export) if isinstance(document, JudgedDocument) else iter(())
+        if not isinstance(document, JudgedDocument):
+            return
+        if self.tables:
+            from fairenum.evidence.frames import table_names, write_tables
+
+            for name in table_names(document):
+                self.refuse_input(str(Path(self.tables) / name))
+            write_tables(document, self.tables)
+            yield "tables", self.tables
+        if self.xlsx:
+            from fairenum.evidence.frames import workbook
+
+            write_atomically(self.xlsx, workbook(document))
+            yield "workbook", self.xlsx
+        if self.evidence:
+            from fairenum.evidence.bundle import evidence
+
+            content = evidence(document, rules=self.rules, profile=self.profile, day=self._date, export=export)
+            write_atomically(self.evidence, content)
+            yield "evidence", self.evidence
 
     def _rendered(self, forms: Forms) -> dict[str, str]:
         """Render every requested form."""
         return {kind: forms[kind]() for kind, path in self._places.items() if path and kind in forms}
 
-    def _written(self, written: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Write every rendered form to its file, and yield its kind and path."""
-        from fairenum.document.files import write_atomically
-
+    def _written(self, written: Mapping[str, str]) -> Files:
+        """Write every rendered form to its file."""
         for kind, path in self._places.items():
             if path and path != STDOUT and kind in written:
                 write_atomically(path, written[kind].encode())
                 yield "run" if kind == "json" else kind, path
 
     def _print(
-        self,
-        written: Mapping[str, str],
-        page: Page,
-        files: list[tuple[str, str]],
-        judgements: tuple[Judgement, ...],
+        self, written: Mapping[str, str], page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]
     ) -> None:
         """Print the requested form or the report on stdout; failed rules go to stderr if no report is printed."""
         printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in written]

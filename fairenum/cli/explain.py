@@ -9,8 +9,10 @@ import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.outputs import output_options
-from fairenum.cli.shared_options import CheckedWhole, complete_data, split_names
+from fairenum.cli.shared_options import Whole, complete_data, gathered
 from fairenum.cli.streams import Exit
+from fairenum.document.options import all_names
+from fairenum.document.received import LARGEST_WHOLE
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
@@ -18,44 +20,42 @@ if TYPE_CHECKING:
     from fairenum.document.person import Person
     from fairenum.tables import Dataset
 
-
 HELP = """Show the decision of each model of the saved audit RUN about one person, and the features that weigh most.
 
 \b
 fairenum explain run.json --values "income=1200,town=Bath"
 fairenum explain run.json --row 17 --data loans.csv
 
-The weights are in RUN, so that --values needs no data; what is not given counts as missing. Linear kernels only.
-With --data it also covers all near-optimal models, listed or not.
+RUN holds the weights, so that --values needs no data; features that are not given are missing. Linear kernels only.
+With --data, the answer also covers all near-optimal models, listed or not.
 """
-
 
 person = partial(click.option, panel="Person")
 
 
-def read_values(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, str] | None:
+def read_values(texts: tuple[str, ...]) -> dict[str, str] | None:
     """Read NAME=VALUE,.. from one option or several; a part with a comma needs double quotes or its own option."""
     values: dict[str, str] = {}
-    for cell in (cell for text in texts for cell in split_names(text)):
+    for cell in all_names(texts):
         name, is_there, value = cell.partition("=")
         if not is_there or not name.strip():
             advice = "a part that holds a comma stands in double quotes: --values '\"pay=1,5\",town=Ayr'"
-            raise click.BadParameter(f"{cell!r} is no NAME=VALUE; {advice}", context, parameter)
+            raise ValueError(f"{cell!r} is no NAME=VALUE; {advice}")
         if name.strip() in values:
-            raise click.BadParameter(f"{name.strip()!r} is given twice", context, parameter)
+            raise ValueError(f"{name.strip()!r} is given twice")
         values[name.strip()] = value
     return values or None
 
 
 @click.command(help=HELP)
 @click.argument("run", type=click.Path(dir_okay=False))
-@person("--row", type=CheckedWhole("row"), metavar="NUMBER", help="Row of the table, counted from 0.")
+@person("--row", type=Whole(0, LARGEST_WHOLE), metavar="NUMBER", help="Row of the table, counted from 0.")
 @person(
     "--values",
     multiple=True,
     metavar="NAME=VALUE,..",
-    callback=read_values,
-    help="Values by feature; repeatable. What is missing is imputed as in training.",
+    callback=gathered(read_values),
+    help="Values by feature; repeatable. Missing ones are imputed as in training.",
 )
 @person("--data", shell_complete=complete_data, help="Data of RUN: for --row, and for models that are not listed.")
 @output_options
@@ -63,7 +63,7 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
     """Decide about one person and deliver the answer."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if (row is None) == (values is None):
-        raise click.UsageError("say who it is, either by --row or by --values")
+        raise click.UsageError("say which person it is, either by --row or by --values")
     from fairenum.document.audit_document import AuditDocument
     from fairenum.document.files import load_as, to_json
     from fairenum.document.person import decide_about

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING
 import rich_click as click
 from click.core import ParameterSource
 
-from fairenum.cli.audit import audit
+from fairenum.cli.audit import OPTIONS, audit
 from fairenum.cli.config_file import config_options, named_options_file
 from fairenum.cli.outputs import check_target
-from fairenum.cli.shared_options import CheckedNumber, complete_data, taken_reading
+from fairenum.cli.shared_options import LABELLED, Number, added, complete_data
 from fairenum.cli.streams import Exit
+from fairenum.document.audit_config import AuditConfig
 from fairenum.errors import RecordRefused, ResultError
 from fairenum.runtime.formatting import file_name, plain
 
 if TYPE_CHECKING:
-    from fairenum.document.audit_config import AuditConfig
     from fairenum.document.decision_record import RecordHeader
     from fairenum.explore.exploration import Exploration
     from fairenum.runtime.budget import Progress
-
 
 HELP = """Look at the near-optimal models of DATA one after the other, say which rows stay or go, and decide.
 
@@ -35,38 +34,15 @@ fairenum explore german
 fairenum explore loans.csv --label approved --favourable yes --sensitive sex
 fairenum explore run.json --data loans.csv
 
-This opens a page that only this machine can reach. Every step is on the record, a file of JSON lines; the same command
-goes on from there. Of a saved RUN the options are taken over, and what is decided is exploratory: it has looked at the
-holdout.
+This opens a page that only this computer can reach. Every step goes to the decision record, a file of JSON lines, from
+which the same command goes on. A saved RUN brings its options, and a decision about it is exploratory: its holdout has
+been seen.
 """
 
 
 # Options of an audit that do not apply to an exploration, where the user decides how many models to list.
-OF_AUDITS = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines", "attack", "strategies", "flips"}
-
-
-OF_AUDITS |= {"trials", "defences", "jobs", "output", "export", "flips_table", "json", "markdown", "html", "tables"}
-
-
-OF_AUDITS |= {
-    "xlsx",
-    "evidence",
-    "junit",
-    "profile",
-    "day",
-    "redact",
-    "rules",
-    "all_models",
-    "quiet",
-    "data",
-    "config",
-    "no_config",
-}
-
-
+AUDIT_ONLY = {"k", "patience", "max_nodes", "max_seconds", "search", "baselines"}
 RUN = ".json"
-
-
 page = partial(click.option, panel="Page")
 
 
@@ -79,44 +55,34 @@ page = partial(click.option, panel="Page")
     callback=check_target,
     help="The decision record, to begin or to go on with.  [default: fairenum-NAME-decision.jsonl]",
 )
-@page("--port", type=click.IntRange(0, 65535), default=0, help="Port of this machine.  [default: any that is free]")
+@page("--port", type=click.IntRange(0, 65535), default=0, help="Port of this computer.  [default: any that is free]")
 @page("--no-browser", "browser", flag_value=False, is_flag=True, default=True, help="Print the address, and no more.")
 @page(
     "--idle",
-    type=CheckedNumber("idle"),
+    type=Number(0.0, 1e6),
     default=30.0,
     metavar="MINUTES",
     show_default=True,
     help="End after this time without an open page; 0 for never.",
 )
+@added(one for name, one in OPTIONS.items() if name not in AUDIT_ONLY)
 @config_options(other=audit)
 def explore(
-    data: str,
-    table: str | None,
-    record: str | None,
-    port: int,
-    browser: bool,
-    idle: float,
-    **options: object,
+    data: str, table: str | None, record: str | None, port: int, browser: bool, idle: float, **options: object
 ) -> Exit:
     """Serve an exploration until it is ended."""
     beginning = _beginning(data, table, record, options)
     from fairenum.explore.server import serve
 
-    told = [plain(f"{kind}: {name}") for kind, name in named_options_file()]
-    ended = serve(beginning, partial(_announce, beginning, told, is_opened=browser), port=port, idle=60 * idle)
+    announce = partial(_announce, beginning, [*named_options_file()], is_opened=browser)
+    ended = serve(beginning, announce, port=port, idle=60 * idle)
     if ended.failure is not None:
         raise ended.failure
     if not ended.is_saved:
         raise click.Abort
     why = f" as no page was open for {idle:g} minutes" if ended.is_idle else ""
-    ended_with = f"ended{why}; every step is in {beginning.record}, and the same command goes on from there"
-    click.echo(plain(ended_with))
+    click.echo(plain(f"ended{why}; every step is in {beginning.record}, and the same command goes on from there"))
     return Exit.DONE
-
-
-# before --config and --no-config, which come last
-explore.params[-2:-2] = [option for option in audit.params if option.name not in OF_AUDITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +128,8 @@ class Beginning:
         names = ("label", "favourable", "sensitive")
         others = [name for name in names if getattr(self, name) not in (None, (), getattr(header, name))]
         if self.config is not None:
-            given, told = self.config, header.config
-            others += [one.name for one in fields(given) if getattr(given, one.name) != getattr(told, one.name)]
+            given, begun = self.config, header.config
+            others += [one.name for one in fields(given) if getattr(given, one.name) != getattr(begun, one.name)]
         if others:
             raise RecordRefused(
                 f"{self.record!r} was begun with other options ({', '.join(others)}); leave them out to go on with "
@@ -181,10 +147,8 @@ def _beginning(data: str, table: str | None, record: str | None, options: dict[s
         return _beginning_of_run(data, table, record)
     if table is not None:
         raise click.UsageError(f"--data names the data of a run, and {data!r} is none")
-    from fairenum.document.audit_config import AuditConfig
-
-    label, favourable, sensitive, bands = (options.pop(name) for name in ("label", "favourable", "sensitive", "bands"))
-    config = AuditConfig().but(reading=taken_reading(options, bands), **options)  # type: ignore[arg-type]
+    label, favourable, sensitive = (options.pop(name) for name in LABELLED)
+    config = AuditConfig().but(**options)
     return Beginning(data, record or _place(data), None, label, favourable, sensitive, config, bool(given))  # type: ignore[arg-type]
 
 
@@ -204,10 +168,10 @@ def _place(data: str) -> str:
     return file_name(f"{Path(data).stem.removeprefix('fairenum-')}-decision", "jsonl")
 
 
-def _announce(beginning: Beginning, told: list[str], address: str, *, is_opened: bool) -> None:
+def _announce(beginning: Beginning, files: list[tuple[str, str]], address: str, *, is_opened: bool) -> None:
     """Print the page's address, the record and the configuration file, and open a browser if wanted."""
-    kept = "going on with" if beginning.is_on_record else "steps go to"
-    kept_in = plain(f"{kept} {beginning.record}")
-    click.echo("\n".join((address, f"{kept_in}; Ctrl-C ends", *told)))
+    record = f"{'going on with' if beginning.is_on_record else 'steps go to'} {beginning.record}; Ctrl-C ends"
+    lines = (record, *(f"{kind}: {name}" for kind, name in files))
+    click.echo("\n".join((address, *map(plain, lines))))
     if is_opened:  # opening some browsers blocks
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

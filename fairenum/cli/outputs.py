@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from fairenum.cli.shared_options import Command, added
+from fairenum.cli.shared_options import added
 
 if TYPE_CHECKING:
     from fairenum.report.rules import Rule
-
 
 STDOUT = "-"
 FORMS = ("json", "html", "markdown", "junit")
@@ -117,7 +116,7 @@ AUDITS = (
     DAY,
     option("--redact", is_flag=True, help="Leave rows and values of training examples out of all but --export."),
     option("--fail-on", "rules", multiple=True, metavar="RULE", callback=read_rules, help=FAIL_ON),
-    option("--all", "all_models", is_flag=True, help="Show all models, not only the most telling ones."),
+    option("--all", "all_models", is_flag=True, help="Show all models, not only the most informative ones."),
 )
 MEASUREMENTS = (
     JUNIT,
@@ -127,7 +126,12 @@ MEASUREMENTS = (
 )
 HANDED_ON = (
     option("--tables", metavar="DIR", callback=check_folder, help="Write every table of the run to a folder, as CSV."),
-    option("--xlsx", metavar="PATH", callback=check_workbook, help="Write the same as sheets; needs fairenum[excel]."),
+    option(
+        "--xlsx",
+        metavar="PATH",
+        callback=check_workbook,
+        help="Write the same tables as sheets of a workbook; needs fairenum[excel].",
+    ),
     option(
         "--evidence",
         metavar="PATH",
@@ -138,16 +142,7 @@ HANDED_ON = (
 QUIET = option("--quiet", "-q", is_flag=True, help="Print neither report nor progress.")
 
 
-def output_options(command: Command) -> Command:
-    """Add the output options for a document of any kind."""
-    return added(command, (*FILES, QUIET))
-
-
-def audit_output_options(command: Command) -> Command:
-    """Add the output options of an audit, with its rules."""
-    return added(command, (*FILES, *HANDED_ON, *AUDITS, QUIET))
-
-
-def measure_output_options(command: Command) -> Command:
-    """Add the output options of a measurement, with its rules."""
-    return added(command, (*FILES, *HANDED_ON, *MEASUREMENTS, QUIET))
+# Output options for a document of any kind; of an audit and of a measurement, with their rules.
+output_options = added((*FILES, QUIET))
+audit_output_options = added((*FILES, *HANDED_ON, *AUDITS, QUIET))
+measure_output_options = added((*FILES, *HANDED_ON, *MEASUREMENTS, QUIET))

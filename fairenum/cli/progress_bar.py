@@ -24,9 +24,9 @@ STAGES = {
     "prices": "finding whose decision depends on the choice of model",
     "range": "bounding the parity gap of all near-optimal models",
     "choose": "selecting",
-    "state": "putting it together",
+    "state": "putting the document together",
     "explain": "looking for the examples that matter",
-    "weigh": "weighing how much choosing flatters",
+    "weigh": "estimating the selection bias",
     "attack": "simulating attacks",
     "reproduce": "running splits and draws",
 }
@@ -34,13 +34,9 @@ LONG = 5.0
 FIRST_MODEL = "still at the first model: large tables take long (--split trains on fewer rows)"
 COMPILING = "compiling the solver for this machine, once: this takes some seconds"
 LONG_RUN = 20.0  # seconds; shorter estimates are not printed
-
-
 MINUTE, HOUR = 60.0, 3600.0
-
-
 SHORTER = "--time-limit ends it sooner, Ctrl-C now"
-COMING_TO_AN_END = "interrupted: what there is so far is being scored and saved; Ctrl-C again gives it up"
+ENDING = "interrupted: the models so far are being scored and saved; Ctrl-C again gives them up"
 
 
 class Shown:
@@ -92,7 +88,7 @@ def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progre
     with _bar() as (show, say):
         shown = Shown(show, say, budget)
         if budget:
-            budget.heard = partial(say, COMING_TO_AN_END)
+            budget.heard = partial(say, ENDING)
         try:
             with _compiling_said(say):
                 yield shown

@@ -14,8 +14,6 @@ from fairenum.cli.streams import Exit
 
 # Options for a single run only; --redact also works for several.
 OF_ONE = {"json": "json", **{name: spelling for name, spelling in OF_AUDITS.items() if name != "redact"}}
-
-
 HELP = """Show the saved RUN again, in any form; judge it by rules; compare several audits side by side.
 
 A run is what any command saved with --json: an audit, a measurement, a simulated attack, a benchmark, a reproduction.

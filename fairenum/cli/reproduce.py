@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.outputs import check_target
 from fairenum.cli.progress_bar import shown_progress
-from fairenum.cli.shared_options import CheckedWhole, check_jobs
+from fairenum.cli.shared_options import JOBS, Whole, check_jobs, checked
 from fairenum.cli.streams import Exit
-
-if TYPE_CHECKING:
-    from fairenum.document.research_documents import ReproductionDocument
-
+from fairenum.document.research_documents import Plan, ReproductionDocument
 
 NAMES = ("german", "ionosphere", "sonar", "compas")
 HELP = """Run the experiments of the EnumSV paper many times over, and judge what it claims.
@@ -25,22 +21,22 @@ HELP = """Run the experiments of the EnumSV paper many times over, and judge wha
 fairenum reproduce                    # all of them
 fairenum reproduce german --quick     # a first look at one
 
-The paper's random draws are unknown; so each experiment is a distribution, and each verdict says how often. Figures, a
-page, Markdown and the run itself go into one folder.
+The paper's random draws are unknown: each experiment is repeated on many draws, and each verdict says how often a claim
+holds. Figures, a page, Markdown and the run itself go into one folder.
 """
 
 
 @click.command(help=HELP)
 @click.argument("experiments", nargs=-1, metavar="[german|ionosphere|sonar|compas]...", type=click.Choice(NAMES))
 @click.option("--quick", is_flag=True, help="A first look: few splits and draws.")
-@click.option("--splits", type=CheckedWhole("splits"), help="Random splits of each table.  [default: 40]")
-@click.option("--draws", type=CheckedWhole("draws"), help="Random draws of COMPAS.  [default: 250]")
+@click.option("--splits", type=checked(Plan, "splits"), help="Random splits of each table.  [default: 40]")
+@click.option("--draws", type=checked(Plan, "draws"), help="Random draws of COMPAS.  [default: 250]")
 @click.option(
-    "--seed", type=CheckedWhole("seed"), default=0, show_default=True, help="Seed of the first split and draw."
+    "--seed", type=checked(Plan, "seed"), default=0, show_default=True, help="Seed of the first split and draw."
 )
 @click.option(
     "--jobs",
-    type=CheckedWhole("jobs"),
+    type=Whole(*JOBS),
     default=-1,
     show_default=True,
     callback=check_jobs,
@@ -51,7 +47,7 @@ page, Markdown and the run itself go into one folder.
     metavar="FOLDER",
     default="fairenum-paper",
     show_default=True,
-    help="Folder for page, Markdown, figures and run; made if it is not there.",
+    help="Folder for page, Markdown, figures and run; made if it is missing.",
 )
 @click.option("--json", metavar="PATH|-", callback=check_target, help="Save the run alone; - prints it.")
 @click.option("--saved", type=click.Path(exists=True, dir_okay=False), help="Show a saved run again; run nothing.")
@@ -68,7 +64,9 @@ def reproduce(
 ) -> Exit:
     """Run the experiments and deliver the verdicts."""
     if saved is not None and (experiments or seed or any(planned.values())):
-        raise click.UsageError("--saved shows a run as it is; leave out experiments and what plans them")
+        raise click.UsageError(
+            "--saved shows a run as it is; leave out experiments, --quick, --splits, --draws and --seed"
+        )
     delivery = Delivery(json=json, quiet=quiet, inputs=() if saved is None else (saved,))
     shown = None if saved is None else _read(saved)
     folder = None if json else _folder(output)
@@ -79,7 +77,6 @@ def reproduce(
 def _run(
     experiments: tuple[str, ...], seed: int, jobs: int, planned: dict[str, int | None], quiet: bool
 ) -> ReproductionDocument:
-    from fairenum.document.research_documents import Plan
     from fairenum.research.reproduction import reproduce as run
 
     plan = Plan.quick(seed) if planned.pop("quick") else Plan(seed=seed)
@@ -90,7 +87,6 @@ def _run(
 
 def _read(path: str) -> ReproductionDocument:
     from fairenum.document.files import load_as
-    from fairenum.document.research_documents import ReproductionDocument
 
     return load_as(ReproductionDocument, path)
 

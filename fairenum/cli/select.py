@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from fairenum.cli.delivery import Delivery
 from fairenum.cli.outputs import audit_output_options, check_target
 from fairenum.cli.progress_bar import shown_progress
-from fairenum.cli.shared_options import EPS_HELP, MAX_DROP_HELP, METRIC_HELP, METRICS, Number, Whole, complete_data
+from fairenum.cli.shared_options import Added, Whole, click_option, complete_data
 from fairenum.cli.streams import Exit
+from fairenum.document.options import MOST_ROWS, declared
+from fairenum.document.training import Tolerances
 from fairenum.errors import ResultError
 
 if TYPE_CHECKING:
     from fairenum.api import AuditResult
     from fairenum.document.audit_document import AuditDocument
-
 
 HELP = """Choose the fairest near-optimal model of the saved audit RUN again, under other tolerances.
 
@@ -26,36 +28,34 @@ data once more, and lists the models again. It writes a model that is proposed: 
 guardrail there. Any other takes --rank N --unconfirmed, and ends with code 3 without it.
 """
 
-
-tolerance = partial(click.option, panel="Selection")
+GUARD_HELP = (
+    "What a fairer model must not make worse, as for fairenum audit, in the place of the run's guardrail about the "
+    "same. Repeatable; none first turns off those of the run."
+)
+SELECTION = "Selection"
 output = partial(click.option, panel="Output", callback=check_target)
+
+
+def _tolerance(name: str, **settings: str) -> Added[Any]:
+    """The option of a tolerance, without a default: those of the run stay."""
+    return click_option(name, replace(declared(Tolerances)[name], unset=""), panel=SELECTION, **settings)
 
 
 @click.command(help=HELP)
 @click.argument("run", type=click.Path(dir_okay=False))
-@tolerance("--metric", type=click.Choice(METRICS), metavar="GAP", help=METRIC_HELP)
-@tolerance("--eps", type=Number("eps"), help=EPS_HELP)
-@tolerance(
-    "--max-loss",
-    type=Number("max_loss"),
-    help="Largest relative rise of the loss on all training rows, left out or not.",
+@_tolerance("metric")
+@_tolerance("eps")
+@_tolerance("max_loss")
+@_tolerance("max_performance_drop")
+@_tolerance("guards", help=GUARD_HELP)
+@click.option(
+    "--rank",
+    panel=SELECTION,
+    type=Whole(1, MOST_ROWS, is_checked=False),
+    help="Take this model instead of the fairest.",
 )
-@tolerance("--max-performance-drop", "--max-accuracy-drop", type=Number("max_performance_drop"), help=MAX_DROP_HELP)
-@tolerance(
-    "--guard",
-    "guards",
-    multiple=True,
-    metavar="QUANTITY[@COLUMN]<=LIMIT",
-    help="What a fairer model must not make worse, as for fairenum audit, in the place of the run's guardrail about "
-    "the same. Repeatable; none first turns off those of the run.",
-)
-@tolerance("--rank", type=Whole("rank"), help="Take this model instead of the fairest.")
 @output("--output", metavar="DIR|PATH", help="Save the new choice as a run of its own.")
-@output(
-    "--export",
-    metavar="PATH",
-    help="Write the selected model, if it is proposed, as a skops file.",
-)
+@output("--export", metavar="PATH", help="Write the selected model, if it is proposed, as a skops file.")
 @click.option(
     "--unconfirmed", is_flag=True, panel="Output", help="Export the model of --rank though it is a candidate."
 )
@@ -94,9 +94,7 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
     if fresh.document.dataset.fingerprint != table.fingerprint:
         raise ResultError(f"{data!r} is not the data of this run: the content differs")
     if _sizes(fresh.document) != _sizes(saved):
-        raise ResultError(
-            "the models of this run come out otherwise when they are listed again; make a new run with --export"
-        )
+        raise ResultError("listing the models of this run again gives other models; make a new run with --export")
     return AuditResult(saved, fresh.live)
 
 

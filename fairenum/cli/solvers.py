@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def solvers(as_json: bool) -> None:
-    """List the solvers: who provides them, what they need and how to get it."""
+    """List the solvers: their provider, version and state, and how to install what is missing."""
     from fairenum.solvers.registry import list_solvers
 
     found = list_solvers()

@@ -31,7 +31,6 @@ class Exit(IntEnum):
 
 NAME = "standard output"
 
-
 # Modes in which closed standard streams are opened. Standard output is read-only, so that a write fails instead of
 # losing the result.
 CLOSED = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)

@@ -21,7 +21,7 @@ Nothing in FILE is run or written to disk. Exit code 1 if it is not verified, 2 
 
 @click.command(help=HELP)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code tells.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code says it.")
 def verify(file: str, quiet: bool) -> Exit:
     """Check an evidence file and print the outcome."""
     from fairenum.evidence.verification import verify as check

@@ -2,113 +2,160 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, get_args
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, get_args
 
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.header import Document
 from fairenum.document.options import (
+    ATTACK,
     HUGE,
     MOST_ROWS,
+    TRIALS,
     Options,
     Sizes,
-    check_options,
+    as_tuple,
+    choice,
+    documented,
     is_number,
     is_whole,
-    make_tuples,
-    numbers,
+    like,
+    names,
+    parse_numbers,
+    part,
     require,
-    require_part,
-    require_three_sizes,
+    shown,
+    text,
+    three_sizes,
     whole,
 )
 from fairenum.document.table_facts import Remark
-from fairenum.document.terms import GAPS, Direction, Distinctness, Gap, Sight, Status
-from fairenum.document.training import SolverLapse, SvmSettings
+from fairenum.document.terms import Direction, Distinctness, Gap, Sight, Status
+from fairenum.document.training import PAIR, SolverLapse, SvmSettings
 from fairenum.document.value import Estimate, Quantiles, Value
 
 # A draw of a table whose sizes are not given: small enough for hundreds of trials.
-MOST_TRAINED, MOST_AUDITED = 300, 1000
-SHARE_TRAINED = 0.6
+MOST_TRAINED, MOST_AUDITED, SHARE_TRAINED = 300, 1000, 0.6
 
 
+def _some(name: str, value: object) -> tuple[Any, ...]:
+    """Return a list as a tuple; refuse an empty list, and repetitions."""
+    values = as_tuple(value)
+    require(name, values, len(values) > 0, "at least one")
+    return _different(name, values)
+
+
+def _different(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    require(name, values, len(set(values)) == len(values), "a list without repetitions")
+    return values
+
+
+def _budgets(value: object) -> tuple[float, ...]:
+    flips = _some("flips", value)
+    is_budget = all(is_whole(one, 0, HUGE) or is_number(one, 0, 1) for one in flips)
+    require("flips", flips, is_budget, "numbers of rows, or shares between 0 and 1")
+    require("flips", flips, max(flips) <= MOST_ROWS, f"numbers of at most {MOST_ROWS} rows")
+    return flips
+
+
+def _parse_budgets(text: str) -> tuple[float, ...]:
+    try:
+        return parse_numbers(text)
+    except ValueError as error:
+        raise ValueError(f"{shown(text)} is no list of rows or shares to flip, such as 10 or 0.01,0.05") from error
+
+
+def _sizes(value: object) -> tuple[float, ...]:
+    sizes = three_sizes(value)
+    require("sizes", sizes, sizes[2] > 0, "three numbers, of which the holdout is not 0")
+    return sizes
+
+
+@documented
 @dataclass(frozen=True, slots=True)
 class AttackConfig(Options):
-    """Options of a simulated attack, apart from the table.
-
-    Parameters
-    ----------
-    svm
-        The support vector machine that is trained; its C is a number. Its class weight is not "auto"; "balanced" is
-        resolved anew by the labels of every draw, also after an attack.
-    strategies
-        Names of strategies.
-    flips
-        Budgets of flips: whole numbers are rows, others shares of the training rows.
-    trials
-        Number of draws of the table.
-    group
-        The group that the attack is aimed at; by default the group with the fewest favourable labels.
-    direction
-        The label that flips lead to; by default each strategy's own.
-    sees
-        The rows that the attacker sees: the training rows alone, or also the rows that the audit is made on.
-    defences
-        Names of the defences to measure.
-    sizes
-        Train, selection and holdout: rows, or shares of the table. By default a draw trains on at most 300 rows and
-        audits at most 1000.
-    k, distinct, min_difference, patience
-        Which models are listed, as in `AuditConfig`.
-    metric
-        The gap that is measured.
-    primary
-        The sensitive column, or intersection, whose groups are compared; by default the first.
-    seed
-        Seed of the first trial; each further trial has the next.
-    confidence
-        Confidence of intervals over trials.
-    standardise
-        Scale numbers to mean 0 and variance 1.
-    """
+    """Options of a simulated attack, apart from the table."""
 
     subject: ClassVar[str] = "an attack"
 
-    svm: SvmSettings = field(default_factory=SvmSettings)
-    strategies: tuple[str, ...] = ("paper",)
-    flips: tuple[int | float, ...] = (10,)
-    trials: int = 100
-    group: str | None = None
-    direction: Direction | None = None
-    sees: Sight = "train"
-    defences: tuple[str, ...] = ()
-    sizes: Sizes | None = None
-    k: int = 50
-    distinct: Distinctness = "support"
-    min_difference: float = 0.01
-    patience: int = 1000
-    metric: Gap = "demographic_parity_difference"
-    primary: str | None = None
-    seed: int = 0
-    confidence: float = 0.95
-    standardise: bool = True
-
-    def __post_init__(self) -> None:
-        require_part(self.svm, "svm", SvmSettings)
-        make_tuples(self, ("strategies", "flips", "defences", *(("sizes",) if self.sizes is not None else ())))
-        check_options(self, ATTACK_WORDS, ATTACK_WHOLE, ATTACK_NUMBERS, ("standardise",), optional=("direction",))
-        require(self.svm, "C", self.svm.C != "auto", "a positive number")
-        self.svm.require_class_weight()
-        for name in ("strategies", "flips"):
-            require(self, name, len(getattr(self, name)) > 0, "at least one")
-        for name in ("strategies", "flips", "defences"):
-            require(self, name, len(set(getattr(self, name))) == len(getattr(self, name)), "a list without repetitions")
-        is_budget = all(is_whole(flips, 0, HUGE) or is_number(flips, 0, 1) for flips in self.flips)
-        require(self, "flips", is_budget, "numbers of rows, or shares between 0 and 1")
-        require(self, "flips", max(self.flips) <= MOST_ROWS, f"numbers of at most {MOST_ROWS} rows")
-        if self.sizes is not None:
-            require_three_sizes(self, self.sizes)
-            require(self, "sizes", self.sizes[2] > 0, "three numbers, of which the holdout is not 0")
+    svm: SvmSettings = part(
+        SvmSettings,
+        'The support vector machine that is trained; its C is a number. Its class weight is not "auto"; "balanced" is '
+        "resolved anew by the labels of every draw, also after an attack.",
+        changes={
+            "C": {"words": (), "must": "a positive number", "help": "Cost of a violated margin, {range}."},
+            "class_weight": {
+                "words": ("none", "balanced"),
+                "must": f"none, balanced or {PAIR}",
+                "metavar": "none|balanced|FAV:UNFAV",
+                "help": "Multiples of C by label.",
+            },
+        },
+    )
+    strategies: tuple[str, ...] = names(
+        ("paper",),
+        read=partial(_some, "strategies"),
+        panel=ATTACK,
+        flags="--strategy",
+        metavar="NAME",
+        help="How rows are chosen; repeatable. paper, random, group, margin_near, margin_far, support, greedy_parity, "
+        "alfa, or one that is installed.",
+    )
+    flips: tuple[int | float, ...] = text(
+        (10,),
+        read=_budgets,
+        panel=ATTACK,
+        metavar="N,..",
+        parse=_parse_budgets,
+        help="Budgets of flips: rows, or shares of the training rows such as 0.05.",
+    )
+    trials: int = whole(100, 1, 100_000, panel=TRIALS, help="Draws of the table.")
+    group: str | None = text(
+        None, panel=ATTACK, metavar="GROUP", unset="the one with the fewest favourable labels", help="Group to harm."
+    )
+    direction: Direction | None = choice(
+        None, get_args(Direction), panel=ATTACK, unset="each strategy's own", help="Label that flips lead to."
+    )
+    sees: Sight = choice(
+        "train",
+        get_args(Sight),
+        panel=ATTACK,
+        help="What the attacker sees: the training rows, or also the audited rows.",
+    )
+    defences: tuple[str, ...] = names(
+        (),
+        read=partial(_different, "defences"),
+        panel=ATTACK,
+        flags="--defence",
+        metavar="NAME|all",
+        help="Defence to compare; repeatable. knn_relabelling, loss_removal, fairest_listed, "
+        "fairest_guided, reweighing, grid_search, exponentiated_gradient, threshold_optimizer.",
+    )
+    sizes: Sizes | None = like(
+        AuditConfig,
+        "sizes",
+        None,
+        read=_sizes,
+        panel=TRIALS,
+        help="Rows of a draw: train, selection and holdout.",
+        unset="up to 300,0,1000",
+    )
+    k: int = like(AuditConfig, "k")
+    distinct: Distinctness = like(AuditConfig, "distinct", "support")
+    min_difference: float = like(AuditConfig, "min_difference")
+    patience: int = like(
+        AuditConfig,
+        "patience",
+        1000,
+        words=(),
+        help="Give up after this number of models without a distinct one.",
+    )
+    metric: Gap = like(AuditConfig, "metric", panel=TRIALS, doc="The gap that is measured.")
+    primary: str | None = like(AuditConfig, "primary", help="Sensitive column whose groups are compared, or 'a & b'.")
+    seed: int = like(AuditConfig, "seed", panel=TRIALS, help="Seed of the first draw; each further draw has the next.")
+    confidence: float = like(AuditConfig, "confidence", panel=TRIALS, help="Confidence of intervals over draws.")
+    standardise: bool = like(AuditConfig, "standardise")
 
     @property
     def rows_trained(self) -> int:
@@ -126,16 +173,6 @@ class AttackConfig(Options):
 def budget(flips: float, rows: int) -> int:
     """Turn a budget of flips into rows: whole numbers are rows already, others shares."""
     return int(flips) if is_whole(flips, 0, MOST_ROWS) else round(flips * rows)
-
-
-ATTACK_WORDS: Mapping[str, tuple[str, ...]] = {
-    "direction": get_args(Direction),
-    "sees": get_args(Sight),
-    "distinct": get_args(Distinctness),
-    "metric": GAPS,
-}
-ATTACK_WHOLE = whole("trials", "k", "patience", "seed")
-ATTACK_NUMBERS = numbers("min_difference", "confidence")
 
 
 class Measured(Value, frozen=True):

@@ -1,200 +1,193 @@
-"""The options of an audit, checked when they are built; its document keeps them as they were resolved."""
+"""The options of an audit; its document keeps them as they were resolved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 from fairenum.document.guards import canonical_guards, stated_guards
 from fairenum.document.options import (
-    ABOUT_DATA,
-    WHOLE,
+    IN_USE,
+    MODELS,
+    SELECTION,
+    TINY,
     Options,
     Sizes,
-    check_options,
-    check_texts,
-    is_whole,
-    make_tuples,
-    numbers,
-    require,
-    require_part,
-    require_three_sizes,
+    choice,
+    documented,
+    flag,
+    like,
+    line,
+    number,
+    parse_sizes,
+    part,
+    text,
+    three_sizes,
     whole,
-    within,
 )
-from fairenum.document.reading import Reading, ReadingOptions
+from fairenum.document.reading import Reading
 from fairenum.document.terms import (
     AUTO,
-    GAPS,
     Against,
     Distinctness,
     Gap,
-    KernelName,
     RequestedPerformance,
     Search,
     SmallGroups,
     requested_performance,
 )
-from fairenum.document.training import ClassWeight, Decide, DecideText, SvmSettings, Tolerances
-from fairenum.errors import ConfigError
+from fairenum.document.training import Decide, DecideText, SvmSettings, Tolerances
 
 SHARES = (0.6, 0.2, 0.2)
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class AuditConfig(Options):
-    """Options of an audit, apart from the table.
-
-    Parameters
-    ----------
-    svm
-        The support vector machine whose near-optimal models are listed; by default its class weight is "auto".
-    reading
-        How the table is read.
-    k
-        Number of models to list.
-    distinct
-        When two models count as different: by their ``predictions`` on the audited rows, by their ``support``, or by
-        ``diverse`` predictions.
-    min_difference
-        The share of audited rows that a ``diverse`` model must decide differently.
-    patience
-        Number of models in a row that are nothing new after which to give up; "auto" for a handful where it is proven
-        that leaving out any one record changes nothing, and for fewer the larger the table is.
-    max_nodes
-        Solved boxes after which the enumeration stops; "auto" for a limit that keeps a large table to minutes, None for
-        no limit.
-    max_seconds
-        Seconds for the whole audit; its optional stages share them, and the report says which were cut. Unlike the
-        other limits this one makes results depend on the computer.
-    search
-        How models are found: ``exact`` lists them best first, ``guided`` searches for less unfairness on the selection
-        split, by leaving out rows and by tilting planes, ``both`` does both.
-    max_left_out
-        Largest share of the training records that the guided search may leave out.
-    baselines
-        Also try other mitigations, with the same support vector machine and splits.
-    range
-        Bound the parity gap over all near-optimal models, listed or not (the parity range), by way of the flip prices.
-    prices
-        Find flip prices of holdout rows: how much worse a model has to be, listed or not, to decide a row differently.
-    price_rows
-        Number of holdout rows, drawn at random, whose flip prices are found; "auto" for as many as take a few seconds.
-    explanation
-        Look for the fewest left-out rows that give the selected model most of its gain.
-    eps
-        Largest relative loss of objective of a near-optimal model. The objective is that of the problem without the
-        left-out examples, by which models are ordered.
-    max_loss
-        Largest relative rise of the loss on all training rows that a fairer model may cost; None for any.
-    performance
-        The measure that a fairer model may lose some of: ``accuracy``, ``balanced_accuracy``, ``auc`` or
-        ``cost=FN:FP``, the costs of a false negative and a false positive; "auto" for balanced accuracy where classes
-        are weighted, else accuracy.
-    max_performance_drop
-        Largest loss of performance on the selection split that a fairer model may cost; also accepted as
-        max_accuracy_drop.
-    guards
-        Guardrails: measures that a fairer model must not make worse, such as ``equal_opportunity_difference<=+0.02``;
-        see `fairenum.document.guards`. They join the default guardrails, and replace those about the same measure; a
-        leading ``none`` turns the defaults off. Once resolved, the list is complete.
-    same_within
-        A gap that changes by no more than this counts as the same.
-    decide
-        Where models are cut: at the ``sign`` of their decision values, at ``threshold=T``, or each where it selects a
-        share of the selection split: ``rate=0.7``, ``base-rate`` for the share of favourable labels in training, or
-        ``like-incumbent`` for the share that the model in use selects.
-    metric
-        The gap by which models are compared and selected.
-    primary
-        The sensitive column, or the intersection ("sex & race"), that models are selected by; by default the first.
-    reference
-        The group of the primary column that others are compared with; by default the largest.
-    seed
-        Seed of the split, the folds and the bootstrap.
-    sizes
-        Train, selection and holdout: shares, or numbers of rows.
-    confidence
-        Confidence of intervals and verdicts.
-    min_group_size
-        Groups with fewer rows in the selection split or the holdout are small.
-    small_groups
-        Treatment of small groups, and of rows without a group: "set-aside" shows them, but leaves them out of gaps,
-        search and choice while two others remain; "keep" compares them like the others.
-    replications
-        Replications of the bootstrap.
-    standardise
-        Scale numbers to mean 0 and variance 1.
-    against
-        The reference that models are compared with: the ``incumbent``, which is the model in use, or the ``best``
-        model, model 1; by default the model in use where there is one.
-    scores
-        Also measure the decision values of model 1 and of the selected model as scores that rank people, as for the
-        score of a model in use.
-    data_source, data_dates
-        Source of the data, and the period that they cover, as their owner states it: for reports alone.
-    """
+    """Options of an audit, apart from the table."""
 
     subject: ClassVar[str] = "an audit"
 
-    svm: SvmSettings = field(default_factory=lambda: SvmSettings(class_weight="auto"))
-    reading: Reading = field(default_factory=Reading)
-    k: int = 50
-    distinct: Distinctness = "predictions"
-    min_difference: float = 0.01
-    patience: int | Literal["auto"] = "auto"
-    max_nodes: int | Literal["auto"] | None = "auto"
-    max_seconds: float | None = None
-    search: Search = "both"
-    max_left_out: float = 0.2
-    baselines: bool = False
-    range: bool = True
-    prices: bool = True
-    price_rows: int | Literal["auto"] = "auto"
-    explanation: bool = True
-    eps: float = 0.05
-    performance: RequestedPerformance = AUTO
-    max_performance_drop: float = 0.01
-    max_loss: float | None = None
-    guards: tuple[str, ...] = ()
-    same_within: float = 0.02
-    decide: DecideText = "sign"
-    metric: Gap = "demographic_parity_difference"
-    primary: str | None = None
-    reference: str | None = None
-    seed: int = 0
-    sizes: Sizes = SHARES
-    confidence: float = 0.95
-    min_group_size: int = 30
-    small_groups: SmallGroups = "set-aside"
-    replications: int = 1000
-    standardise: bool = True
-    against: Against | None = None
-    scores: bool = False
-    data_source: str | None = None
-    data_dates: str | None = None
-
-    def but(self, **options: object) -> Self:
-        """Return the configuration with some options changed; `max_accuracy_drop` stands for `max_performance_drop`."""
-        return Options.but(self, **with_present_names(options))
-
-    def __post_init__(self) -> None:
-        require_part(self.svm, "svm", SvmSettings)
-        require_part(self.reading, "reading", Reading)
-        make_tuples(self, ("sizes", "guards"))
-        flags = ("baselines", "range", "prices", "explanation", "standardise", "scores")
-        optional = ("max_seconds", "max_loss", "against")
-        check_texts(self, ABOUT_DATA)
-        check_options(self, AUDIT_WORDS, AUDIT_WHOLE, AUDIT_NUMBERS, flags, optional=optional)
-        for name, words in (("max_nodes", (None, "auto")), ("patience", ("auto",)), ("price_rows", ("auto",))):
-            value, limits = getattr(self, name), WHOLE[name]
-            holds = value in words or is_whole(value, *limits)
-            require(self, name, holds, " or ".join((within("a whole number", *limits), *map(str, words))))
-        require_three_sizes(self, self.sizes)
-        object.__setattr__(self, "performance", requested_performance(self.performance))
-        object.__setattr__(self, "decide", str(Decide.of(self.decide)))
-        object.__setattr__(self, "guards", canonical_guards(self.guards))
+    svm: SvmSettings = part(
+        SvmSettings,
+        'The support vector machine whose near-optimal models are listed; by default its class weight is "auto".',
+        class_weight=AUTO,
+    )
+    reading: Reading = part(Reading, "How the table is read.")
+    k: int = whole(50, 1, 100_000, panel=MODELS, flags="-k --models", help="Number of models to list.")
+    distinct: Distinctness = choice(
+        "predictions",
+        get_args(Distinctness),
+        panel=MODELS,
+        metavar="NOTION",
+        help="When models count as distinct: other predictions, another support, or diverse predictions.",
+    )
+    min_difference: float = number(
+        0.01, TINY, 1.0, panel=MODELS, help="Share of rows that diverse models must decide differently."
+    )
+    patience: int | Literal["auto"] = whole(
+        AUTO,
+        1,
+        1_000_000_000,
+        words=(AUTO,),
+        panel=MODELS,
+        help="Give up after this number of models without a distinct one, {range}; auto: fewer for larger tables.",
+    )
+    max_nodes: int | Literal["auto"] | None = whole(
+        AUTO,
+        1,
+        1_000_000_000,
+        words=(None, AUTO),
+        panel=MODELS,
+        help="Stop after this number of solved problems, {range}; auto: fewer for larger tables.",
+    )
+    max_seconds: float | None = number(
+        None,
+        TINY,
+        1e9,
+        panel=MODELS,
+        flags="--time-limit",
+        metavar="SECONDS",
+        help="Time limit for the whole audit. Optional stages are shortened to meet it, and the report names them; "
+        "results then depend on the computer.",
+    )
+    search: Search = choice(
+        "both",
+        get_args(Search),
+        panel=MODELS,
+        help="Best first (exact), guided by unfairness on the selection split, or both.",
+    )
+    max_left_out: float = number(
+        0.2, 0.0, 1.0, panel=MODELS, help="Share of training rows that a guided model may leave out."
+    )
+    baselines: bool = flag(False, panel=MODELS, help="Also try fairlearn's mitigations and reweighing.")
+    range: bool = flag(True, panel=MODELS, help="Bound the parity gap over all near-optimal models.")
+    prices: bool = flag(
+        True, panel=MODELS, help="Compute flip prices: the loss at which the decision about a person flips."
+    )
+    price_rows: int | Literal["auto"] = whole(
+        AUTO,
+        1,
+        1_000_000_000,
+        words=(AUTO,),
+        panel=MODELS,
+        help="Holdout rows, {range}, drawn at random for flip prices; auto: a few seconds' worth.",
+    )
+    explanation: bool = flag(True, panel=MODELS, help="Look for the left-out rows that matter most.")
+    eps: float = like(Tolerances, "eps")
+    performance: RequestedPerformance = like(
+        Tolerances,
+        "performance",
+        AUTO,
+        read=requested_performance,
+        help="Measure of performance: accuracy, balanced_accuracy, auc or cost=FN:FP; auto: balanced accuracy "
+        "where classes are weighted.",
+    )
+    max_performance_drop: float = like(Tolerances, "max_performance_drop")
+    max_loss: float | None = like(Tolerances, "max_loss")
+    guards: tuple[str, ...] = like(
+        Tolerances,
+        "guards",
+        read=canonical_guards,
+        doc="",
+    )
+    same_within: float = number(
+        0.02, 0.0, 1.0, panel=SELECTION, help="A gap that changes by no more than this is the same."
+    )
+    decide: DecideText = text(
+        "sign",
+        read=lambda value: str(Decide.of(value)),
+        panel=SELECTION,
+        metavar="sign|rate=R|base-rate|like-incumbent|threshold=T",
+        help="Cut every model at 0 (sign), at T, or where it selects the share R of the selection split, the base "
+        "rate, or as many as the model in use.",
+    )
+    metric: Gap = like(Tolerances, "metric")
+    primary: str | None = text(
+        None, metavar="COLUMN", help="Sensitive column to select by, or 'a & b'.", unset="the first"
+    )
+    reference: str | None = text(None, metavar="GROUP", help="Group to compare the others with.", unset="the largest")
+    seed: int = whole(  # a trial adds its number, and scikit-learn takes 32 bits
+        0, 0, 2**31 - 1, panel=SELECTION, help="Seed of split, folds and bootstrap."
+    )
+    sizes: Sizes = text(
+        SHARES,
+        read=three_sizes,
+        keyword="Sequence[float]",
+        panel=SELECTION,
+        flags="--split",
+        metavar="A,B,C",
+        parse=parse_sizes,
+        help="Train, selection and holdout: shares or rows.",
+    )
+    confidence: float = number(0.95, 0.5, 1.0 - 1e-9, panel=SELECTION, help="Confidence of intervals and verdicts.")
+    min_group_size: int = whole(
+        30, 0, 1_000_000_000, panel=SELECTION, help="Groups with fewer rows in a split are small."
+    )
+    small_groups: SmallGroups = choice(
+        "set-aside",
+        get_args(SmallGroups),
+        panel=SELECTION,
+        help="Show small groups and rows without a group but do not compare them, or compare all.",
+    )
+    replications: int = whole(1000, 10, 100_000, panel=SELECTION, help="Replications of the bootstrap.")
+    standardise: bool = flag(
+        True, flags="--standardise/--raw", help="Whether to scale numbers to mean 0 and variance 1."
+    )
+    against: Against | None = choice(
+        None,
+        get_args(Against),
+        panel=IN_USE,
+        help="The model to compare with.",
+        unset="the model in use if there is one, else model 1",
+    )
+    scores: bool = flag(
+        False, panel=SELECTION, help="Also evaluate the scores of model 1 and of the selected model, for all cutoffs."
+    )
+    data_source: str | None = line(
+        None, metavar="TEXT", help="Where the data come from, for a bias audit and a model card."
+    )
+    data_dates: str | None = line(None, metavar="TEXT", help="Period of the data, for a bias audit and a model card.")
 
     @property
     def rate(self) -> float | None:
@@ -214,77 +207,3 @@ class AuditConfig(Options):
         performance = suited if self.performance == AUTO else self.performance
         guards = stated_guards(self.guards)
         return Tolerances(self.metric, self.eps, self.max_performance_drop, performance, self.max_loss, guards)
-
-
-def with_present_names(options: Mapping[str, object]) -> dict[str, object]:
-    """Rename options that have another name, too, to the one that documents keep."""
-    old, new = "max_accuracy_drop", "max_performance_drop"
-    if old in options and new in options:
-        raise ConfigError(f"options {old!r} and {new!r} are one and the same; give the second alone")
-    return {new if name == old else name: value for name, value in options.items()}
-
-
-AUDIT_WORDS: Mapping[str, tuple[str, ...]] = {
-    "distinct": get_args(Distinctness),
-    "search": get_args(Search),
-    "metric": GAPS,
-    "small_groups": get_args(SmallGroups),
-    "against": get_args(Against),
-}
-AUDIT_WHOLE = whole("k", "seed", "min_group_size", "replications")
-AUDIT_NUMBERS = numbers(
-    *("min_difference", "max_seconds", "max_left_out", "eps", "max_performance_drop", "max_loss", "same_within"),
-    "confidence",
-)
-
-
-class AuditOptions(ReadingOptions, total=False):
-    """Every option of an audit, of its SVM and of its reading, as keyword arguments."""
-
-    C: float | Literal["auto"]
-    kernel: KernelName
-    gamma: float | Literal["scale", "auto"]
-    degree: int
-    coef0: float
-    solver: str
-    rows: bool
-    class_weight: ClassWeight
-    solver_timeout: float | None
-    fallback: str | None
-    svm: SvmSettings
-    reading: Reading
-    k: int
-    distinct: Distinctness
-    min_difference: float
-    patience: int | Literal["auto"]
-    max_nodes: int | Literal["auto"] | None
-    max_seconds: float | None
-    search: Search
-    max_left_out: float
-    baselines: bool
-    range: bool
-    prices: bool
-    price_rows: int | Literal["auto"]
-    explanation: bool
-    eps: float
-    performance: str
-    max_performance_drop: float
-    max_accuracy_drop: float
-    max_loss: float | None
-    guards: Sequence[str]
-    same_within: float
-    decide: str
-    metric: Gap
-    primary: str | None
-    reference: str | None
-    seed: int
-    sizes: Sequence[float]
-    confidence: float
-    min_group_size: int
-    small_groups: SmallGroups
-    replications: int
-    standardise: bool
-    against: Against | None
-    scores: bool
-    data_source: str | None
-    data_dates: str | None

@@ -18,13 +18,10 @@ from fairenum.document.options import shown
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import did_you_mean, plain_number, quoted
 
-# Quantities that are about groups, beside the gaps.
+# Quantities of groups, beside the gaps, and of all rows.
 GROUPED = ("other_gaps", "worst_group_selection_rate", "group_selection_rates")
-
-
 OVERALL = ("selection_rate", "accuracy", "balanced_accuracy", "performance")
 QUANTITIES: tuple[str, ...] = (*metric_keys(), *GROUPED, *OVERALL)
-
 
 NONE = "none"
 NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -70,8 +67,7 @@ class Guard:
         if found["quoted"] is not None:
             column = found["quoted"].replace('""', '"')
         if quantity not in QUANTITIES:
-            hint = did_you_mean(quantity, QUANTITIES) or f"; there are {', '.join(QUANTITIES)}"
-            raise _refusal(text, f"no quantity is called {quantity!r}{hint}")
+            raise _refusal(text, _unknown(quantity))
         if column is not None and quantity in OVERALL:
             raise _refusal(text, f"{quantity} is about all rows; leave out @{column}")
         low, high = _limits(found)
@@ -90,14 +86,11 @@ class Guard:
 
     @property
     def about(self) -> tuple[str, str | None]:
-        """The guarded quantity and column; a given guardrail replaces the default one about the same."""
+        """The guarded quantity and column; a given guardrail replaces the default one with equal ones."""
         return self.quantity, self.column
 
 
 DEFAULT_GUARDS = ("other_gaps<=+0.05", "selection_rate=+-0.1", "group_selection_rates>=-0.1")
-
-
-"""What an audit guards if nothing else is asked for."""
 
 
 def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
@@ -162,9 +155,13 @@ def _why(text: object) -> str:
     if not isinstance(text, str) or not (found := re.match(r"\s*(\w+)", text)):
         return f"it is QUANTITY[@COLUMN] with <=, >= or =+- and a number, {EXAMPLES}"
     if found[1] not in QUANTITIES:
-        hint = did_you_mean(found[1], QUANTITIES) or f"; there are {', '.join(QUANTITIES)}"
-        return f"no quantity is called {found[1]!r}{hint}"
+        return _unknown(found[1])
     return f"after the quantity comes <=, >= or =+- and a number, {EXAMPLES}"
+
+
+def _unknown(quantity: str) -> str:
+    hint = did_you_mean(quantity, QUANTITIES) or f"; there are {', '.join(QUANTITIES)}"
+    return f"no quantity is called {quantity!r}{hint}"
 
 
 def _refusal(text: object, why: str) -> ConfigError:

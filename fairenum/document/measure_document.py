@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import ClassVar, Literal, TypedDict, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import msgspec
 
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.choice import MeasureCaution
 from fairenum.document.header import Document
 from fairenum.document.metric_registry import metric_of
-from fairenum.document.options import ABOUT_DATA, Options, check_options, check_texts, numbers, require_part, whole
-from fairenum.document.reading import Cutoff, CutoffText, Reading
+from fairenum.document.options import DATA, STATISTICS, Options, documented, flag, like, part
+from fairenum.document.reading import CutoffText, Reading
 from fairenum.document.scores import ColumnScores, GroupTable, MeasuredScore
 from fairenum.document.table_facts import ComparedColumn, Regrouped, Remark
-from fairenum.document.terms import GAPS, DecimalSign, Gap, Measure, SmallGroups
+from fairenum.document.terms import Gap, Measure, SmallGroups
 from fairenum.document.value import Estimate, Value
 from fairenum.errors import ConfigError
 
@@ -23,106 +23,54 @@ from fairenum.errors import ConfigError
 READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups")
 
 
+@documented
 @dataclass(frozen=True, slots=True)
 class MeasureConfig(Options):
-    """Options of a measurement, apart from the table.
-
-    Parameters
-    ----------
-    reading
-        How the table is read; only the options about groups and about the file apply.
-    cutoff
-        Where a score is cut into decisions: a number, ``rate=0.3``, ``base-rate`` or ``median``; if None, a score is
-        only measured, or cut at the median if the table has no decisions.
-    lower_is_better
-        Whether lower scores are favourable.
-    metric
-        The gap of the verdict that compares decisions with the first ones.
-    primary
-        The sensitive column, or the intersection ("sex & race"), that rules apply to; by default the first.
-    reference
-        The group of the primary column that others are compared with; by default the largest.
-    seed
-        Seed of the bootstrap.
-    confidence
-        Confidence of intervals and verdicts.
-    min_group_size
-        Groups with fewer rows are small.
-    small_groups
-        Treatment of small groups, and of rows without a group: "set-aside" shows them, but leaves them out of gaps
-        while two others remain; "keep" compares them like the others.
-    same_within
-        A gap that differs by no more than this from that of the first decisions counts as the same.
-    replications
-        Replications of the bootstrap.
-    data_source, data_dates
-        Source of the data, and the period that they cover, as their owner states it: for reports alone.
-    """
+    """Options of a measurement, apart from the table."""
 
     subject: ClassVar[str] = "a measurement"
 
-    reading: Reading = field(default_factory=Reading)
-    cutoff: CutoffText | None = None
-    lower_is_better: bool = False
-    metric: Gap = "demographic_parity_difference"
-    primary: str | None = None
-    reference: str | None = None
-    seed: int = 0
-    confidence: float = 0.95
-    min_group_size: int = 30
-    small_groups: SmallGroups = "set-aside"
-    same_within: float = 0.02
-    replications: int = 1000
-    data_source: str | None = None
-    data_dates: str | None = None
+    reading: Reading = part(Reading, "How the table is read; only the options about groups and about the file apply.")
+    cutoff: CutoffText | None = like(
+        Reading,
+        "incumbent_cutoff",
+        panel=DATA,
+        unset="no cutoff, or the median if there are no decisions",
+        help="Where the score is cut, to decide by it as well.",
+    )
+    lower_is_better: bool = flag(False, help="Lower scores are favourable.")
+    metric: Gap = like(
+        AuditConfig, "metric", panel=STATISTICS, help="Gap by which decisions are compared with the first ones."
+    )
+    primary: str | None = like(AuditConfig, "primary", help="Sensitive column that rules are about, or 'a & b'.")
+    reference: str | None = like(AuditConfig, "reference")
+    seed: int = like(AuditConfig, "seed", panel=STATISTICS, help="Seed of the bootstrap.")
+    confidence: float = like(AuditConfig, "confidence", panel=STATISTICS)
+    min_group_size: int = like(
+        AuditConfig, "min_group_size", panel=STATISTICS, help="Groups with fewer rows are small."
+    )
+    small_groups: SmallGroups = like(AuditConfig, "small_groups", panel=STATISTICS)
+    same_within: float = like(
+        AuditConfig,
+        "same_within",
+        panel=STATISTICS,
+        help="A gap that differs by no more than this from that of the first decisions is the same.",
+    )
+    replications: int = like(AuditConfig, "replications", panel=STATISTICS)
+    data_source: str | None = like(AuditConfig, "data_source")
+    data_dates: str | None = like(AuditConfig, "data_dates")
 
     def __post_init__(self) -> None:
-        require_part(self.reading, "reading", Reading)
-        check_texts(self, ABOUT_DATA)
-        check_options(self, WORDS, WHOLE, NUMBERS, ("lower_is_better",))
-        if self.cutoff is not None:
-            object.__setattr__(self, "cutoff", str(Cutoff.of(self.cutoff)))
+        Options.__post_init__(self)
         plain = Reading()
-        for option in fields(Reading):
-            if option.name not in READ and getattr(self.reading, option.name) != getattr(plain, option.name):
-                raise ConfigError(f"option {option.name!r} is for tables to learn from, not for a measurement")
+        for name, value in self.reading.options.items():
+            if name not in READ and value != getattr(plain, name):
+                raise ConfigError(f"option {name!r} is for tables to learn from, not for a measurement")
 
     @property
     def fewest(self) -> int | None:
         """Fewest rows of a compared group; None if all groups are compared."""
         return None if self.small_groups == "keep" else self.min_group_size
-
-
-WORDS: Mapping[str, tuple[str, ...]] = {"metric": GAPS, "small_groups": get_args(SmallGroups)}
-WHOLE = whole("seed", "min_group_size", "replications")
-NUMBERS = numbers("confidence", "same_within")
-
-
-class MeasureOptions(TypedDict, total=False):
-    """Every option of a measurement and of its reading, as keyword arguments."""
-
-    reading: Reading
-    bands: Mapping[str, Sequence[float]]
-    decimal: DecimalSign | None
-    delimiter: str | None
-    sheet: str | None
-    merge: Mapping[str, Sequence[str]]
-    only: Sequence[str]
-    exclude: Sequence[str]
-    tidy_groups: bool
-    cutoff: str | float | None
-    lower_is_better: bool
-    metric: Gap
-    primary: str | None
-    reference: str | None
-    seed: int
-    confidence: float
-    min_group_size: int
-    small_groups: SmallGroups
-    same_within: float
-    replications: int
-    data_source: str | None
-    data_dates: str | None
 
 
 FourFifths = Literal["kept", "violated", "open"]

@@ -1,104 +1,281 @@
-"""The common part of configurations: options changed by name, and checked when they are built."""
+"""Options: each is declared once, with its limits, its texts and its place on the command line.
+
+A configuration is a dataclass whose fields are declared by `whole`, `number`, `choice`, `flag`, `line`, `text`,
+`names`, `mapping`, `like` or `part`. It checks itself when it is built. The command line, the configuration file, the
+typed keyword arguments and the documentation are made from the same declarations.
+"""
 
 from __future__ import annotations
 
+import csv
 import math
 import sys
+import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import partial
 from numbers import Integral, Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import did_you_mean
 
+T = TypeVar("T")
 TINY, HUGE = math.ulp(0.0), sys.float_info.max
-
-
-Ranges = Mapping[str, tuple[float, float]]
-WholeRanges = Mapping[str, tuple[int, int]]
-
-
 LONGEST_TEXT, LONGEST_SHOWN = 500, 60
+CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of control characters, line ends among them
+MOST_ROWS = 1_000_000_000
+FARTHEST_CUT = 1e300  # of a score or a decision value
+
+Kind = Literal["whole", "number", "choice", "flag", "line", "text", "names"]
+Sizes = tuple[int | float, int | float, int | float]
+
+# Panels of the help page.
+DATA, IN_USE, MODELS, ATTACK = "Data", "The model in use", "Models", "Attack"
+SELECTION, TRIALS, STATISTICS = "Selection and statistics", "Trials and statistics", "Statistics"
 
 
-CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of signs that steer and show nothing, line ends among them
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """The declaration of an option: valid values, texts, and its place on the command line.
+
+    Attributes
+    ----------
+    kind
+        A "whole" or other "number" between `low` and `high`; a "choice" of `words`; a "flag", true or false; a "line"
+        of text to be shown; any "text"; or "names", a list of texts.
+    words
+        The choices, or the words that are valid beside numbers or texts; None is spelled "none" on the command line.
+    is_optional
+        Whether None is valid, as it is where None is the default.
+    test, must
+        A test of texts, and a description of valid values for the error message.
+    read
+        Function that returns the value to keep, such as its canonical text, or refuses it.
+    keyword
+        Type of the keyword argument, where it is wider than the type of the field.
+    alias
+        Another name of the option.
+    help, doc, unset
+        The help text; the text for Python and documents, by default the help text; the meaning of None as a default.
+        In both texts, ``{range}`` stands for the limits.
+    panel, flags, metavar
+        The panel of the help page, the flags, and the placeholder of the value.
+    parse, gather
+        Functions that read the text of the command line, and join the values of a repeatable option. Both raise
+        ValueError.
+    """
+
+    kind: Kind = "text"
+    low: float = 0
+    high: float = 0
+    words: tuple[Any, ...] = ()
+    is_optional: bool = False
+    test: Callable[[Any], bool] | None = None
+    must: str = ""
+    read: Callable[[Any], object] | None = None
+    keyword: str = ""
+    alias: str = ""
+    help: str = ""
+    doc: str = ""
+    unset: str = ""
+    panel: str = DATA
+    flags: str = ""
+    metavar: str | None = None
+    parse: Callable[[str], object] | None = None
+    gather: Callable[[Any], object] | None = None
+
+    @property
+    def range(self) -> str:
+        """The limits as a short text, such as ``1e-09 to 1e+09``."""
+        return f"{self.low:g} to {self.high:g}"
+
+    @property
+    def description(self) -> str:
+        """The text for Python and documents."""
+        text = self.doc or (f"{self.help.removesuffix('.')}; by default {self.unset}." if self.unset else self.help)
+        return text.replace("{range}", self.range) + (f" Also accepted as {self.alias}." if self.alias else "")
+
+    def checked(self, name: str, value: Any) -> object:  # whatever a user gives
+        """Return the value to keep; refuse an invalid one by the name of the option."""
+        if self.kind == "names":
+            value = as_tuple(value)
+        is_unset = value is None and self.is_optional
+        if not is_unset and not self._holds(value):
+            flag = f" ({self.flags or spelled_flag(name)})" if self.kind == "line" else ""
+            raise refusal(name, self.must or self._must(), value, flag)
+        require(name, value, _is_writable(value), "a text that UTF-8 can write")
+        return value if is_unset or self.read is None else self.read(value)
+
+    def _holds(self, value: object) -> bool:
+        match self.kind:
+            case "whole":
+                return value in self.words or is_whole(value, self.low, self.high)
+            case "number":
+                return value in self.words or is_number(value, self.low, self.high)
+            case "choice":
+                return value in self.words
+            case "flag":
+                return isinstance(value, bool)
+            case "line":
+                return _is_line(value)
+        return self.test is None or value in self.words or self.test(value)
+
+    def _must(self) -> str:
+        match self.kind:
+            case "choice":
+                return f"one of {', '.join(self.words)}"
+            case "flag":
+                return "true or false"
+            case "line":
+                return f"one line of 1 to {LONGEST_TEXT} signs without control characters"
+        number = within("a whole number" if self.kind == "whole" else "a number", self.low, self.high)
+        return " or ".join((number, *map(str, self.words)))
 
 
-def is_whole(value: object, low: float, high: float) -> bool:
-    """Tell whether a value is a whole number within limits; True and False are none."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The declaration of a field that is a configuration of its own, with the options that are declared otherwise."""
+
+    config: type
+    doc: str
+    changed: Mapping[str, Option]
 
 
-def is_number(value: object, low: float, high: float) -> bool:
-    """Tell whether a value is a finite number within limits; True and False are none."""
-    is_real = isinstance(value, Real) and not isinstance(value, bool)
-    return is_real and low <= value <= min(high, HUGE)  # type: ignore[operator]
+def _field(default: T, about: Option) -> T:
+    return field(default=default, metadata={"option": replace(about, is_optional=default is None)})
 
 
-def require(config: object, name: str, holds: bool, what: str) -> None:
-    """Refuse an option that is not what it must be."""
-    if not holds:
-        raise ConfigError(f"option {name!r} must be {what}, not {shown(getattr(config, name))}")
+def whole(default: T, low: int, high: int, **about: Any) -> T:  # the other attributes of `Option`
+    """Declare a whole number between two limits."""
+    return _field(default, Option(kind="whole", low=low, high=high, **about))
 
 
-def shown(value: object) -> str:
-    """Show what was received, the beginning of it if it is long."""
-    try:
-        text = repr(value)
-    except ValueError:  # Python writes no number of thousands of digits
-        return "a number of thousands of digits"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+def number(default: T, low: float, high: float, **about: Any) -> T:
+    """Declare a number between two limits."""
+    return _field(default, Option(kind="number", low=low, high=high, **about))
 
 
-def check_options(
-    config: object,
-    choices: Mapping[str, tuple[str, ...]],
-    whole: WholeRanges,
-    numbers: Ranges,
-    flags: tuple[str, ...],
-    optional: tuple[str, ...] = (),
-) -> None:
-    """Check the options that are words, numbers in a range, or flags; optional ones may be None."""
-    for name, words in choices.items():
-        require(config, name, _is_absent(config, name, optional) or getattr(config, name) in words, _one_of(words))
-    for ranges, is_such, what in ((whole, is_whole, "a whole number"), (numbers, is_number, "a number")):
-        for name, (low, high) in ranges.items():
-            holds = _is_absent(config, name, optional) or is_such(getattr(config, name), low, high)
-            require(config, name, holds, within(what, low, high))
-    for name in flags:
-        require(config, name, isinstance(getattr(config, name), bool), "true or false")
-    for option in fields(config):  # type: ignore[arg-type]  # a configuration is a dataclass
-        require(config, option.name, _is_writable(getattr(config, option.name)), "a text that UTF-8 can write")
+def choice(default: T, words: tuple[str, ...], **about: Any) -> T:
+    """Declare a choice between words."""
+    return _field(default, Option(kind="choice", words=words, **about))
 
 
-def _is_writable(value: object) -> bool:
-    """Tell whether all texts in a value can be written: none holds half of a pair of surrogates."""
-    match value:
-        case str():
-            return not any(0xD800 <= ord(sign) <= 0xDFFF for sign in value)
-        case Mapping():
-            return all(_is_writable(key) and _is_writable(part) for key, part in value.items())
-        case list() | tuple():
-            return all(map(_is_writable, value))
-    return True
+def flag(default: T, **about: Any) -> T:
+    """Declare an option that is true or false; by default it is called --no-NAME if it is true by default."""
+    return _field(default, Option(kind="flag", **about))
 
 
-def check_texts(config: object, flags: Mapping[str, str]) -> None:
-    """Check the options that are a line of text to be shown, by their names on the command line; all may be None."""
-    for name, flag in flags.items():
-        text = getattr(config, name)
-        if text is not None and not _is_line(text):
-            raise ConfigError(
-                f"option {name!r} (--{flag}) must be one line of 1 to {LONGEST_TEXT} signs without control characters, "
-                f"not {shown(text)}"
-            )
+def line(default: T, **about: Any) -> T:
+    """Declare a line of text to be shown."""
+    return _field(default, Option(kind="line", **about))
 
 
-def _is_line(text: object) -> bool:
-    is_short = isinstance(text, str) and len(text.strip()) > 0 and len(text) <= LONGEST_TEXT
-    return is_short and not any(unicodedata.category(sign) in CONTROLS for sign in str(text))
+def text(default: T, **about: Any) -> T:
+    """Declare a text, or any value with a `test` or a `read` of its own."""
+    return _field(default, Option(**about))
+
+
+def names(default: T, **about: Any) -> T:
+    """Declare a list of texts; a single text is a list of one."""
+    return _field(default, Option(kind="names", **about))
+
+
+def like(config: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
+    """Declare an option like that of another configuration, apart from some changes."""
+    (found,) = (one for one in fields(config) if one.name == name)
+    changes = {"doc": "", **changes} if "help" in changes else changes
+    return _field(found.default if default is MISSING else default, replace(found.metadata["option"], **changes))
+
+
+def part(config: type[T], doc: str, changes: Mapping[str, Mapping[str, Any]] | None = None, **defaults: object) -> T:
+    """Declare a part that is a configuration of its own, with other defaults and with changes to its declarations."""
+    changed = {name: replace(declared(config)[name], **change) for name, change in (changes or {}).items()}
+    return field(default_factory=partial(config, **defaults), metadata={"part": Part(config, doc, changed)})
+
+
+def mapping(**about: Any) -> Any:
+    """Declare a mapping, which is empty by default."""
+    return field(default_factory=dict, metadata={"option": Option(**about)})
+
+
+def declared(config: type) -> Mapping[str, Option]:
+    """The options of a configuration by name, without those of its parts."""
+    return {one.name: one.metadata["option"] for one in fields(config) if "option" in one.metadata}
+
+
+def parts_of(config: type) -> Mapping[str, Part]:
+    """The parts of a configuration by name."""
+    return {one.name: one.metadata["part"] for one in fields(config) if "part" in one.metadata}
+
+
+def all_declared(config: type) -> Mapping[str, Option]:
+    """The options of a configuration and of its parts by name."""
+    inner: dict[str, Option] = {}
+    for one in parts_of(config).values():
+        inner |= {**declared(one.config), **one.changed}
+    return {**inner, **declared(config)}
+
+
+def documented(config: type[T]) -> type[T]:
+    """Add the descriptions of all options to the docstring of a configuration."""
+    described = {name: one.doc for name, one in parts_of(config).items()}
+    described |= {name: one.description for name, one in declared(config).items()}
+    lines = (
+        f"{name}\n{textwrap.indent(textwrap.fill(about, 116, break_on_hyphens=False), '    ')}"
+        for name, about in described.items()
+    )
+    config.__doc__ = "\n".join((f"{config.__doc__}\n", "Parameters", "----------", *lines))
+    return config
+
+
+class Options:
+    """A configuration, which checks its options when it is built, and changes them by name."""
+
+    __slots__ = ()
+    subject: ClassVar[str] = "a configuration"
+
+    def __post_init__(self) -> None:
+        for name, part in parts_of(type(self)).items():
+            value = getattr(self, name)
+            require_part(value, name, part.config)
+            for inner, option in part.changed.items():
+                option.checked(inner, getattr(value, inner))
+        for name, option in declared(type(self)).items():
+            object.__setattr__(self, name, option.checked(name, getattr(self, name)))
+
+    def but(self, **options: object) -> Self:
+        """Return the configuration with some options changed, those of its parts included; refuse unknown ones."""
+        options = without_aliases(type(self), options)
+        parts = {name: getattr(self, name) for name in parts_of(type(self))}
+        refuse_unknown(self.subject, options, [*parts, *self.options])
+        for name, value in parts.items():
+            whole = options.pop(name, value)
+            require_part(whole, name, type(value))
+            changes = {option: options.pop(option) for option in declared(type(value)) if option in options}
+            options[name] = replace(whole, **changes)  # type: ignore[type-var]  # checked when it is built
+        return replace(self, **options)  # type: ignore[type-var]
+
+    @property
+    def options(self) -> dict[str, object]:
+        """Every option by its name, those of its parts included."""
+        found: dict[str, object] = {}
+        for one in fields(self):  # type: ignore[arg-type]  # a configuration is a dataclass
+            value = getattr(self, one.name)
+            found |= value.options if isinstance(value, Options) else {one.name: value}
+        return found
+
+
+def without_aliases(config: type, options: Mapping[str, object]) -> dict[str, object]:
+    """Rename options that are given by another name."""
+    given = dict(options)
+    for name, option in all_declared(config).items():
+        if option.alias in given:
+            if name in given:
+                raise ConfigError(f"options {option.alias!r} and {name!r} are one and the same; give the second alone")
+            given[name] = given.pop(option.alias)
+    return given
 
 
 def refuse_unknown(subject: str, options: Iterable[str], known: Sequence[str]) -> None:
@@ -109,16 +286,55 @@ def refuse_unknown(subject: str, options: Iterable[str], known: Sequence[str]) -
             raise ConfigError(f"{subject} has no option {name!r}{hint}")
 
 
-def _is_absent(config: object, name: str, optional: tuple[str, ...]) -> bool:
-    return name in optional and getattr(config, name) is None
+def require(name: str, value: object, holds: bool, must: str) -> None:
+    """Refuse the value of an option if a condition does not hold."""
+    if not holds:
+        raise refusal(name, must, value)
 
 
-def _one_of(words: tuple[str, ...]) -> str:
-    return f"one of {', '.join(words)}"
+def refusal(name: str, must: str, value: object, flag: str = "") -> ConfigError:
+    """The error for an invalid value: the option, valid values, and the value received."""
+    return ConfigError(f"option {name!r}{flag} must be {must}, not {shown(value)}")
+
+
+def require_part(value: object, name: str, kind: type) -> None:
+    """Refuse a part of a configuration that has the wrong type."""
+    if not isinstance(value, kind):
+        raise refusal(name, f"a {kind.__name__}", value)
+
+
+def shown(value: object) -> str:
+    """Show a value that was received, shortened if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def spelled_flag(name: str) -> str:
+    """The flag of an option that declares no other."""
+    return f"--{name.replace('_', '-')}"
+
+
+def is_whole(value: object, low: float, high: float) -> bool:
+    """Whether a value is a whole number within limits; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
+
+
+def is_number(value: object, low: float, high: float) -> bool:
+    """Whether a value is a finite number within limits; True and False are not."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and low <= value <= min(high, HUGE)  # type: ignore[operator]
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a text."""
+    return isinstance(value, str)
 
 
 def within(what: str, low: float, high: float) -> str:
-    """Say of what kind a number is, and between what it lies."""
+    """Describe a number and its limits."""
     start = "above 0" if low == TINY else f"of at least {_written(low)}"
     return f"{what} {start} and at most {_written(high)}"
 
@@ -127,117 +343,64 @@ def _written(limit: float) -> str:
     return str(limit) if isinstance(limit, int) else f"{limit:g}"
 
 
-WHOLE: WholeRanges = {
-    "k": (1, 100_000),
-    "patience": (1, 1_000_000_000),
-    "max_nodes": (1, 1_000_000_000),
-    "price_rows": (1, 1_000_000_000),
-    "degree": (1, 20),
-    "seed": (0, 2**31 - 1),  # a trial adds its number, and scikit-learn takes 32 bits
-    "min_group_size": (0, 1_000_000_000),
-    "replications": (10, 100_000),
-    "max_levels": (1, 1_000_000),
-    "trials": (1, 100_000),
-    "splits": (1, 10_000),
-    "draws": (1, 100_000),
-    "printed_draws": (0, 100_000),
-    "rows": (2, 1_000_000_000),
-    "row": (0, 2**53 - 1),
-    "rank": (1, 1_000_000_000),
-    "jobs": (-1, 1024),
-}
-NUMBERS: Ranges = {
-    "C": (1e-9, 1e9),
-    "class_weight": (1e-9, 1e9),
-    "cost": (1e-9, 1e9),
-    "gamma": (1e-30, 1e30),
-    "coef0": (0.0, 1e6),
-    "min_difference": (TINY, 1.0),
-    "max_seconds": (TINY, 1e9),
-    "solver_timeout": (TINY, 1e6),
-    "printed_seconds": (0.0, 1e9),
-    "max_left_out": (0.0, 1.0),
-    "eps": (0.0, 1.0),
-    "max_performance_drop": (0.0, 1.0),
-    "max_loss": (0.0, 1e9),
-    "same_within": (0.0, 1.0),
-    "confidence": (0.5, 1.0 - 1e-9),
-    "idle": (0.0, 1e6),
-}
-MOST_ROWS = 1_000_000_000  # of a split, or to flip
-FARTHEST_CUT = 1e300  # of a score or a decision value
-LONGEST_BANDS = 1000  # ends of the bands of one column
+def _is_writable(value: object) -> bool:
+    """Whether all texts in a value can be written as UTF-8: none holds half of a surrogate pair."""
+    match value:
+        case str():
+            return not any(0xD800 <= ord(sign) <= 0xDFFF for sign in value)
+        case Mapping():
+            return all(_is_writable(key) and _is_writable(part) for key, part in value.items())
+        case list() | tuple():
+            return all(map(_is_writable, value))
+    return True
 
 
-def whole(*names: str) -> WholeRanges:
-    """Return the ranges of some whole-number options."""
-    return {name: WHOLE[name] for name in names}
+def _is_line(text: object) -> bool:
+    is_short = isinstance(text, str) and len(text.strip()) > 0 and len(text) <= LONGEST_TEXT
+    return is_short and not any(unicodedata.category(sign) in CONTROLS for sign in str(text))
 
 
-def numbers(*names: str) -> Ranges:
-    """Return the ranges of some numeric options."""
-    return {name: NUMBERS[name] for name in names}
+def as_tuple(value: object) -> tuple[Any, ...]:
+    """Turn a list into a tuple, and a single value into a tuple of one."""
+    is_single = isinstance(value, str) or not isinstance(value, Iterable)
+    return (value,) if is_single else tuple(value)  # type: ignore[arg-type]
 
 
-def described(name: str) -> str:
-    """Return the range of an option as a short text, such as ``1e-09 to 1e+09``."""
-    low, high = WHOLE[name] if name in WHOLE else NUMBERS[name]
-    return f"{low:g} to {high:g}"
-
-
-Sizes = tuple[int | float, int | float, int | float]
-
-
-# Options with the data owner's statements, and their names on the command line.
-ABOUT_DATA = {"data_source": "data-source", "data_dates": "data-dates"}
-
-
-class Options:
-    """A configuration; some of its options stand in values that it contains, such as its SVM settings."""
-
-    __slots__ = ()
-    subject: ClassVar[str]
-
-    def but(self, **options: object) -> Self:
-        """Return the configuration with some options changed, including those of its parts; refuse unknown ones."""
-        parts = {name: value for name, value in _named(self).items() if is_dataclass(value)}
-        refuse_unknown(self.subject, options, [*parts, *self.options])
-        for name, part in parts.items():
-            whole = options.pop(name, part)
-            require_part(whole, name, type(part))
-            changes = {option: options.pop(option) for option in _named(part) if option in options}
-            options[name] = replace(whole, **changes)  # type: ignore[type-var]  # checked when it is built
-        return replace(self, **options)  # type: ignore[type-var]
-
-    @property
-    def options(self) -> dict[str, object]:
-        """Every option by its name, including those of its parts."""
-        found: dict[str, object] = {}
-        for name, value in _named(self).items():
-            found |= _named(value) if is_dataclass(value) else {name: value}
-        return found
-
-
-def _named(config: object) -> dict[str, object]:
-    return {option.name: getattr(config, option.name) for option in fields(config)}  # type: ignore[arg-type]
-
-
-def require_part(value: object, name: str, kind: type) -> None:
-    """Refuse a part of a configuration that has the wrong type."""
-    if not isinstance(value, kind):
-        raise ConfigError(f"option {name!r} must be a {kind.__name__}, not {shown(value)}")
-
-
-def make_tuples(config: object, names: Iterable[str]) -> None:
-    """Turn single values and lists into tuples."""
-    for name in names:
-        value = getattr(config, name)
-        is_single = isinstance(value, str) or not isinstance(value, Iterable)
-        object.__setattr__(config, name, (value,) if is_single else tuple(value))
-
-
-def require_three_sizes(config: object, sizes: Sequence[float]) -> None:
-    """Refuse split sizes that are not three numbers."""
+def three_sizes(value: object) -> tuple[float, ...]:
+    """Return split sizes as a tuple; refuse anything but three numbers."""
+    sizes = as_tuple(value)
     is_three = len(sizes) == 3 and all(is_number(size, 0, HUGE) for size in sizes)
-    require(config, "sizes", is_three, "three numbers: train, selection and holdout")
-    require(config, "sizes", max(sizes) <= MOST_ROWS, f"three numbers of at most {MOST_ROWS}")
+    require("sizes", sizes, is_three, "three numbers: train, selection and holdout")
+    require("sizes", sizes, max(sizes) <= MOST_ROWS, f"three numbers of at most {MOST_ROWS}")
+    return sizes
+
+
+def parse_sizes(text: str) -> tuple[float, ...]:
+    """Read three comma-separated sizes: rows if all are whole, else shares."""
+    try:
+        sizes = parse_numbers(text)
+    except ValueError:
+        sizes = ()
+    if len(sizes) != 3 or not all(size >= 0 for size in sizes):
+        raise ValueError(f"{shown(text)} is not train, selection and holdout, such as 0.6,0.2,0.2 or 600,200,200")
+    return sizes
+
+
+def parse_numbers(text: str) -> tuple[float, ...]:
+    """Read comma-separated numbers, of which those written as whole numbers stay whole."""
+    return tuple(int(one) if one.isdecimal() else float(one) for one in map(str.strip, text.split(",")))
+
+
+def split_names(text: str) -> list[str]:
+    """Split a text at commas; a name that contains a comma needs double quotes."""
+    try:
+        names = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        why = "it holds a line break outside of double quotes, or is far too long"
+        raise ValueError(f"{shown(text)} is no list of names: {why}") from error
+    return [name.strip() for name in names if name.strip()]
+
+
+def all_names(texts: Iterable[str]) -> tuple[str, ...]:
+    """Split texts at commas, and join the names."""
+    return tuple(name for text in texts for name in split_names(text))

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Literal, TypedDict, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal, get_args
 
 from msgspec import Meta
 
 from fairenum.document.options import (
     HUGE,
-    LONGEST_BANDS,
-    check_options,
+    IN_USE,
+    SELECTION,
+    Options,
+    all_names,
+    choice,
+    declared,
+    documented,
+    flag,
     is_number,
-    make_tuples,
-    refuse_unknown,
-    require,
+    is_text,
+    mapping,
+    names,
+    shown,
+    spelled_flag,
+    split_names,
+    text,
     whole,
 )
 from fairenum.document.terms import Categorical, DecimalSign
@@ -26,7 +36,6 @@ from fairenum.runtime.hints import plain_number
 
 CutoffRule = Literal["value", "rate", "base-rate", "median"]
 PATTERN = rf"(?:base-rate|median|rate=({NUMBER})|({NUMBER}))"
-
 
 # How a cutoff is written in options and documents.
 CutoffText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
@@ -63,97 +72,187 @@ class Cutoff:
 
 
 MAX_LEVELS = 100  # twice the values of any column that people name one by one: countries, states, occupations
+LONGEST_BANDS = 1000  # ends of the bands of one column
 
 
+def _is_bands(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(ends, list | tuple)
+        and 0 < len(ends) <= LONGEST_BANDS
+        and all(is_number(end, -HUGE, HUGE) for end in ends)
+        for ends in value.values()
+    )
+
+
+def _parse_band(text: str) -> tuple[str, list[float]]:
+    """Read ``column=end,end``: a numeric column and the upper ends of its bands."""
+    column, _, ends = text.rpartition("=")
+    try:
+        numbers = [float(end) for end in ends.split(",")]
+    except ValueError:
+        numbers = []
+    if column and numbers:
+        return column, numbers
+    raise ValueError(f"{shown(text)} is not a column and the upper ends of its bands, such as age=25 or age=25,60")
+
+
+def _joined_bands(bands: Iterable[tuple[str, list[float]]]) -> dict[str, list[float]]:
+    """The band ends of each column, in ascending order."""
+    joined: dict[str, list[float]] = {}
+    for column, ends in bands:
+        joined[column] = sorted({*joined.get(column, []), *ends})
+    return joined
+
+
+def _is_merge(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        name and isinstance(members, list | tuple) and members for name, members in value.items()
+    )
+
+
+def _kept_merge(merge: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Refuse to join one group under two names."""
+    named = [(name.rpartition(":")[0], member) for name, members in merge.items() for member in members]
+    if twice := [member for column, member in named if named.count((column, member)) > 1]:
+        raise ConfigError(f"group {twice[0]!r} is named twice in merge (--merge); join it under one name")
+    return {name: tuple(members) for name, members in merge.items()}
+
+
+def _parse_merge(text: str) -> tuple[str, list[str]]:
+    """Read ``name=group,group``: a new group and the groups that it joins."""
+    name, _, members = text.partition("=")
+    if name.strip() and (groups := split_names(members)):
+        return name.strip(), groups
+    raise ValueError(f"{shown(text)} is not a new group and those that it joins, such as Other=a,b or race:Other=a,b")
+
+
+def _joined_merges(merges: Sequence[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    joined = dict(merges)
+    if len(joined) < len(merges):
+        raise ValueError("a new group is named twice; list all that it joins in one option")
+    return joined
+
+
+def canonical_cutoff(value: object) -> str:
+    """The canonical text of a cutoff."""
+    return str(Cutoff.of(value))
+
+
+@documented
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Options for reading a table before anything is learned from it.
+class Reading(Options):
+    """Options for reading a table before anything is learned from it."""
 
-    Parameters
-    ----------
-    use_sensitive
-        Let models learn from the sensitive columns, too.
-    drop
-        Columns to leave out altogether.
-    bands
-        For numeric sensitive columns, the upper ends of the bands that are the groups: ``{"age": [25]}``.
-    categorical
-        "ordinal" replaces each text by its rank in the sorted texts of the whole column, as benchmarks on coded tables
-        do; "onehot" leaves texts to the encoding.
-    categorical_columns
-        Columns to read as texts even if they look like numbers or dates: codes written in digits, dates to be used as
-        values.
-    max_levels
-        The most values of a categorical column that get a 0/1 column each: all but the most frequent ones in the
-        training rows share one, "(other)".
-    decimal
-        The decimal sign, "comma" or "point", where "1,234" could be read either way; by default told from each column.
-    delimiter
-        The separator between the cells of a CSV file; by default told from its first lines.
-    sheet
-        The sheet of a spreadsheet; by default the first.
-    merge
-        Groups to join, by their new name: ``{"Other": ["a", "b"]}``, or ``{"race:Other": ["a", "b"]}`` to name the
-        sensitive column.
-    only, exclude
-        Groups to audit alone, and groups to leave out: ``"White"``, or ``"race:White"``.
-    tidy_groups
-        Join groups whose names differ by case or blanks only.
-    split_column
-        Column that assigns each row to a split: train, selection and holdout, or train and test.
-    time_column
-        Column of numbers or dates to divide by: the earliest rows are trained on, the latest held out.
-    group_column
-        Column of persons, firms or the like, whose rows stay together in one split.
-    weight
-        Column of row weights, for training, every rate and every interval; 0 leaves a row out.
-    incumbent
-        Column with the decisions of the model in use, from which no model learns; "none" for no model in use, whatever
-        the card of a bundled table says.
-    incumbent_favourable
-        Favourable value of the decisions of the model in use, where it is not clear.
-    incumbent_score
-        Column with the score of the model in use.
-    incumbent_model
-        File of the model in use: skops or ONNX.
-    incumbent_cutoff
-        Cutoff of the score of the model in use: a number, ``rate=0.3``, ``base-rate`` or ``median``.
-    incumbent_lower_is_better
-        Whether lower scores of the model in use are favourable.
-    """
+    subject: ClassVar[str] = "a table"
 
-    use_sensitive: bool = False
-    drop: tuple[str, ...] = ()
-    bands: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    categorical: Categorical = "onehot"
-    categorical_columns: tuple[str, ...] = ()
-    max_levels: int = MAX_LEVELS
-    decimal: DecimalSign | None = None
-    delimiter: str | None = None
-    sheet: str | None = None
-    merge: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    only: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    tidy_groups: bool = False
-    split_column: str | None = None
-    time_column: str | None = None
-    group_column: str | None = None
-    weight: str | None = None
-    incumbent: str | None = None
-    incumbent_favourable: str | None = None
-    incumbent_score: str | None = None
-    incumbent_model: str | None = None
-    incumbent_cutoff: CutoffText | None = None
-    incumbent_lower_is_better: bool = False
+    use_sensitive: bool = flag(False, help="Let models also learn from the sensitive columns.")
+    drop: tuple[str, ...] = names((), metavar="COLUMN", help="Column to leave out; repeatable.")
+    bands: Mapping[str, Sequence[float]] = mapping(
+        flags="--band",
+        metavar="COLUMN=END,..",
+        test=_is_bands,
+        must=f"columns, each with a list of finite numbers, at most {LONGEST_BANDS}",
+        parse=_parse_band,
+        gather=_joined_bands,
+        help="Upper ends of the bands of a numeric column, which are its groups; repeatable.",
+    )
+    categorical: Categorical = choice(
+        "onehot",
+        get_args(Categorical),
+        help="How to code texts: a column for each (onehot), or their rank in sorted order (ordinal).",
+    )
+    categorical_columns: tuple[str, ...] = names(
+        (), flags="--categorical-column", metavar="COLUMN", help="Column to read as texts: codes, dates; repeatable."
+    )
+    max_levels: int = whole(
+        MAX_LEVELS,
+        1,
+        1_000_000,
+        metavar="N",
+        help="Number of texts of a column that are kept apart; rarer texts count as one.",
+    )
+    decimal: DecimalSign | None = choice(
+        None, get_args(DecimalSign), unset="guessed by column", help="Decimal sign, where 1,234 or 1.234 is unclear."
+    )
+    delimiter: str | None = text(
+        None,
+        metavar="SIGN",
+        parse=lambda sign: "\t" if sign in ("tab", "\\t") else sign,
+        unset="guessed",
+        help="Separator between the cells of a CSV file; tab for tabs.",
+    )
+    sheet: str | None = text(None, metavar="NAME", help="Sheet of a spreadsheet.", unset="the first")
+    merge: Mapping[str, Sequence[str]] = mapping(
+        metavar="NAME=GROUP,..",
+        test=_is_merge,
+        must="names of new groups, each with a list of groups to join",
+        read=_kept_merge,
+        parse=_parse_merge,
+        gather=_joined_merges,
+        help="New group and the groups that it joins; repeatable.",
+    )
+    only: tuple[str, ...] = names(
+        (), metavar="GROUP,..", gather=all_names, help="Keep the rows of these groups alone: White, or race:White."
+    )
+    exclude: tuple[str, ...] = names(
+        (), metavar="GROUP,..", gather=all_names, help="Leave out the rows of these groups."
+    )
+    tidy_groups: bool = flag(False, help="Join groups that differ by case or blanks only.")
+    split_column: str | None = text(
+        None,
+        panel=SELECTION,
+        metavar="COLUMN",
+        help="Column that marks rows: train, selection, holdout; or train, test.",
+    )
+    time_column: str | None = text(
+        None,
+        panel=SELECTION,
+        flags="--split-by-time",
+        metavar="COLUMN",
+        help="Column of numbers or dates: train on the earliest rows, hold out the latest.",
+    )
+    group_column: str | None = text(
+        None, panel=SELECTION, metavar="COLUMN", help="Column of persons or firms, whose rows stay in one split."
+    )
+    weight: str | None = text(
+        None,
+        panel=SELECTION,
+        metavar="COLUMN",
+        help="Column of row weights for training, rates and intervals; 0 leaves a row out.",
+    )
+    incumbent: str | None = text(
+        None,
+        test=is_text,
+        must="the name of a column; audit() takes a model itself, too",
+        keyword="object",
+        panel=IN_USE,
+        metavar="COLUMN|none",
+        help="Column of the decisions of the model in use, from which no model learns; none for no such model.",
+    )
+    incumbent_favourable: str | None = text(
+        None, panel=IN_USE, metavar="VALUE", help="Favourable decision of the model in use, where it is not clear."
+    )
+    incumbent_score: str | None = text(
+        None, panel=IN_USE, metavar="COLUMN", help="Column of the scores of the model in use."
+    )
+    incumbent_model: str | None = text(
+        None, panel=IN_USE, metavar="PATH", help="File of the model in use: skops or ONNX; pickles are not opened."
+    )
+    incumbent_cutoff: CutoffText | None = text(
+        None,
+        read=canonical_cutoff,
+        keyword="str | float | None",
+        panel=IN_USE,
+        flags="--cutoff",
+        metavar="T|rate=R|base-rate|median",
+        help="Where the score of the model in use is cut.",
+    )
+    incumbent_lower_is_better: bool = flag(
+        False, panel=IN_USE, flags="--lower-is-better", help="Lower scores of the model in use are favourable."
+    )
 
     def __post_init__(self) -> None:
-        make_tuples(self, ("drop", "categorical_columns", "only", "exclude"))
-        words = {"categorical": get_args(Categorical), "decimal": get_args(DecimalSign)}
-        flags = ("use_sensitive", "tidy_groups", "incumbent_lower_is_better")
-        check_options(self, words, whole("max_levels"), {}, flags, optional=("decimal",))
-        _check_bands(self)
-        _check_merge(self)
-        object.__setattr__(self, "merge", {name: tuple(members) for name, members in self.merge.items()})
+        Options.__post_init__(self)
         _refuse_two_splits(self)
         _check_incumbent(self)
 
@@ -167,32 +266,19 @@ class Reading:
 
     def without_incumbent(self) -> Reading:
         """Return these options without a model in use, whatever the card of a bundled table says."""
-        return replace(
-            self,
-            incumbent=NONE,
-            incumbent_favourable=None,
-            incumbent_score=None,
-            incumbent_model=None,
-            incumbent_cutoff=None,
-            incumbent_lower_is_better=False,
-        )
+        unset = Reading()
+        others = {name: getattr(unset, name) for name in declared(Reading) if name.startswith("incumbent_")}
+        return replace(self, incumbent=NONE, **others)
 
 
-# Options that name a column which is no feature, and their names on the command line.
-ASIDE = {
-    "split_column": "split-column",
-    "time_column": "split-by-time",
-    "group_column": "group-column",
-    "weight": "weight",
-    "incumbent": "incumbent",
-    "incumbent_score": "incumbent-score",
-}
+# Options that name a column which is no feature.
+ASIDE = ("split_column", "time_column", "group_column", "weight", "incumbent", "incumbent_score")
 NONE = "none"  # in the place of a column: there is no model in use
 
 
 def spelled(option: str) -> str:
     """Spell an option that names a column, for Python and for the command line."""
-    return f"{option} (--{ASIDE[option]})"
+    return f"{option} ({declared(Reading)[option].flags or spelled_flag(option)})"
 
 
 def _refuse_two_splits(reading: Reading) -> None:
@@ -207,10 +293,6 @@ def _refuse_two_splits(reading: Reading) -> None:
 def _check_incumbent(reading: Reading) -> None:
     """Refuse two models in use, and a cutoff that does not fit."""
     cutoff = reading.incumbent_cutoff
-    is_column = reading.incumbent is None or isinstance(reading.incumbent, str)
-    require(reading, "incumbent", is_column, "the name of a column; audit() takes a model itself, too")
-    if cutoff is not None:
-        object.__setattr__(reading, "incumbent_cutoff", str(Cutoff.of(cutoff)))
     if reading.incumbent_model is not None and (reading.incumbent, reading.incumbent_score) != (None, None):
         raise ConfigError(
             "the model in use is given twice, as a file (incumbent_model, --incumbent-model) and as a column; give one"
@@ -227,64 +309,8 @@ def _check_incumbent(reading: Reading) -> None:
         )
 
 
-def _check_bands(reading: Reading) -> None:
-    """Refuse bands whose ends are not finite numbers."""
-    is_plan = isinstance(reading.bands, Mapping) and all(
-        isinstance(ends, list | tuple)
-        and 0 < len(ends) <= LONGEST_BANDS
-        and all(is_number(end, -HUGE, HUGE) for end in ends)
-        for ends in reading.bands.values()
-    )
-    require(reading, "bands", is_plan, f"columns, each with a list of finite numbers, at most {LONGEST_BANDS}")
-
-
-def _check_merge(reading: Reading) -> None:
-    """Refuse to join groups under no name, or one group under two names."""
-    is_plan = isinstance(reading.merge, Mapping) and all(
-        name and isinstance(members, list | tuple) and members for name, members in reading.merge.items()
-    )
-    require(reading, "merge", is_plan, "names of new groups, each with a list of groups to join")
-    named = [(name.rpartition(":")[0], member) for name, members in reading.merge.items() for member in members]
-    if twice := [member for column, member in named if named.count((column, member)) > 1]:
-        raise ConfigError(f"group {twice[0]!r} is named twice in merge (--merge); join it under one name")
-
-
-class ReadingOptions(TypedDict, total=False):
-    """The options of `Reading` as keyword arguments."""
-
-    use_sensitive: bool
-    drop: Sequence[str]
-    bands: Mapping[str, Sequence[float]]
-    categorical: Categorical
-    categorical_columns: Sequence[str]
-    max_levels: int
-    decimal: DecimalSign | None
-    delimiter: str | None
-    sheet: str | None
-    merge: Mapping[str, Sequence[str]]
-    only: Sequence[str]
-    exclude: Sequence[str]
-    tidy_groups: bool
-    split_column: str | None
-    time_column: str | None
-    group_column: str | None
-    weight: str | None
-    incumbent: object
-    incumbent_favourable: str | None
-    incumbent_score: str | None
-    incumbent_model: str | None
-    incumbent_cutoff: str | float | None
-    incumbent_lower_is_better: bool
-
-
-def reading_of(reading: Reading | None, options: ReadingOptions) -> Reading:
-    """Return the reading options with some changed by name."""
-    refuse_unknown("a table", options, [option.name for option in fields(Reading)])
-    return replace(reading or Reading(), **options)  # type: ignore[arg-type]  # checked when it is built
-
-
 def number(text: str) -> float:
-    """Read a text as a plain number, true as 1 and false as 0; nan if it is no number."""
+    """Read a text as a plain number, true as 1 and false as 0; return nan if the text is no number."""
     folded = text.casefold()
     if folded in ("true", "false"):
         return float(folded == "true")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 from msgspec import field
 
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.header import Document
-from fairenum.document.options import check_options, numbers, refuse_unknown, whole
+from fairenum.document.options import Options, documented, flag, like, number, whole
 from fairenum.document.table_facts import Remark
 from fairenum.document.terms import Basis, ClaimVerdict, GrowthAxis, KernelName
 from fairenum.document.training import DecideText
@@ -307,41 +308,23 @@ class MitigationDocument(Document, frozen=True, kw_only=True, tag="mitigation"):
 Numbers = tuple[float | None, ...]
 
 
+@documented
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The size of a reproduction: numbers of splits and draws.
+class Plan(Options):
+    """The size of a reproduction: numbers of splits and draws."""
 
-    Parameters
-    ----------
-    splits
-        Random splits of each table.
-    draws
-        Random draws of COMPAS.
-    printed_draws
-        Draws of COMPAS on which the paper's own algorithm also runs.
-    printed_seconds
-        Time for the paper's own algorithm on each of the other tables.
-    seed
-        Seed of the first split and the first draw; each further one has the next.
-    is_quick
-        Whether this is a first look, too small for reliable verdicts.
-    """
+    subject: ClassVar[str] = "a reproduction"
 
-    splits: int = 40
-    draws: int = 250
-    printed_draws: int = 60
-    printed_seconds: float = 15.0
-    seed: int = 0
-    is_quick: bool = False
-
-    def __post_init__(self) -> None:
-        counts = whole("splits", "draws", "printed_draws", "seed")
-        check_options(self, {}, counts, numbers("printed_seconds"), ("is_quick",))
-
-    def but(self, **options: int | float | bool) -> Plan:
-        """Return the plan with some sizes changed."""
-        refuse_unknown("a reproduction", options, [option.name for option in fields(self)])
-        return replace(self, **options)  # type: ignore[arg-type]  # checked when it is built
+    splits: int = whole(40, 1, 10_000, help="Random splits of each table.")
+    draws: int = whole(250, 1, 100_000, help="Random draws of COMPAS.")
+    printed_draws: int = whole(60, 0, 100_000, help="Draws of COMPAS on which the paper's own algorithm also runs.")
+    printed_seconds: float = number(
+        15.0, 0.0, 1e9, help="Time for the paper's own algorithm on each of the other tables."
+    )
+    seed: int = like(
+        AuditConfig, "seed", help="Seed of the first split and the first draw; each further one has the next."
+    )
+    is_quick: bool = flag(False, help="Whether this is a first look, too small for reliable verdicts.")
 
     @classmethod
     def quick(cls, seed: int = 0) -> Plan:

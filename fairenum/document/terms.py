@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias
 
 from msgspec import Meta
 
 from fairenum.document.metric_registry import METRICS, ComparedRate, compared_rates, metric_keys, ratio_keys
-from fairenum.document.options import NUMBERS, described, is_number, shown
+from fairenum.document.options import is_number, shown
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import plain_number
 
@@ -102,7 +102,8 @@ class Verdict(StrEnum):
 
 
 PerformanceName = Literal["accuracy", "balanced_accuracy", "auc", "cost"]
-AUTO = "auto"
+AUTO: Final = "auto"
+COSTS = (1e-9, 1e9)  # of a false negative or a false positive
 NUMBER = r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 PATTERN = rf"(?:accuracy|balanced_accuracy|auc|cost=({NUMBER}):({NUMBER}))"
 # How a measure is written in options and documents.
@@ -135,11 +136,11 @@ class PerformanceMeasure:
         """Read a measure: a name, or ``cost=FN:FP``."""
         found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
         costs = [float(cost) for cost in found.groups() if cost] if found else []
-        if not found or not all(is_number(cost, *NUMBERS["cost"]) for cost in costs):
+        if not found or not all(is_number(cost, *COSTS) for cost in costs):
             raise ConfigError(
                 "option 'performance' must be accuracy, balanced_accuracy, auc, or cost=FN:FP with what a false "
-                f"negative and a false positive cost, such as cost=5:1, each {described('cost')}; not {shown(text)} "
-                "(--performance)"
+                f"negative and a false positive cost, such as cost=5:1, each {COSTS[0]:g} to {COSTS[1]:g}; "
+                f"not {shown(text)} (--performance)"
             )
         return cls("cost", *costs) if costs else cls(text)  # type: ignore[arg-type]  # the pattern has its words
 

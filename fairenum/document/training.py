@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from msgspec import Meta
 
-from fairenum.document.guards import Guard, canonical_guards, stated_guards
+from fairenum.document.guards import DEFAULT_GUARDS, Guard, canonical_guards, stated_guards
 from fairenum.document.options import (
     FARTHEST_CUT,
-    NUMBERS,
-    check_options,
-    described,
+    MODELS,
+    SELECTION,
+    TINY,
+    Options,
+    as_tuple,
+    choice,
+    documented,
+    flag,
     is_number,
-    make_tuples,
-    numbers,
+    is_text,
+    names,
+    number,
     require,
     shown,
+    text,
     whole,
 )
 from fairenum.document.terms import GAPS, Gap, KernelName, PerformanceMeasure, PerformanceText
@@ -29,7 +37,6 @@ from fairenum.runtime.hints import plain_number
 DecidingRule = Literal["sign", "rate", "base-rate", "threshold", "like-incumbent"]
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 PATTERN = rf"(?:sign|base-rate|like-incumbent|rate=({NUMBER})|threshold=({NUMBER}))"
-
 
 # How a rule is written in options and documents.
 DecideText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
@@ -132,114 +139,170 @@ class SolverLapse(Value, frozen=True):
 
 
 ClassWeight = Literal["none", "balanced", "auto"] | tuple[float, float]
+WEIGHTS = (1e-9, 1e9)
+PAIR = f"two positive numbers, {WEIGHTS[0]:g} to {WEIGHTS[1]:g}, for favourable and unfavourable rows"
 
 
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(is_number(one, *WEIGHTS) for one in value)
+
+
+def _kept_weight(value: str | Sequence[float]) -> str | tuple[float, ...]:
+    return value if isinstance(value, str) else tuple(value)
+
+
+def _parse_weights(text: str) -> tuple[float, float]:
+    """Read the weights of favourable and unfavourable rows."""
+    favourable, _, unfavourable = text.partition(":")
+    try:
+        return float(favourable), float(unfavourable)
+    except ValueError as error:
+        raise ValueError("two weights such as 1:4") from error
+
+
+@documented
 @dataclass(frozen=True, slots=True)
-class SvmSettings:
-    """The support vector machine that is trained: its cost, kernel, solver and class weights.
+class SvmSettings(Options):
+    """The support vector machine that is trained: its cost, kernel, solver and class weights."""
 
-    Parameters
-    ----------
-    C
-        Cost of a violated margin; "auto" where it is still to be chosen by cross-validation on the training rows.
-    kernel, gamma, degree, coef0
-        The kernel, as in scikit-learn's `SVC`; gamma is "scale", "auto" or a number.
-    solver
-        Name of a solver plugin.
-    rows
-        Whether identical rows are examples of their own, instead of copies of one example that are left out one by one.
-    class_weight
-        Cost of a violated margin by label, as multiples of C: "none" for 1, "balanced" for scikit-learn's ``n / (2
-        n_label)``, or two numbers, for favourable and unfavourable rows; "auto" where an audit is still to choose
-        between "none" and "balanced".
-    solver_timeout
-        Longest time for one answer of a solver other than the native one, in seconds; 600 if not given.
-    fallback
-        Name of the solver that takes over if the first fails; None for none. A solver other than the native one works
-        in a process of its own if `solver_timeout` or `fallback` is given.
-    """
+    subject: ClassVar[str] = "an SVM"
 
-    C: float | Literal["auto"] = 1.0
-    kernel: KernelName = "linear"
-    gamma: float | Literal["scale", "auto"] = "scale"
-    degree: int = 3
-    coef0: float = 0.0
-    solver: str = "path"
-    rows: bool = False
-    class_weight: ClassWeight = "none"
-    solver_timeout: float | None = None
-    fallback: str | None = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.class_weight, list):
-            object.__setattr__(self, "class_weight", tuple(self.class_weight))
-        words = {"kernel": get_args(KernelName)}
-        check_options(
-            self, words, whole("degree"), numbers("coef0", "solver_timeout"), ("rows",), optional=("solver_timeout",)
-        )
-        is_cost = self.C == "auto" or is_number(self.C, *NUMBERS["C"])
-        require(self, "C", is_cost, f"a positive number, {described('C')}, or auto")
-        is_gamma = self.gamma in ("scale", "auto") or is_number(self.gamma, *NUMBERS["gamma"])
-        require(self, "gamma", is_gamma, f"a positive number, {described('gamma')}, scale or auto")
-        require(self, "solver", isinstance(self.solver, str), "the name of a solver")
-        require(self, "fallback", self.fallback is None or isinstance(self.fallback, str), "the name of a solver")
-        is_weight = self.class_weight in ("none", "balanced", "auto") or _is_pair(self.class_weight)
-        require(self, "class_weight", is_weight, f"none, balanced, auto or {PAIR}")
+    C: float | Literal["auto"] = number(
+        1.0,
+        1e-9,
+        1e9,
+        words=("auto",),
+        must="a positive number, 1e-09 to 1e+09, or auto",
+        panel=MODELS,
+        help="Cost of a violated margin, {range}; auto: chosen by cross-validation.",
+    )
+    kernel: KernelName = choice(
+        "linear", get_args(KernelName), panel=MODELS, help="The kernel, as in scikit-learn's SVC."
+    )
+    gamma: float | Literal["scale", "auto"] = number(
+        "scale",
+        1e-30,
+        1e30,
+        words=("scale", "auto"),
+        must="a positive number, 1e-30 to 1e+30, scale or auto",
+        panel=MODELS,
+        help="Gamma of rbf and poly, {range}; scale and auto as in scikit-learn's SVC.",
+    )
+    degree: int = whole(3, 1, 20, panel=MODELS, help="Degree of poly.")
+    coef0: float = number(0.0, 0.0, 1e6, panel=MODELS, help="Constant term of poly.")
+    solver: str = text(
+        "path",
+        test=is_text,
+        must="the name of a solver",
+        panel=MODELS,
+        metavar="NAME",
+        help="Solver plugin; see fairenum solvers.",
+    )
+    rows: bool = flag(False, panel=MODELS, help="Treat identical rows as examples of their own, as in the paper.")
+    class_weight: ClassWeight = text(
+        "none",
+        words=("auto", "none", "balanced"),
+        test=_is_pair,
+        must=f"none, balanced, auto or {PAIR}",
+        read=_kept_weight,
+        panel=MODELS,
+        metavar="auto|none|balanced|FAV:UNFAV",
+        parse=_parse_weights,
+        help="Multiples of C by label; auto: balanced if the unweighted model neglects a label.",
+        doc='Cost of a violated margin by label, as multiples of C: "none" for 1, "balanced" for scikit-learn\'s '
+        '``n / (2 n_label)``, or two numbers, for favourable and unfavourable rows; "auto" where an audit is still to '
+        'choose between "none" and "balanced".',
+    )
+    solver_timeout: float | None = number(
+        None,
+        TINY,
+        1e6,
+        panel=MODELS,
+        metavar="SECONDS",
+        unset="600",
+        help="Longest time for one answer of a solver other than path, in a process of its own.",
+    )
+    fallback: str | None = text(
+        None,
+        test=is_text,
+        must="the name of a solver",
+        panel=MODELS,
+        metavar="NAME",
+        help="Solver to use where --solver fails, which then works in a process of its own; the report says so.",
+    )
 
     @property
     def cost(self) -> float:
         """C as a number; refused while it is still to be chosen."""
-        require(self, "C", self.C != "auto", "a positive number")
+        require("C", self.C, self.C != "auto", "a positive number")
         return float(self.C)
 
     def require_class_weight(self) -> None:
         """Refuse a class weight that is still to be chosen."""
-        require(self, "class_weight", self.class_weight != "auto", f"none, balanced or {PAIR}")
+        require("class_weight", self.class_weight, self.class_weight != "auto", f"none, balanced or {PAIR}")
 
 
-PAIR = f"two positive numbers, {described('class_weight')}, for favourable and unfavourable rows"
+def _stated(guards: object) -> tuple[str, ...]:
+    return stated_guards(canonical_guards(as_tuple(guards)))
 
 
-def _is_pair(value: object) -> bool:
-    return (
-        isinstance(value, tuple) and len(value) == 2 and all(is_number(one, *NUMBERS["class_weight"]) for one in value)
-    )
-
-
+@documented
 @dataclass(frozen=True, slots=True)
-class Tolerances:
-    """The gap in which a fairer model has to be fairer, and the limits on its cost.
+class Tolerances(Options):
+    """The gap in which a fairer model has to be fairer, and the limits on its cost."""
 
-    Parameters
-    ----------
-    metric
-        The gap that is to be smaller.
-    eps
-        Largest relative loss of objective; the objective is that of the problem without the left-out examples.
-    max_performance_drop
-        Largest loss of performance on the selection split.
-    performance
-        The measure of performance.
-    max_loss
-        Largest relative rise of the loss on all training rows; None for any.
-    guards
-        Guardrails as options write them: exactly these. The defaults of an audit are
-        `fairenum.document.guards.DEFAULT_GUARDS`.
-    """
+    subject: ClassVar[str] = "a choice"
 
-    metric: Gap = "demographic_parity_difference"
-    eps: float = 0.05
-    max_performance_drop: float = 0.01
-    performance: PerformanceText = "accuracy"
-    max_loss: float | None = None
-    guards: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        make_tuples(self, ("guards",))
-        limits = numbers("eps", "max_performance_drop", "max_loss")
-        check_options(self, {"metric": GAPS}, {}, limits, (), optional=("max_loss",))
-        object.__setattr__(self, "performance", str(PerformanceMeasure.of(self.performance)))
-        object.__setattr__(self, "guards", stated_guards(canonical_guards(self.guards)))
+    metric: Gap = choice(
+        GAPS[0],
+        GAPS,
+        panel=SELECTION,
+        metavar="GAP",
+        help=f"The gap to make small: {', '.join(GAPS)}.",
+        doc="The gap by which models are compared and selected.",
+    )
+    eps: float = number(
+        0.05,
+        0.0,
+        1.0,
+        panel=SELECTION,
+        help="Largest relative loss of the objective, that of the problem without the left-out rows.",
+    )
+    max_performance_drop: float = number(
+        0.01,
+        0.0,
+        1.0,
+        panel=SELECTION,
+        alias="max_accuracy_drop",
+        help="Largest loss of performance on the selection split.",
+    )
+    performance: PerformanceText = text(
+        "accuracy",
+        read=lambda value: str(PerformanceMeasure.of(value)),
+        panel=SELECTION,
+        metavar="MEASURE",
+        help="The measure of performance: accuracy, balanced_accuracy, auc or cost=FN:FP.",
+    )
+    max_loss: float | None = number(
+        None,
+        0.0,
+        1e9,
+        panel=SELECTION,
+        unset="any",
+        help="Largest relative rise of the loss on all training rows, left out or not.",
+    )
+    guards: tuple[str, ...] = names(
+        (),
+        read=_stated,
+        panel=SELECTION,
+        flags="--guard",
+        metavar="QUANTITY[@COLUMN]<=LIMIT",
+        help="What a fairer model must not make worse, such as equal_opportunity_difference<=+0.02, "
+        "selection_rate=+-0.05 or balanced_accuracy>=-0.01: a change where signed. Repeatable; none first turns off "
+        f"the defaults, which are {', '.join(DEFAULT_GUARDS)}.",
+        doc="Guardrails as options write them: exactly these. The defaults of an audit are "
+        "`fairenum.document.guards.DEFAULT_GUARDS`.",
+    )
 
     @property
     def guardrails(self) -> tuple[Guard, ...]:

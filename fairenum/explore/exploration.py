@@ -22,7 +22,7 @@ from fairenum.auditing.pipeline import conclude
 from fairenum.auditing.preparing import Prepared, config_of, prepare
 from fairenum.auditing.run_state import RunState
 from fairenum.auditing.schedule import Schedule
-from fairenum.document.audit_config import AuditConfig, AuditOptions
+from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
 from fairenum.document.choice import Cluster
 from fairenum.document.decision_record import (
@@ -44,6 +44,7 @@ from fairenum.document.feature_facts import EncodedFeature
 from fairenum.document.files import to_json, write_atomically
 from fairenum.document.guards import kept_guards
 from fairenum.document.header import environment
+from fairenum.document.keywords import AuditOptions
 from fairenum.document.models import GuidedRun
 from fairenum.document.person import Person
 from fairenum.document.terms import Gap

@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from fairenum.document.reading import NONE, Reading, ReadingOptions, reading_of
+from fairenum.document.keywords import ReadingOptions
+from fairenum.document.reading import NONE, Reading
 from fairenum.errors import DatasetChanged
 from fairenum.tables.naming import Names, listed, table_name
 from fairenum.tables.table import Dataset
@@ -44,7 +45,7 @@ def load_dataset(
     **options
         Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
     """
-    reading = reading_of(reading, options)
+    reading = (reading or Reading()).but(**options)
     cards = {card.name: card for card in list_datasets()}
     if str(source) not in cards:
         table, name = read_file(source, reading), table_name(source)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from fairenum.document.reading import MAX_LEVELS, Reading, ReadingOptions, reading_of, spelled
+from fairenum.document.keywords import ReadingOptions
+from fairenum.document.reading import MAX_LEVELS, Reading, spelled
 from fairenum.document.received import LARGEST_CELL
 from fairenum.document.table_facts import Regrouped, Remark
 from fairenum.document.terms import RemarkKind
@@ -522,7 +523,7 @@ class Dataset:
         **options
             Options of `Reading` (``drop=["id"], bands={"age": [25]}``), which win over ``reading``.
         """
-        reading, frame = reading_of(reading, options), with_plain_names(frame)
+        reading, frame = (reading or Reading()).but(**options), with_plain_names(frame)
         if label is None:
             raise _no_label(frame)
         sensitive, withhold = listed(sensitive), listed(withhold)

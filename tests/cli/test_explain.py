@@ -110,8 +110,8 @@ print(*(name for name in ("numpy", "pandas", "sklearn") if name in sys.modules),
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "say who it is, either by --row or by --values"),
-        (["--row", "1", "--values", "income=1"], "say who it is, either by --row or by --values"),
+        ([], "say which person it is, either by --row or by --values"),
+        (["--row", "1", "--values", "income=1"], "say which person it is, either by --row or by --values"),
         (["--values", "income=1", "--data", "german"], "the table has no column 'approved', named as label"),
         (["--values", "income"], "'income' is no NAME=VALUE"),
         (["--values", "income=1,income=2"], "'income' is given twice"),

@@ -19,7 +19,7 @@ def test_every_block_runs(document, folder, capsys):
             run_block(block, names)
 
 
-@pytest.mark.parametrize("name", ["docs/cli.md", "docs/schema.md", "README.md"])
+@pytest.mark.parametrize("name", ["docs/cli.md", "docs/schema.md", "README.md", "fairenum/document/keywords.py"])
 def test_generated_pages_are_fresh(name):
     pages = runpy.run_path(str(ROOT / "docs" / "reference.py"))["PAGES"]
     assert (ROOT / name).read_text(encoding="utf-8") == pages[name](), "stale: run `make docs`"

@@ -6,9 +6,10 @@ from typing import get_type_hints
 import pytest
 
 from fairenum.document.attack_document import AttackConfig, budget
-from fairenum.document.audit_config import AuditConfig, AuditOptions
+from fairenum.document.audit_config import AuditConfig
+from fairenum.document.keywords import AuditOptions
 from fairenum.document.measure_document import MeasureConfig
-from fairenum.document.options import NUMBERS, WHOLE
+from fairenum.document.options import all_declared
 from fairenum.document.reading import Reading
 from fairenum.document.research_documents import Plan
 from fairenum.document.terms import PerformanceMeasure
@@ -249,13 +250,21 @@ def test_numbers_of_any_length_are_refused_in_a_few_words():
         AuditConfig(replications=10**3000)
 
 
-@pytest.mark.parametrize("name", sorted({*WHOLE, *NUMBERS} & {*AuditConfig().options} - {"rows"}))
+LIMITED = {name: option for name, option in all_declared(AuditConfig).items() if option.kind in ("whole", "number")}
+
+
+@pytest.mark.parametrize("name", LIMITED)
 def test_the_ends_of_every_range_are_within_it_and_nothing_beyond(name):
-    low, high = {**WHOLE, **NUMBERS}[name]
+    low, high = LIMITED[name].low, LIMITED[name].high
     for value in (low, high):
-        assert (
-            AuditConfig().but(**{name: (value, value) if name == "class_weight" else value}).options[name] is not None
-        )
-    for value in (low - 1 if name in WHOLE else -1e-9, 2 * high):
+        assert AuditConfig().but(**{name: value}).options[name] == value
+    for value in (low - 1 if LIMITED[name].kind == "whole" else -1e-9, 2 * high):
         with pytest.raises(ConfigError, match=name):
-            AuditConfig().but(**{name: (value, value) if name == "class_weight" else value})
+            AuditConfig().but(**{name: value})
+
+
+@pytest.mark.parametrize("weight", [1e-9, 1e9])
+def test_class_weights_have_limits(weight):
+    assert SvmSettings(class_weight=[weight, weight]).class_weight == (weight, weight)
+    with pytest.raises(ConfigError, match="two positive numbers, 1e-09 to 1e\\+09"):
+        SvmSettings(class_weight=(weight, 2e9))

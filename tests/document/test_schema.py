@@ -49,6 +49,6 @@ def test_fields_are_described_by_the_docstrings_of_their_types():
     assert fields["objective_bound"]["description"] == "The optimum lies between the objective and this bound."
     assert parts["GapEstimate"]["properties"]["value"]["description"] == "The estimate; null where it is undefined."
     assert parts["SvmSettings"]["properties"]["kernel"]["description"].startswith(
-        "The kernel, as in scikit-learn's `SVC`"
+        "The kernel, as in scikit-learn's SVC"
     )
     assert parts["AuditDocument"]["properties"]["timings"]["description"].startswith("Seconds by stage")
