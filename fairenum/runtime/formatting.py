@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from rich.cells import cell_len, set_cell_size
-
 ELLIPSIS = "…"
 
 
@@ -19,6 +17,8 @@ def plain(text: object) -> str:
 
 def shortened(text: object, width: int) -> str:
     """Fit a text into a number of columns; of a long text the beginning and the end are kept."""
+    from rich.cells import cell_len, set_cell_size  # late, as whoever reads documents may not show any
+
     shown = plain(text)
     # some marks take no column, so the number of characters is limited, too
     if cell_len(shown) <= width and len(shown) <= 4 * width:
