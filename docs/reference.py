@@ -30,7 +30,7 @@ from fairenum.document.reading import Reading
 from fairenum.document.research_documents import BenchDocument, RaceResult
 from fairenum.document.schema import schema
 from fairenum.document.terms import Basis
-from fairenum.report.research_pages import cells
+from fairenum.report.research_pages import SCALE_COLUMNS
 
 HERE = Path(__file__).parent
 WRITTEN = "As a JSON Schema, for other programs:\n\n```sh\npython -m fairenum.document.schema > schema.json\n```\n"
@@ -149,8 +149,10 @@ def growth_table(saved: BenchDocument) -> str:
     if not saved.scale:
         return ""
     reached: dict[str, dict[str, str]] = {}
-    for what, who, to, seconds, power, _, _ in map(cells, saved.scale):
-        reached.setdefault(what, {})[who] = f"{to} in {seconds} s, {power}" if seconds else to
+    for series in saved.scale:
+        one = {column.key: column.cell(series) for column in SCALE_COLUMNS}
+        took = f" in {one['seconds']} s, {one['slope']}" if one["seconds"] else ""
+        reached.setdefault(one["task"], {})[one["name"]] = one["size"] + took
     rows = (f"| {what} | {found.pop(OWN)} | {_others(found)} |" for what, found in reached.items())
     return "\n".join([GROWN, "", f"| | {OWN} | others |", "|---|---|---|", *rows]) + "\n"
 

@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from rich.cells import cell_len, set_cell_size
-
 ELLIPSIS, UNDEFINED = "…", "–"
 
 
@@ -19,6 +17,8 @@ def plain(text: object) -> str:
 
 def shortened(text: object, width: int) -> str:
     """Fit a text into `width` columns; of a long text the beginning and the end are shown."""
+    from rich.cells import cell_len, set_cell_size  # late, as a program that reads documents may not show any
+
     shown = plain(text)
     # combining marks take no column, so the number of characters is limited, too
     if cell_len(shown) <= width and len(shown) <= 4 * width:
