@@ -25,6 +25,7 @@ from fairenum.document import reading, terms, training
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.files import load_as
 from fairenum.document.measure_document import READ, MeasureConfig
+from fairenum.document.metric_registry import metric_keys
 from fairenum.document.options import Options, declared, parts_of
 from fairenum.document.reading import Reading
 from fairenum.document.research_documents import BenchDocument, RaceResult
@@ -198,10 +199,15 @@ def keywords_page() -> str:
         ("MeasureOptions", "TypedDict", "Options of a measurement and its reading, as keyword arguments.", measure),
     )
     types = " ".join((*table.values(), *audit.values()))
-    named = {"TypedDict", *re.findall(r"\w+", types)} - {*vars(builtins)}
+    named = {"TypedDict", *re.findall(r"\w+", types)} - {*vars(builtins), "GapName"}
     written = "\n\n".join(_typed_dict(*one) for one in classes)
     imports = _imports(named, collections.abc, typing), _imports(named, terms, training, reading)
-    return "\n".join((KEYWORDS, *imports, "", written))
+    return "\n".join((KEYWORDS, *imports, _gap_names(), "", written))
+
+
+def _gap_names() -> str:
+    """The metrics of the registry as a literal type."""
+    return "\n".join(("GapName = Literal[", *(f'    "{key}",' for key in metric_keys()), "]\n"))
 
 
 def _keywords(config: type[Options]) -> dict[str, str]:
@@ -213,7 +219,7 @@ def _keywords(config: type[Options]) -> dict[str, str]:
             found |= {one.name: part.__name__, **_keywords(part)}
             continue
         option = declared(config)[one.name]
-        kind = str(one.type).replace("'", '"')
+        kind = re.sub(r"\bGap\b", "GapName", str(one.type).replace("'", '"'))
         found[one.name] = option.keyword or re.sub(r"tuple\[(.*), \.\.\.\]", r"Sequence[\1]", kind)
         found |= {option.alias: found[one.name]} if option.alias else {}
     return found

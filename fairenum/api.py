@@ -10,10 +10,9 @@ from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.files import load_as, save, to_json, write_atomically
 from fairenum.document.guards import refuse_unknown_columns, resolved_guards
-from fairenum.document.keywords import AuditOptions, MeasureOptions
+from fairenum.document.keywords import AuditOptions, GapName, MeasureOptions
 from fairenum.document.measure_document import MeasureConfig, MeasuredDecisions, MeasureDocument
 from fairenum.document.models import AuditedModel
-from fairenum.document.terms import Gap
 from fairenum.errors import ConfigError, NotProposed, ResultError
 from fairenum.runtime.budget import Budget, Progress, silent
 from fairenum.runtime.hints import quoted
@@ -415,7 +414,7 @@ def audit(
 def select(
     result: AuditResult,
     *,
-    metric: Gap | None = None,
+    metric: GapName | None = None,
     eps: float | None = None,
     max_performance_drop: float | None = None,
     max_accuracy_drop: float | None = None,

@@ -11,13 +11,19 @@ from fairenum.document.terms import (
     Categorical,
     DecimalSign,
     Distinctness,
-    Gap,
     KernelName,
     RequestedPerformance,
     Search,
     SmallGroups,
 )
 from fairenum.document.training import ClassWeight, DecideText, SvmSettings
+
+GapName = Literal[
+    "demographic_parity_difference",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "predictive_parity_difference",
+]
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -84,7 +90,7 @@ class AuditOptions(ReadingOptions, total=False):
     guards: Sequence[str]
     same_within: float
     decide: DecideText
-    metric: Gap
+    metric: GapName
     primary: str | None
     reference: str | None
     seed: int
@@ -114,7 +120,7 @@ class MeasureOptions(TypedDict, total=False):
     tidy_groups: bool
     cutoff: str | float | None
     lower_is_better: bool
-    metric: Gap
+    metric: GapName
     primary: str | None
     reference: str | None
     seed: int

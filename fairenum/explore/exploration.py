@@ -44,10 +44,9 @@ from fairenum.document.feature_facts import EncodedFeature
 from fairenum.document.files import to_json, write_atomically
 from fairenum.document.guards import kept_guards
 from fairenum.document.header import environment
-from fairenum.document.keywords import AuditOptions
+from fairenum.document.keywords import AuditOptions, GapName
 from fairenum.document.models import GuidedRun
 from fairenum.document.person import Person
-from fairenum.document.terms import Gap
 from fairenum.document.training import Tolerances
 from fairenum.enumeration.model import Model
 from fairenum.errors import ConfigError, ExplorationError, RecordRefused, ResultError
@@ -223,7 +222,7 @@ class Exploration:
     def tolerate(
         self,
         *,
-        metric: Gap | None = None,
+        metric: GapName | None = None,
         eps: float | None = None,
         max_performance_drop: float | None = None,
         max_accuracy_drop: float | None = None,
@@ -343,7 +342,7 @@ class Exploration:
     def preview(
         self,
         *,
-        metric: Gap | None = None,
+        metric: GapName | None = None,
         eps: float | None = None,
         max_performance_drop: float | None = None,
         max_loss: float | Literal["any"] | None = None,

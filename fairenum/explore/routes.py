@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypedDict, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from fairenum.document.keywords import GapName
 from fairenum.document.terms import Gap
 from fairenum.document.value import Value
 from fairenum.errors import ExplorationError, FairenumError
@@ -30,7 +31,7 @@ Text = Annotated[str, Meta(max_length=4000)]
 class TolerateArguments(TypedDict):
     """Tolerances and guardrails as arguments of `Exploration.tolerate`."""
 
-    metric: Gap | None
+    metric: GapName | None
     eps: float | None
     max_performance_drop: float | None
     max_loss: float | Literal["any"] | None
@@ -159,9 +160,12 @@ class TolerancesRequest(Value, frozen=True):
         loss: float | Literal["any"] | None = "any" if self.max_loss is None else None
         if isinstance(self.max_loss, float):
             loss = self.max_loss
-        drop = self.max_performance_drop
         return TolerateArguments(
-            metric=self.metric, eps=self.eps, max_performance_drop=drop, max_loss=loss, guards=self.guards
+            metric=cast(GapName | None, self.metric),  # one of the registry, as it was decoded by that
+            eps=self.eps,
+            max_performance_drop=self.max_performance_drop,
+            max_loss=loss,
+            guards=self.guards,
         )
 
 

@@ -72,7 +72,7 @@ MISTAKES = (
     'exploration.leave_out("cluster")',
     "exploration.commit(1)",
     'EnumSVC(kernel="cubic")',
-    "select(result, metric=3)",
+    'select(result, metric="accuracy")',
     "result.document.models[0].scores.holdout.accurracy",
     "result.document.selection.rank + 1",
     'assert_fair(frame, "y", "x")',
