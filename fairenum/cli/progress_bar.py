@@ -36,7 +36,7 @@ COMPILING = "compiling the solver for this machine, once: this takes some second
 LONG_RUN = 20.0  # seconds; shorter estimates are not printed
 MINUTE, HOUR = 60.0, 3600.0
 SHORTER = "--time-limit ends it sooner, Ctrl-C now"
-ENDING = "interrupted: the models so far are being scored and saved; Ctrl-C again gives them up"
+ENDING = "interrupted: the models so far are being scored and saved; Ctrl-C again gives up"
 
 
 class Shown:

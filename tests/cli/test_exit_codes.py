@@ -161,7 +161,7 @@ def test_a_place_without_permission_is_the_users_mistake(fairenum, saved_run, mo
     def refuse(*_args, **_kwargs):
         raise PermissionError(13, "Permission denied", "m.md")
 
-    monkeypatch.setattr("fairenum.document.files.write_atomically", refuse)
+    monkeypatch.setattr("fairenum.cli.delivery.write_atomically", refuse)
     ended = fairenum("report", str(saved_run), "--markdown", "m.md")
     assert (ended.code, ended.err) == (Exit.BAD_INPUT, "error: 'm.md': Permission denied\n")
 
@@ -238,7 +238,7 @@ def test_a_second_ctrl_c_in_a_process_of_its_own_gives_up(program, folder):
     options = ["-k", "100000", "--distinct", "support", "--eps", "1", "--split", "300,100,100", "--output", "part.json"]
     with program("audit", "german", *options, FORCE_COLOR="1") as process:
         seen = ""
-        for wanted in (r"[1-9]\d*/100000", "Ctrl-C again gives it up"):
+        for wanted in (r"[1-9]\d*/100000", "Ctrl-C again gives up"):
             while not re.search(wanted, seen[-90:]) and process.poll() is None:
                 seen += process.stderr.read(1)
             os.killpg(process.pid, signal.SIGINT)
