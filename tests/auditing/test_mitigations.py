@@ -74,7 +74,7 @@ def test_weights_of_rows_and_classes_multiply(class_weight):
 def test_a_reduction_has_the_class_weights_in_its_error_alone():
     """It gives rows other labels, so the machine must not weight them; a missed favourable row costs its own weight."""
     task = make_task(svm=SvmSettings(class_weight=(4.0, 0.5)))
-    assert task.svm.svm.class_weight == (4.0, 0.5)
+    assert task.weighted_svm.svm.class_weight == (4.0, 0.5)
     assert task.reduced.svm.class_weight == "none"
     error = task.error
     error.load_data(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
@@ -101,7 +101,7 @@ def test_gamma_is_that_of_all_training_rows():
     task = make_task(svm=SvmSettings(kernel="rbf", gamma="scale"))
     some = np.zeros(len(task.train))
     some[:30] = 1.0
-    fitted = task.svm.fit(task.train.X, task.train.labels, some)
+    fitted = task.weighted_svm.fit(task.train.X, task.train.labels, some)
     assert fitted.model_.problem.kernel == kernel_for(task.svm, task.train.X)
     assert fitted.model_.problem.kernel != kernel_for(task.svm, task.train.X[:30])
 
@@ -123,7 +123,7 @@ def test_reweighing_makes_label_and_group_independent(monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_the_chances_of_a_mixture_are_fairlearns_to_the_last_bit(seed, kind, constraint):
     task = make_task(seed, kind)
-    fairer = ExponentiatedGradient(task.svm, constraint())
+    fairer = ExponentiatedGradient(task.weighted_svm, constraint())
     fairer.fit(task.train.X, task.train.labels, sensitive_features=task.train.groups.codes)
     expected = fairer._pmf_predict(task.holdout.X)[:, 1]
     assert (mixed_chances(fairer, task.holdout) == expected).all()
