@@ -33,6 +33,14 @@ def test_every_link_leads_somewhere():
             assert not anchor or anchor in anchors(place), f"{document.name} links to {target}#{anchor}"
 
 
+def test_contributing_names_files_that_exist():
+    """Names as the guide gives them: a path below fairenum/ or the project, or a file of the room named before."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    known = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if ".venv" not in path.parts]
+    for name in re.findall(r"(?<![\w*])([\w./-]+\.py)\b", text):
+        assert any(path == name or path.endswith(f"/{name}") for path in known), f"CONTRIBUTING.md names {name}"
+
+
 def anchors(document):
     """List the anchors of a document's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
