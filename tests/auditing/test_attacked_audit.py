@@ -38,7 +38,7 @@ def test_an_audit_takes_the_part_up(result, tmp_path):
     both.save(tmp_path / "run.json")
     loaded = AuditResult.load(tmp_path / "run.json")
     assert select(loaded, max_accuracy_drop=0.5).document.attack == loaded.document.attack
-    with pytest.raises(ResultError, match="no rows to flip"):
+    with pytest.raises(ResultError, match="no rows whose labels could be flipped"):
         loaded.attacked()
 
 

@@ -48,7 +48,7 @@ def test_each_search_alone():
 @pytest.mark.parametrize(
     ("options", "obstacle", "words"),
     [
-        ({"sizes": (300, 300, 0)}, "no_holdout", "a holdout apart"),
+        ({"sizes": (300, 300, 0)}, "no_holdout", "a separate holdout"),
         ({"sensitive": None}, "no_sensitive_column", "no sensitive column"),
     ],
 )

@@ -145,4 +145,4 @@ def test_a_few_heavy_rows_call_for_caution():
     document = checked(audit_people(frame, k=2, search="exact", weight="w"))
     assert "uneven_weights" in {caution.code for caution in document.warnings}
     (words,) = AuditResult(document).warnings["uneven_weights"]
-    assert f"the {document.dataset.splits.holdout} rows of the holdout tell no more than" in words
+    assert f"the {document.dataset.splits.holdout} rows of the holdout are worth only" in words

@@ -155,8 +155,8 @@ def test_what_is_not_asked_for_has_no_share_and_is_said():
     }  # fmt: skip
     said = [step for step in steps(document) if step.startswith("Not asked for")]
     assert said == [
-        "Not asked for: the search for decisions that depend on the choice of model (--no-prices), the range of what "
-        "any model could do (--no-range) and the explanation of the selected model (--no-explanation)."
+        "Not asked for: the search for decisions that depend on the choice of model (--no-prices), the parity range "
+        "over all near-optimal models (--no-range) and the explanation of the selected model (--no-explanation)."
     ]
 
 

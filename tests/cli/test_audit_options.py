@@ -124,7 +124,7 @@ def test_guided_search_and_other_mitigations(fairenum, loans):
     assert len(document.baselines) == 4
     refused = fairenum("audit", loans, *OPTIONS, "--search", "guided", "--split", "200,100,0")
     assert refused.code == 2
-    assert "needs a holdout" in refused.err
+    assert "needs a separate holdout" in refused.err
 
 
 def test_c_may_be_chosen_by_cross_validation(fairenum, loans):

@@ -200,7 +200,7 @@ def test_a_commit_that_was_cut_short_is_completed(tmp_path, table, clock, monkey
     with open_applicants(record=path, now=clock) as exploration:
         exploration.next()
         with monkeypatch.context() as patch:
-            patch.setattr("fairenum.explore.exploration.judged_run", _fails)
+            patch.setattr("fairenum.explore.exploration._judged_run", _fails)
             with pytest.raises(TypeError):
                 exploration.commit(2, "it decides better", "A. Uditor")
         assert exploration.state.opened == 1, "the record says so before anything of the holdout is read"
@@ -217,7 +217,7 @@ def test_a_commit_that_was_cut_short_is_completed(tmp_path, table, clock, monkey
 def test_an_interrupted_commit_is_completed_by_giving_it_again(monkeypatch):
     exploration = open_applicants()
     with monkeypatch.context() as patch:
-        patch.setattr("fairenum.explore.exploration.judged_run", _interrupted)
+        patch.setattr("fairenum.explore.exploration._judged_run", _interrupted)
         with pytest.raises(KeyboardInterrupt):
             exploration.commit(1, "why", "who")
     result = exploration.commit(1, "why", "who")
