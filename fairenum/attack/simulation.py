@@ -41,6 +41,7 @@ from fairenum.metrics.intervals import mean, mean_change, quantiles, share_of_dr
 from fairenum.runtime.budget import Budget, Cut, OutOfTime, Progress, checkpoint, silent, until
 from fairenum.runtime.hints import did_you_mean, quoted
 from fairenum.runtime.parallel import collected, mapped
+from fairenum.runtime.random_streams import stream
 from fairenum.solvers.isolation import solver_run
 from fairenum.solvers.registry import load_solver, solver_version
 from fairenum.svm.problem import FloatArray
@@ -287,7 +288,7 @@ def draws(dataset: Dataset, config: AttackConfig) -> Iterator[Trial]:
     rows = int(sum(config.sizes_for(len(dataset))))
     for number in range(config.trials):
         seed = config.seed + number
-        drawn = np.random.default_rng([seed, 0]).permutation(len(dataset))[:rows]
+        drawn = stream(seed).permutation(len(dataset))[:rows]
         yield Trial(number, seed, dataset.take(drawn), config)
 
 

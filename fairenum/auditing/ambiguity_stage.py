@@ -17,7 +17,6 @@ import numpy as np
 
 from fairenum.auditing.model_training import Training
 from fairenum.auditing.schedule import RANGE_WORK, rows_to_examine
-from fairenum.auditing.scorecard import stream
 from fairenum.document import flip_facts
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
@@ -41,7 +40,7 @@ from fairenum.document.flip_facts import (
     WeightChange,
 )
 from fairenum.document.person import Person
-from fairenum.enumeration.division import PARTS, Division
+from fairenum.enumeration.division import Division
 from fairenum.enumeration.model import model_of
 from fairenum.errors import SolverError
 from fairenum.flips.flip_prices import FlippingPlane, KnownPlanes, flip_prices, flipping_plane, value_ranges
@@ -53,6 +52,7 @@ from fairenum.metrics.counts import BoolArray
 from fairenum.metrics.intervals import plain
 from fairenum.metrics.rates import score
 from fairenum.runtime.budget import OutOfTime
+from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray, IntArray, Solution, SvmProblem
 from fairenum.tables import Dataset, Groups
 
@@ -168,7 +168,6 @@ def _last_within(is_within: Callable[[float], bool], start: float, step: float) 
     return inside
 
 
-PRICE_STREAM = len(PARTS) + 4  # names the random numbers
 CURVE = (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1)
 BEYOND = 1.001  # prices are searched a little beyond the last tolerance: a price not found is proven to be above it
 
@@ -201,7 +200,7 @@ def holdout_prices(state: RunState) -> RowPrices | None:
     division, training, listing, config = state.division, state.training, state.listing, state.config
     problem, threshold, everybody = training.problem, listing.cuts[0].value, len(division.holdout)
     rows = rows_to_examine(config.price_rows, problem.size, problem.numbers, everybody)
-    order = stream(config, PRICE_STREAM).permutation(everybody)[:rows]
+    order = stream(config.seed, "priced rows").permutation(everybody)[:rows]
     values = listing.uncut("holdout")[:, order] - threshold
     try:
         prices = flip_prices(

@@ -9,7 +9,6 @@ import numpy as np
 
 from fairenum.auditing.candidates import Candidates, candidates_of, measured, with_guards
 from fairenum.auditing.group_tables import shortlist_tables, shortlisted
-from fairenum.auditing.scorecard import stream
 from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.audit_document import AuditDocument
@@ -18,7 +17,6 @@ from fairenum.document.choice import GapChange, Optimism, Selection, reason_for
 from fairenum.document.terms import ACCURACY, GAPS, Gap, Outcome, PerformanceMeasure, Verdict
 from fairenum.document.training import Tolerances
 from fairenum.document.value import Estimate, Parts
-from fairenum.enumeration.division import PARTS
 from fairenum.enumeration.fairest import CandidateScores, IncumbentTarget
 from fairenum.errors import ResultError
 from fairenum.metrics import Decisions
@@ -26,11 +24,11 @@ from fairenum.metrics.comparison import compare_chosen, is_coarse
 from fairenum.metrics.guardrails import Measured, Subject
 from fairenum.metrics.intervals import estimates
 from fairenum.metrics.performance import performance_changes
+from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
 CLAIM = 0.8  # share of the error probability that goes to the claim
 PERFORMANCE = Subject("performance")
-CHOICE_STREAM = len(PARTS) + 3  # names the random numbers
 
 
 def judge_by_fresh_holdout(
@@ -47,7 +45,7 @@ def judge_by_fresh_holdout(
     pair = replace(everyone, predictions=everyone.predictions[[0, place]])
 
     def changed(measure: PerformanceMeasure, confidence: float) -> Estimate:
-        found = performance_changes(pair, values, measure, stream(config, CHOICE_STREAM), confidence=confidence)
+        found = performance_changes(pair, values, measure, stream(config.seed, "choice"), confidence=confidence)
         return estimates(found)[1]
 
     measure, confidence = selection.tolerances.measure, config.confidence

@@ -9,7 +9,6 @@ import numpy as np
 
 from fairenum.auditing.model_facts import cell, left_out
 from fairenum.auditing.model_training import Training
-from fairenum.auditing.scorecard import stream
 from fairenum.auditing.scored_set import ScoredSet
 from fairenum.document.choice import Cluster, Core, Explanation
 from fairenum.document.feature_facts import (
@@ -24,7 +23,7 @@ from fairenum.document.feature_facts import (
 )
 from fairenum.document.terms import Part
 from fairenum.document.value import Parts
-from fairenum.enumeration.division import PARTS, Division
+from fairenum.enumeration.division import Division
 from fairenum.enumeration.influence import Influence, smallest_core
 from fairenum.enumeration.model import Model
 from fairenum.enumeration.unfairness import Watched
@@ -32,6 +31,7 @@ from fairenum.metrics import Gap
 from fairenum.metrics.counts import BoolArray
 from fairenum.metrics.intervals import plain
 from fairenum.metrics.operating_point import Cut, Operating
+from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import dense
 from fairenum.tables import Column, Groups
@@ -146,7 +146,6 @@ def _shared(columns: tuple[Column, ...], rows: IntArray, weights: FloatArray) ->
             yield column.name, max(totals, key=lambda value: totals[value])
 
 
-EFFECT_STREAM = len(PARTS) + 3  # names the random numbers
 MOST_WEIGHTS = 20_000  # in one document
 SHUFFLES = 5
 EFFECT_WORK, EFFECT_ROWS = 2e9, (50, 1000)  # multiplications to measure effects by, and rows to measure them on
@@ -171,7 +170,7 @@ def anatomy(state: RunState, ranks: list[int]) -> Anatomy:
 def _effects(state: RunState, rank: int, features: tuple[EncodedFeature, ...]) -> tuple[int, tuple[float, ...]]:
     """Measure the share of decisions that shuffling each feature changes, with equal shuffles for all models."""
     model, cut = state.listing.models[rank - 1], state.listing.cuts[rank - 1]
-    random, rows = stream(state.config, EFFECT_STREAM), state.division.selection
+    random, rows = stream(state.config.seed, "effects"), state.division.selection
     X = dense(rows.X[random.permutation(len(rows))[: _affordable(model, len(features))]])
     orders = [random.permutation(len(X)) for _ in range(SHUFFLES)]
     decided = _decided(model, cut, X)

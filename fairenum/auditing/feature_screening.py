@@ -14,17 +14,16 @@ from numpy.typing import NDArray
 
 from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import stream
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.feature_facts import SAME_DECISIONS, Lookalike, ScreenedColumn, Screening, SingleFeature, spans
-from fairenum.enumeration.division import PARTS, Division
+from fairenum.enumeration.division import Division
 from fairenum.metrics.performance import auc
+from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import dense
 from fairenum.tables import Column, Groups
 from fairenum.tables.columns import is_missing
 
-SCREEN_STREAM = len(PARTS) + 2  # names the random numbers
 MOST_ROWS = 4000  # to learn from, and to measure on; more would not change the digits that are shown
 MOST_SHOWN = 8
 LEAVES = 8  # of the tree that learns from one number
@@ -45,7 +44,7 @@ class _Rows:
     @classmethod
     def drawn(cls, division: Division, config: AuditConfig) -> _Rows:
         """Draw at most `MOST_ROWS` of each split."""
-        random, train, measured = stream(config, SCREEN_STREAM), division.split.train, division.rows["selection"]
+        random, train, measured = stream(config.seed, "screening"), division.split.train, division.rows["selection"]
         some, others = (np.sort(random.permutation(len(rows))[:MOST_ROWS]) for rows in (train, measured))
         return cls(some, others, train[some], measured[others])
 

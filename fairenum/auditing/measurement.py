@@ -147,8 +147,8 @@ class ColumnSetting:
 
 def measured_column(decisions: Decisions, setting: ColumnSetting) -> list[ColumnMeasures]:
     """Measure all decisions between the groups of one column, and compare them with the first."""
-    place = (setting.place,) if len(decisions.predictions) > 1 else None
-    first, *others = column_scores(decisions, setting.config, place, is_measured=setting.measures)
+    name = ("measure", setting.groups.column) if len(decisions.predictions) > 1 else None
+    first, *others = column_scores(decisions, setting.config, name, is_measured=setting.measures)
     found = []
     for number, own in enumerate([_uncompared(first), *others]):
         scores = score(replace(decisions, predictions=decisions.predictions[[number]]))

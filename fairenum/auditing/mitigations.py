@@ -14,20 +14,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import changed_performances, gap_scores, overall_estimates, stream
+from fairenum.auditing.scorecard import changed_performances, gap_scores, overall_estimates
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.metric_registry import METRICS
 from fairenum.document.models import Baseline
 from fairenum.document.scores import BaselineScores
 from fairenum.document.terms import Gap
 from fairenum.document.training import SvmSettings, Tolerances
-from fairenum.enumeration.division import PARTS, Division, EncodedRows, class_weights, kernel_for, pose
+from fairenum.enumeration.division import Division, EncodedRows, class_weights, kernel_for, pose
 from fairenum.enumeration.fairest import ROUNDING_DIGITS, candidate_scores, guard_excess
 from fairenum.enumeration.model import Model, model_of
 from fairenum.errors import DataError, FairenumError
 from fairenum.metrics import Decisions
 from fairenum.metrics.operating_point import SIGN, Decides, Operating, OperatingPoint
 from fairenum.runtime.budget import Progress
+from fairenum.runtime.random_streams import stream
 from fairenum.solvers.registry import open_workspace
 from fairenum.svm.problem import FloatArray, IntArray
 from fairenum.svm.sparse_or_dense import Matrix, as_matrix, dense
@@ -334,7 +335,6 @@ def _tried(name: str, mitigation: Mitigation, task: MitigationTask) -> Mitigatio
 
 
 Bits = NDArray[np.uint8]
-BASELINE_STREAM = len(PARTS) + 1  # names the random numbers
 
 
 def baselines(state: RunState, progress: Progress) -> tuple[Baseline, ...] | None:
@@ -378,7 +378,7 @@ def _drawn(outcome: MitigationOutcome, number: int, config: AuditConfig) -> Bits
     if outcome.decided is None:
         return None
     chances = outcome.decided.chances
-    return (stream(config, BASELINE_STREAM, number).random(len(chances)) < chances).astype(np.uint8)
+    return (stream(config.seed, "baselines", "decisions", number).random(len(chances)) < chances).astype(np.uint8)
 
 
 def _scores(
@@ -387,11 +387,11 @@ def _scores(
     first = (listing.values["holdout"][0] >= 0.0).astype(np.uint8)
     rows = division.holdout
     decisions = Decisions(np.array([first, *decided]), rows.labels, rows.groups, drawn=rows.drawn)
-    place = (BASELINE_STREAM, len(decided))
+    name = ("baselines", "scores")
     ranked = np.array([listing.values["holdout"][0], *values])
-    accuracy, performance = changed_performances(decisions, ranked, config, place)
+    accuracy, performance = changed_performances(decisions, ranked, config, name)
     selected = overall_estimates(decisions, config.confidence)["selection_rate"]
-    gaps = gap_scores(decisions, config, place)
+    gaps = gap_scores(decisions, config, name)
     return [
         BaselineScores(
             **gaps[method],

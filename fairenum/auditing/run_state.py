@@ -23,7 +23,6 @@ from fairenum.auditing.listing import Listing
 from fairenum.auditing.measurement import ColumnSetting, measured_score
 from fairenum.auditing.preparing import Prepared
 from fairenum.auditing.schedule import Schedule, scoring_seconds
-from fairenum.auditing.scorecard import stream
 from fairenum.auditing.scored_set import ScoredSet, joint_limits, score_part
 from fairenum.auditing.selection_bias import expected_optimism
 from fairenum.document.audit_document import AuditDocument
@@ -41,6 +40,7 @@ from fairenum.enumeration.division import PARTS, Division
 from fairenum.enumeration.fairest import guard_excess
 from fairenum.enumeration.model import Model
 from fairenum.runtime.budget import Deadline, Interrupted, checkpoint, until, waited
+from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray, Kernel
 from fairenum.svm.sparse_or_dense import as_matrix, dense
 
@@ -209,7 +209,7 @@ class RunState(Prepared):
             values,
             self.listing.objective_ratio,
             selection.tolerances,
-            stream(self.config, len(PARTS)),
+            stream(self.config.seed, "selection bias"),
             self.config.replications,
             loss_ratio=self.listing.loss_ratio,
             excess=guard_excess(self.division.selection, values, selection.tolerances),

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.measure_document import MeasureConfig
 from fairenum.document.scores import NO_GROUPS, ChangedEstimate, ColumnScores, GapEstimate, SelectedWeights, SplitScores
@@ -19,15 +17,11 @@ from fairenum.metrics.impact_ratios import ratio_intervals
 from fairenum.metrics.inference import rate_intervals
 from fairenum.metrics.intervals import estimate, estimates
 from fairenum.metrics.performance import auc_intervals, decided_intervals, performance_changes, performance_intervals
+from fairenum.runtime.random_streams import stream
 
 BALANCED = PerformanceMeasure("balanced_accuracy")
 Config = AuditConfig | MeasureConfig
-Place = tuple[int, ...]  # names a stream of random numbers; where it is None, models are not compared
-
-
-def stream(config: Config, *place: int) -> np.random.Generator:
-    """Open the random numbers of one place in the run, independent of all other places."""
-    return np.random.default_rng([config.seed, *place])
+StreamName = tuple[str, ...]  # of random numbers; where it is None, models are not compared
 
 
 def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, list[Estimate]]:
@@ -41,24 +35,24 @@ def overall_estimates(decisions: Decisions, confidence: float) -> dict[Measure, 
 
 
 def changed_performances(
-    decisions: Decisions, values: FloatArray, config: AuditConfig, place: Place | None
+    decisions: Decisions, values: FloatArray, config: AuditConfig, name: StreamName | None
 ) -> tuple[list[ChangedEstimate], list[ChangedEstimate]]:
     """Return accuracy, and performance by the chosen measure, with changes against the first model."""
-    accuracy, measure = _changed(decisions, values, ACCURACY, config, place), config.tolerances.measure
-    return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, config, place)
+    accuracy, measure = _changed(decisions, values, ACCURACY, config, name), config.tolerances.measure
+    return accuracy, accuracy if measure == ACCURACY else _changed(decisions, values, measure, config, name)
 
 
 def _changed(
-    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, config: AuditConfig, place: Place | None
+    decisions: Decisions, values: FloatArray, measure: PerformanceMeasure, config: AuditConfig, name: StreamName | None
 ) -> list[ChangedEstimate]:
     own = estimates(performance_intervals(decisions, values, measure, config.confidence))
-    if place is None:
+    if name is None:
         return [ChangedEstimate(one.value, one.low, one.high) for one in own]
     changes = performance_changes(
         decisions,
         values,
         measure,
-        stream(config, *place),
+        stream(config.seed, *name, "performance"),
         confidence=config.confidence,
         replications=config.replications,
     )
@@ -69,7 +63,7 @@ def _changed(
 
 
 def gap_scores(
-    decisions: Decisions, config: Config, place: Place | None, is_measured: Callable[[Gap], bool] = lambda _: True
+    decisions: Decisions, config: Config, name: StreamName | None, is_measured: Callable[[Gap], bool] = lambda _: True
 ) -> list[dict[str, Any]]:
     """Measure the gaps of all models between the groups of one column, and compare them with those of the first.
 
@@ -77,18 +71,18 @@ def gap_scores(
     """
     scores, compared = score(decisions), decisions.compared()
     columns: dict[Gap, list[GapEstimate]] = {}
-    for number, gap in enumerate(GAPS):
+    for gap in GAPS:
         if not is_measured(gap):
             columns[gap] = [GapEstimate()] * len(decisions.predictions)
             continue
         own = estimates(gap_intervals(scores, gap, config.confidence))
-        if place is None:
+        if name is None:
             columns[gap] = [GapEstimate(one.value, one.low, one.high) for one in own]
             continue
         comparison = compare(
             compared,
             gap,
-            stream(config, *place, number),
+            stream(config.seed, *name, gap),
             confidence=config.confidence,
             replications=config.replications,
             minimum_size=config.min_group_size,
@@ -113,17 +107,17 @@ def _compared(own: Sequence[Estimate], comparison: Comparison) -> list[GapEstima
 def column_scores(
     decisions: Decisions,
     config: Config,
-    place: Place | None = None,
+    name: StreamName | None = None,
     *,
     is_measured: Callable[[Gap | Ratio], bool] = lambda _: True,
     has_shared: bool = False,
 ) -> list[ColumnScores]:
     """Score all models between the groups of one column.
 
-    With a place for random numbers, gaps are compared with those of the first model; with `has_shared`, the selected
+    With a name for random numbers, gaps are compared with those of the first model; with `has_shared`, the selected
     rows that the first model selects, too, are counted.
     """
-    gaps, scores = gap_scores(decisions, config, place, is_measured), score(decisions)
+    gaps, scores = gap_scores(decisions, config, name, is_measured), score(decisions)
     alike = decisions if decisions.weights is None else replace(decisions, weights=None)
     rows = confusion(alike).selected.astype(int)
     shared = confusion(alike.shared()).selected.astype(int) if has_shared else None
@@ -171,11 +165,11 @@ def split_scores(
     columns: Mapping[str, Sequence[ColumnScores]],
     primary: str | None,
     config: AuditConfig,
-    place: Place | None = None,
+    name: StreamName | None = None,
 ) -> list[SplitScores]:
     """Score all models on one split, given their scores in every sensitive column."""
     decisions, values = rows.decisions, rows.values
-    accuracy, performance = changed_performances(decisions, values, config, place)
+    accuracy, performance = changed_performances(decisions, values, config, name)
     overall = overall_estimates(decisions, config.confidence)
     aucs = estimates(auc_intervals(values, decisions.labels, config.confidence, decisions.weights))
     losses = score(decisions, decision_values=rows.uncut).overall.hinge_loss

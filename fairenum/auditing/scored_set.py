@@ -10,23 +10,23 @@ import numpy as np
 
 from fairenum.auditing.incumbent_rows import IncumbentDecisions
 from fairenum.auditing.listing import Listing
-from fairenum.auditing.scorecard import DecidedSplit, column_scores, overall_estimates, split_scores, stream
+from fairenum.auditing.scorecard import DecidedSplit, column_scores, overall_estimates, split_scores
 from fairenum.document.audit_config import AuditConfig
 from fairenum.document.models import GroupDisagreement, Multiplicity
 from fairenum.document.scores import ColumnScores, SplitScores
 from fairenum.document.terms import GAPS, RATIOS, Measure, Origin, Part
 from fairenum.document.value import Estimate
-from fairenum.enumeration.division import PARTS, Division
+from fairenum.enumeration.division import Division
 from fairenum.metrics import Decisions, decision_multiplicity, gap_intervals, score, score_multiplicity
 from fairenum.metrics.comparison import gap_critical
 from fairenum.metrics.impact_ratios import ratio_intervals
 from fairenum.metrics.intervals import estimates, plain
 from fairenum.metrics.performance import auc_intervals, calibrate, performance_intervals
+from fairenum.runtime.random_streams import stream
 from fairenum.svm.problem import FloatArray
 
 T = TypeVar("T")
 SEARCHED: tuple[Origin, ...] = ("guided", "tilted", "steered")
-JOINT_STREAM = len(PARTS) + 2  # names the random numbers of limits for all models together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,16 +82,16 @@ def score_part(scored_set: ScoredSet, part: Part, config: AuditConfig) -> list[S
 
     Models that were searched for on the selection split get no verdicts there.
     """
-    place, division = PARTS.index(part), scored_set.division
+    division = scored_set.division
     is_searched = [part == "selection" and origin in SEARCHED for origin in scored_set.origins]
     columns = {}
-    for number, groups in enumerate(division.columns):
+    for groups in division.columns:
         decisions = scored_set.decisions(part, groups.column)
-        found = column_scores(decisions, config, (place, number), has_shared=True)
+        found = column_scores(decisions, config, ("scores", part, decisions.groups.column), has_shared=True)
         columns[groups.column] = [
             _without_verdicts(own) if searched else own for own, searched in zip(found, is_searched, strict=True)
         ]
-    return split_scores(scored_set.rows(part), columns, division.column, config, (place,))
+    return split_scores(scored_set.rows(part), columns, division.column, config, ("scores", part))
 
 
 def _without_verdicts(scores: ColumnScores) -> ColumnScores:
@@ -117,11 +117,11 @@ def joint_limits(scored_set: ScoredSet, config: AuditConfig) -> list[dict[Measur
 def _between_groups(decisions: Decisions, confidence: float, config: AuditConfig) -> dict[Measure, list[Estimate]]:
     scores, compared = score(decisions), decisions.compared()
     found: dict[Measure, list[Estimate]] = {}
-    for number, gap in enumerate(GAPS):
+    for gap in GAPS:
         critical = gap_critical(
             compared,
             gap,
-            stream(config, JOINT_STREAM, number),
+            stream(config.seed, "joint limits", gap),
             confidence=config.confidence,
             replications=config.replications,
         )

@@ -11,6 +11,7 @@ from fairenum.document.audit_config import SHARES
 from fairenum.document.reading import spelled
 from fairenum.errors import SplitImpossible
 from fairenum.runtime.hints import option
+from fairenum.runtime.random_streams import stream
 from fairenum.tables.columns import FloatArray, IntArray, read_only
 from fairenum.tables.table import HOLDOUT, LEFT_OUT, SELECTION, TRAIN, Dataset, Partition
 
@@ -151,8 +152,8 @@ def _owners(dataset: Dataset, sizes: Sequence[float], seed: int) -> IntArray:
     if partition.times is not None:
         return _by_time(partition.times, counts)
     if partition.members is not None:
-        return divided_together(partition.members, _strata(dataset), counts, np.random.default_rng(seed))
-    return _at_random(dataset, counts, np.random.default_rng(seed))
+        return divided_together(partition.members, _strata(dataset), counts, stream(seed))
+    return _at_random(dataset, counts, stream(seed))
 
 
 def _at_random(dataset: Dataset, counts: Sequence[int], generator: np.random.Generator) -> IntArray:
