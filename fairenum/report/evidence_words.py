@@ -1,4 +1,4 @@
-"""Descriptions of the files and tables of an evidence file, and the outcome of its verification."""
+"""Texts of an evidence file, an archive of a run: descriptions of its files and tables, results of checking it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,11 @@ FAULTS: Mapping[FaultKind, str] = {
 
 
 def read_me(title: str, names: Iterable[str], tables: Mapping[str, str], no_model: str | None) -> str:
-    """Write the README of an evidence file: its files and tables, and why it holds no model, if it could."""
+    """Return the README of an evidence file in Markdown, with a line for each file.
+
+    `tables` describes the tables by name; `no_model` is the reason why the evidence file contains no model, if there is
+    one to state.
+    """
     lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name, tables)}" for name in sorted(names))]
     if no_model:
         lines += ["", f"There is no model in it: {escaped(no_model)}."]
@@ -53,7 +57,7 @@ def _about(name: str, tables: Mapping[str, str]) -> str:
 
 
 def outcome(found: Verification, name: str) -> Iterator[str]:
-    """Report the result of a verification, line by line."""
+    """Yield the lines of text that report whether an evidence file was verified, and what is wrong with it."""
     if found.is_verified:
         yield f"verified: {name} holds {counted(found.files, 'file')}, all as listed, and its pages show its run"
     else:
@@ -114,7 +118,7 @@ MEASURED: Mapping[str, str] = {
 
 
 def about_tables(document: JudgedDocument) -> Mapping[str, str]:
-    """Describe each table of a document in one line."""
+    """Return a description of each table of a document in one line, by the name of the table."""
     if not isinstance(document, AuditDocument):
         return MEASURED
     shown = f"{IN_USE}, model 1 and the selected model" if document.incumbent else "model 1 and the selected model"
