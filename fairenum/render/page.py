@@ -86,7 +86,7 @@ class Column(Generic[Row_contra]):
 
 
 def _spanning_headings(columns: Sequence[Column[Row_contra]]) -> tuple[SpanningHeading, ...]:
-    """Return a spanning heading for each run of columns that share one, or () if no column has one."""
+    """Return one spanning heading for each sequence of adjacent columns that share it, or () if no column has one."""
     if not any(column.over for column in columns):
         return ()
     runs = groupby(columns, lambda column: column.over or SpanningHeading("", ""))
@@ -157,9 +157,10 @@ class Candidate:
     """The attributes of one model that the filters of the table of models use.
 
     `name` is the target of links to the model. `loss` is the relative loss of objective against model 1, and `drop` the
-    loss of performance against the reference, on the selection split. `gap` is the gap on the selection split as an
-    exact decimal, empty if the model cannot be selected. `marks` are any of incumbent, first, selected, front (on the
-    Pareto front), guided and tilted (the search that found the model).
+    loss of performance against the reference model, on the selection split. `gap` is the gap on the selection split as
+    an exact decimal, empty if the model cannot be selected. `marks` are CSS classes: any of incumbent (the model in
+    use), first (model 1), selected, front (on the Pareto front), and guided or tilted (the search that found the
+    model).
     """
 
     name: str
@@ -189,12 +190,12 @@ class Explorer:
 
     @property
     def largest_loss(self) -> float:
-        """The largest loss of objective of any model, the upper end of its slider."""
+        """The largest loss of objective of any model, at which the slider for that loss ends."""
         return max(candidate.loss for candidate in self.candidates)
 
     @property
     def largest_drop(self) -> float:
-        """The largest loss of performance of any model, at least 0: the upper end of its slider."""
+        """The largest loss of performance of any model, at least 0, at which the slider for that loss ends."""
         return max(0.0, *(candidate.drop for candidate in self.candidates))
 
 
@@ -271,12 +272,12 @@ class Copy:
 class Page:
     """A whole page.
 
-    `title` is the title of the browser window, `name` the name of the page's subject in test reports. `kicker` is the
-    kind of report, `subject` describes the data, and `headline` is the verdict. `notice` is a text above all of them,
-    such as that this is no legal advice. `strip` and `tiles` (the main numbers) follow the headline, then `findings`
-    and `warnings`. `checks` are the rules, and whether each holds. `copy` returns the data to embed, given the largest
-    number of bytes; a reader can save them in a file called `copy_name`. `is_good_news` says that the verdict is
-    favourable.
+    `title` is the title of the browser window, `name` the short name of the subject in test reports. `kicker` is the
+    kind of report, `subject` describes the data, and `headline` is the verdict. `notice` is a text shown above all of
+    them, such as that this is no legal advice. `strip` and `tiles` (the main numbers) follow the headline, then
+    `findings` and `warnings`. `checks` are the rules, and whether each holds. `copy` returns the JSON data to embed,
+    given the largest number of bytes; a reader can save the data in a file called `copy_name`. `is_good_news` says that
+    the verdict is favourable.
     """
 
     title: str
@@ -297,7 +298,7 @@ class Page:
 
     @property
     def rules(self) -> Table:
-        """A table of the rules and whether each holds."""
+        """A table with a row for each rule: whether it holds, and why."""
         return Table.of("Rules", CHECK_COLUMNS, self.checks)
 
     @property

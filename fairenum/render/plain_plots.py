@@ -14,7 +14,7 @@ Stroke = tuple[str, float, float]  # a character, and the values from and to whi
 
 
 class RangeBar(NamedTuple):
-    """A line of a plot: an outer and an inner range of values, and `marks`, characters drawn at single values."""
+    """A labelled bar: an outer and an inner range of values, and `marks`, which maps characters to single values."""
 
     label: str
     outer: tuple[float, float]
@@ -43,7 +43,7 @@ class Bar(NamedTuple):
 
 
 def draw_ranges(bars: Sequence[RangeBar], title: str) -> str:
-    """Draw each bar on one scale from 0: outer ranges as dots, inner ones as equals signs, and marks on top."""
+    """Return a plot of bars on one scale from 0: outer ranges as dots, inner ones as equals signs, marks on top."""
     scale = _scale_end(max(value for bar in bars for value in (*bar.outer, *bar.marks.values())))
     half = RANGE_WIDTH // 2
     return "\n".join(
@@ -61,7 +61,7 @@ def _range_strokes(bar: RangeBar) -> list[Stroke]:
 
 
 def draw_curve(curves: Sequence[tuple[str, Sequence[Bar]]], title: str) -> str:
-    """Draw named curves one below the other, on one scale from 0, with one line of text for each point."""
+    """Return a plot of named curves one below the other, on one scale from 0, with a line of text for each point."""
     bars = [bar for _, curve in curves for bar in curve]
     tops = (max(bar.quartiles.q75, bar.mean.high or 0.0) for bar in bars if bar.quartiles)
     scale = _scale_end(max(tops, default=0.0))
@@ -122,7 +122,7 @@ class Line(NamedTuple):
 
 
 def draw_loglog(lines: Sequence[Line], title: str) -> str:
-    """Draw times against problem sizes on logarithmic axes, with a legend."""
+    """Return a plot of times against problem sizes on logarithmic axes, with a legend."""
     lines = [line for line in lines if line.sizes]
     if not lines:
         return "nothing was measured in the time given"
@@ -141,7 +141,7 @@ def draw_loglog(lines: Sequence[Line], title: str) -> str:
 
 
 class _Scale:
-    """A logarithmic axis from the least to the largest of some values, divided into `steps` character cells."""
+    """A logarithmic axis from the least to the largest of some values, in `steps` steps of one character each."""
 
     def __init__(self, values: Sequence[float], steps: int) -> None:
         self.low, high = math.log10(min(values)), math.log10(max(values))

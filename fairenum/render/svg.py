@@ -63,7 +63,7 @@ class Placed:
 def place(
     labels: Iterable[tuple[str, float, float]], marks: Sequence[tuple[float, float]], frame: Frame
 ) -> list[Placed]:
-    """Return each label with a position beside its mark at which it covers least of marks and earlier labels."""
+    """Return the labels, each placed beside its mark where it overlaps least with marks and with earlier labels."""
     reach = MARK_RADIUS
     taken = [Box(x - reach, y - reach, x + reach, y + reach) for x, y in marks]
     found: list[Placed] = []
@@ -329,9 +329,9 @@ SHORTEST = 10.0  # pixels; a shorter arrow is drawn as a diamond
 class Arrow:
     """The change of a value from `start` to `end`, drawn on a scale that begins at 0.
 
-    `start` and `end` are None where undefined; `low` and `high` are the confidence limits of `end`, if it has any.
-    `tone` is the CSS class of the colour, `name` a description for screen readers. An arrow with `is_doubtful` is drawn
-    as a broken line.
+    `start` and `end` are None where undefined; `low` and `high` are the confidence limits of `end`, if known. `tone` is
+    the CSS class of the colour, `name` a description for screen readers. An arrow with `is_doubtful` is drawn as a
+    broken line.
     """
 
     start: float | None

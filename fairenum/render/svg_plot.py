@@ -181,7 +181,7 @@ def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decimals(number: float) -> int:
-    """Return how many decimals a number needs; -1 for a multiple of ten, -2 for a multiple of a hundred."""
+    """Return how many decimals a number needs; -1 for a multiple of 10, -2 for a multiple of 100, and so on."""
     exponent = Decimal(f"{number:.6g}").normalize().as_tuple().exponent
     return -exponent if isinstance(exponent, int) else 0
 
@@ -220,7 +220,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of the key, or legend, of a plot: a shape of a colour, and its meaning."""
+    """An entry of the key (legend) of a plot: a coloured shape and its meaning."""
 
     text: str
     tone: str
@@ -293,7 +293,7 @@ class Plot:
 
 
 def aligned(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Return plots with common axes, long enough for all of them."""
+    """Return plots with the same axes, which include the axes of each plot."""
     found = tuple(plots)
     if not found:
         return ()

@@ -122,8 +122,8 @@ def _least(table: Table, place: int) -> int:
 def _widths(table: Table, places: Sequence[int], width: int) -> dict[int, int]:
     """Return the width of each column in characters, by its index.
 
-    Numbers are given their width first, then every column of words the width of its longest word, if there is room for
-    all; the rest is shared among the columns of words.
+    Columns of numbers are as wide as their longest cell. Columns of words are as wide as their longest word, if all of
+    them fit, and share the rest of the width.
     """
     natural = {place: max(cell_len(row[place]) for row in (table.whole_headings, *table.rows)) for place in places}
     least = {place: _least(table, place) for place in places}
@@ -160,7 +160,7 @@ def _bullets(items: tuple[str, ...]) -> RenderableType:
 
 
 def _items(items: list[tuple[str, str, str]]) -> RenderableType:
-    """Return a grid with one line for each triple of a heading, the text beside it and the style of the heading."""
+    """Return a grid with a line for each item; an item has a heading, the text beside it, and the heading's style."""
     grid = RichTable.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -170,5 +170,5 @@ def _items(items: list[tuple[str, str, str]]) -> RenderableType:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return a text for the terminal as it is: markup is not interpreted, control characters are shown as escapes."""
+    """Return a text for the terminal, with markup shown literally and control characters as visible escapes."""
     return Text(plain(text), style=style)

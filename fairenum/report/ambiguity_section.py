@@ -83,7 +83,7 @@ def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
 
 
 def _depending(found: AmbiguityFacts) -> Iterator[str]:
-    """Yield sentences on settled decisions, the listed models, discrepancy, and ambiguity gaps between groups."""
+    """Yield sentences on settled decisions, the listed models, discrepancy, and differences between groups."""
     one = found.overall
     settled = one.rows - one.flipped - one.open
     agreed = f"For {settled} every such model decides as model 1 does"
@@ -113,7 +113,7 @@ def _discrepancy(found: Discrepancy, eps: float) -> str:
 
 
 def group_gap(column: str, found: FlippedColumn) -> str:
-    """Return a sentence on the ambiguity gap between the groups of a column, and on its significance."""
+    """Return a sentence on how far ambiguity differs between the groups of a column, and on its significance."""
     extremes = most_and_least_affected(found)
     if extremes is None:
         return f"By {short(column)} fewer than two groups can be compared."
@@ -126,7 +126,10 @@ def group_gap(column: str, found: FlippedColumn) -> str:
 
 
 def _effort(found: PriceEffort) -> str:
-    """Return a phrase that counts the rows whose flip price was found by each method."""
+    """Return a phrase that counts the rows settled by each method of finding flip prices.
+
+    The flip price of a row is the least loss at which some model decides the row differently from model 1.
+    """
     return (
         f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by bounds for others, "
         f"{found.listed} by models that were known already, and {found.walked} by a problem of their own"

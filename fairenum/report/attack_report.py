@@ -1,4 +1,7 @@
-"""A simulated attack by flipped labels, as a page or as a section of an audit: effect, recovery and defences."""
+"""A simulated attack by flipped labels, as a page or as a section of an audit.
+
+It shows the effect of the flips, recovery (listed models as fair as the model without flips), and defences.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def _subject(document: AttackDocument) -> str:
 
 
 def _headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
-    """Return a sentence on how the attack that raises the gap most on average changes the mean gap."""
+    """Return a sentence on the change of the mean gap by `worst`, the attack that raises it most."""
     partial, change = "Interrupted: " if attack.status == "interrupted" else "", worst.gap_change
     flips = f"{counted(worst.flips, 'flipped label')} ({percent(worst.share)}, {strategy})"
     gap = f"the mean {GAP_NAMES[attack.config.metric]} gap on the holdout"
@@ -67,7 +70,11 @@ def _headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
 
 
 def _findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterator[str]:
-    """Yield sentences on the random draws, and on recovery and detection under the attack that raises the gap most."""
+    """Yield sentences on the random draws, and on the attack that raises the gap most.
+
+    For that attack they say how often a listed model is as fair as the model without flips, and how many flips are
+    detected.
+    """
     config = attack.config
     train, selection, holdout = config.sizes or (0, 0, 0)
     parts = f"{train} training rows, " + (f"{selection} to select by, " if selection else "") + f"{holdout} held out"
@@ -144,8 +151,7 @@ def _failed(failure: TrialFailure) -> str:
 def frequency(found: Estimate) -> str:
     """Return a phrase for the share of draws in which a statement holds, such as "mostly holds".
 
-    Other phrases than those for 0, for 1 and "holds sometimes" are used only where both confidence limits agree with
-    them.
+    Phrases such as "nearly always holds" are used only where the confidence limits of the share support them.
     """
     if not found.value or found.low is None or found.high is None:
         return "holds in none"
@@ -195,7 +201,7 @@ def _points(attack: Attack) -> Iterator[tuple[str, AttackPoint]]:
 
 
 def _worst(attack: Attack) -> tuple[str, AttackPoint]:
-    """Return the name of the strategy, and its results at the number of flips, that raise the mean gap most."""
+    """Return, for the attack that raises the mean gap most, the strategy's name and the results."""
     return max(_points(attack), key=lambda one: one[1].gap_change.value or 0.0)
 
 

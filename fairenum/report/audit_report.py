@@ -72,7 +72,8 @@ def name(document: AuditDocument) -> str:
 def subject(document: AuditDocument) -> str:
     """Return a phrase that describes the audited table: rows, features, label and groups.
 
-    Where they apply, it adds the model in use, weights, the column that rows were split by, and where models are cut.
+    Where they apply, it adds the model in use, weights, the column that rows were split by, and the decision value from
+    which on models decide favourably.
     """
     data = document.dataset
     columns = [short(column) for column in data.sensitive_columns]
@@ -124,9 +125,9 @@ def findings(document: AuditDocument) -> Iterator[str]:
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    """Return a sentence with the gap and the performance of the reference on the holdout.
+    """Return a sentence with the gap and the performance of the reference model on the holdout.
 
-    With a model in use, model 1 and the model in use are both described; one of them is the reference.
+    With a model in use, model 1 and the model in use are both described; one of them is the reference model.
     """
     metric, performance, first = document.selection.tolerances.metric, performance_of(document), document.reference
     scores = first.scores.holdout
@@ -158,9 +159,9 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
-    """Return the number of holdout rows that a model and the reference decide differently.
+    """Return the number of holdout rows that a model and the reference model decide differently.
 
-    None if the document does not contain that number.
+    Return None if the document does not contain that number.
     """
     if not document.is_against_incumbent:
         return chosen.predictions_changed.holdout.rows
@@ -196,7 +197,7 @@ class Profile:
 def audit_page(
     document: AuditDocument, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
 ) -> Page:
-    """Return the full page of an audit, arranged by the profile of that name in `PROFILES`, or by the standard one."""
+    """Return the full page of an audit, arranged by the entry `profile` of `PROFILES`; None is the standard one."""
     arranged = PROFILES[profile]
     page = _page(document, rules, arranged.sections)
     notice = f"{(day or date.today()).isoformat()}. {arranged.notice}" if arranged.notice else ""
@@ -313,7 +314,7 @@ def _bias_audit(document: AuditDocument) -> Iterator[Section]:
 
 
 def _tools(document: AuditDocument) -> list[profiles.Tool]:
-    """Return the tools of a bias audit: the model in use if there is one, model 1, and the selected model."""
+    """Return the tools that a bias audit reports on: the model in use, if any, model 1, and the selected model."""
     scored = {one.rank: tuple(column.scoring for column in one.score.columns) for one in document.scores}
     return [
         profiles.Tool(

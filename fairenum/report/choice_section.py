@@ -66,7 +66,7 @@ def left_out(document: AuditDocument, found: Explanation) -> str:
 
 
 def chosen(document: AuditDocument) -> Section:
-    """Return the section with the selected model beside the reference, the evidence, and the rows it leaves out."""
+    """Return the section on the selected model: a comparison with the reference model, evidence, and left-out rows."""
     table = side_by_side(document)
     return Section("choice", table.title, (table.untitled, *_about_choice(document)))
 
@@ -91,9 +91,9 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
 
 
 def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
-    """Return a table of the model in use, model 1 and the selected model, with the changes to the selected one.
+    """Return a table of the model in use, model 1 and the selected model, with a column of changes.
 
-    A brief table of all three has no column of changes.
+    The changes are those from the reference model to the selected model; a brief table of three models leaves them out.
     """
     shown = [document.member(rank) for rank in document.shortlist]
     if len(shown) == 1:
@@ -110,7 +110,7 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
 
 
 def _trained() -> Iterator[Column[ListedModel]]:
-    """Yield the columns of the table of models that are about training, which become rows here.
+    """Yield the columns of the table of models that are about training, to be shown as rows.
 
     The objective of model 1 is written as 1, as all objectives are shares of it.
     """
@@ -145,7 +145,7 @@ def measures_table(document: AuditDocument, rank: int, title: str) -> Table:
 
 
 def _gain(document: AuditDocument, optimism: Optimism) -> Table:
-    """Return a table of the selected model's gap and its changes against the reference, on both splits.
+    """Return a table of the selected model's gap and its changes against the reference model, on both splits.
 
     A note estimates how much of the gain on the selection split is selection bias.
     """

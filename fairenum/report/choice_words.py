@@ -45,7 +45,7 @@ REASONS: Mapping[Reason, str] = {
 
 
 def how_judged(document: AuditDocument) -> str:
-    """Return a phrase that says whether a change's limits hold for the selected model alone or all models together."""
+    """Return a phrase that says whether confidence limits hold for the selected model alone or for all together."""
     selection = document.selection
     is_alone = bool(selection.strip) and not selection.is_in_sight
     return "judged alone" if is_alone else "all models judged together"
@@ -92,7 +92,7 @@ def _no_smaller_gap(document: AuditDocument) -> str:
 
 
 def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Return a clause that compares the gaps of the selected model and the reference on both splits."""
+    """Return a clause that compares the gaps of the selected model and the reference model on both splits."""
     first, selection, metric = document.reference, document.selection, document.selection.tolerances.metric
     there, here = (
         [_known(model.scores.of(part).gap(metric).value) for model in (chosen, first)]
@@ -134,7 +134,10 @@ def tolerances_and_choice(document: AuditDocument) -> str:
 
 
 def proposal_status(document: AuditDocument) -> str:
-    """Return a sentence that says whether the selected model is proposed, and why; empty if the reference stays."""
+    """Return a sentence that says whether the selected model is proposed, and why.
+
+    The text is empty if no model other than the reference model is selected.
+    """
     match proposal_of(document):
         case "proposed":
             return PROPOSED if document.selection.guards else UNGUARDED
@@ -160,7 +163,7 @@ def why_candidate(document: AuditDocument) -> str:
 
 
 def why_unconfirmed(document: AuditDocument) -> str:
-    """Return a clause with the reason why the holdout cannot confirm the choice: none exists, or it was seen before."""
+    """Return a clause that says why the holdout cannot confirm the choice: it is missing, or was seen before."""
     is_seen = document.exploration is not None and document.exploration.look > 1
     return OPENED_SHORT if is_seen else NO_HOLDOUT
 
@@ -171,7 +174,7 @@ def guarded_estimate(check: GuardCheck) -> str:
 
 
 def other_confirmed(document: AuditDocument) -> Iterator[str]:
-    """Yield a sentence that names unselected models which the holdout confirms as fairer than the reference.
+    """Yield a sentence that names unselected models which the holdout confirms as fairer than the reference model.
 
     Yield nothing if the holdout confirms the selected model, too, or if it confirms no model.
     """
@@ -230,9 +233,9 @@ def proposal_heading(document: AuditDocument) -> str:
 
 
 def how_found(model: AuditedModel) -> str:
-    """Return a sentence that explains how a model was found.
+    """Return sentences that explain how a model was found; empty if there is nothing to explain.
 
-    That is by leaving training records out, or by a penalty on the difference between group means; empty for neither.
+    A model is found by leaving training records out, or by a penalty on the difference between group means.
     """
     if model.origin == "tilted":
         return TILTED

@@ -1,4 +1,4 @@
-"""A page that compares several audits, such as before and after a mitigation, or of clean and poisoned data."""
+"""A page that compares audits, such as those before and after a mitigation, or of clean and of poisoned data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Run:
         return self.measured(self.metric, self.rank)
 
     def measured(self, measure: Measure, rank: int) -> Estimate:
-        """Return one measure of the model of that rank on the holdout."""
+        """Return one measure, on the holdout, of the model with this rank."""
         return self.document.member(rank).scores.holdout.measure(measure)
 
 
@@ -133,7 +133,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[Section]:
 
 
 def _summary(runs: Sequence[Run]) -> Table:
-    """Return a table with a row for the model in use, model 1 and the selected model of each run."""
+    """Return a table with one row for each run and model: the model in use, model 1 and the selected model."""
     has_incumbent = any(run.document.incumbent for run in runs)
     models = "The model in use, model 1" if has_incumbent else "Model 1"
     metrics = sorted({GAP_NAMES[run.metric] for run in runs})

@@ -50,7 +50,7 @@ def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
 
 
 def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
-    """Return a function that writes the data of a small value that is not a document, whatever the number of bytes."""
+    """Return a function that writes the data of a small value, and ignores the number of bytes it is given."""
     return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
@@ -80,16 +80,16 @@ def _builtins(document: AnyDocument) -> Json:
 
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
-    """Return the largest reduction of a document that fits into `room` bytes, and a note on the parts left out.
+    """Return as much of a document as fits into `room` bytes, and a note that names the parts left out.
 
-    If none fits, return the smallest one.
+    If even the smallest extract does not fit, it is returned all the same.
     """
     reductions = list(_reductions(document))
     return next((one for one in reductions if len(_written(one[0])) <= room), reductions[-1])
 
 
 def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
-    """Yield ever smaller reductions of a document, each with a note that names the parts left out."""
+    """Yield ever smaller extracts of a document, each with a note that names the parts left out."""
     dropped: list[str] = []
     reduced = _rounded_fields(_reduced(document))
     for name in (None, *SPARE.get(type(document), ())):
@@ -102,7 +102,7 @@ def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
 
 
 def is_copy(text: str, document: AnyDocument) -> bool:
-    """Return whether a text is the data, complete or reduced, that a page of this document embeds."""
+    """Return whether a text is the JSON data, complete or reduced, that a page of this document embeds."""
     return text == _written(_builtins(document)) or any(text == _written(one) for one, _ in _reductions(document))
 
 
@@ -121,9 +121,9 @@ def _reduced(document: AnyDocument) -> Json:
 
 
 def _shown(document: AuditDocument) -> AuditDocument:
-    """Return a document with only those parts that the page shows.
+    """Return a copy of a document without the details that the page does not show.
 
-    These are the first left-out examples, the weights of model 1 and of the selected model, the counts of changed
+    It keeps the first left-out examples, the weights of model 1 and of the selected model, the counts of changed
     decisions without single rows, and the largest groups.
     """
     flips, found, priced = document.flips, document.multiplicity, document.ambiguity
@@ -154,7 +154,7 @@ def _shown_groups(by_column: Mapping[str, tuple[Counted, ...]]) -> dict[str, tup
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
-    """Return the first of the training examples that the selected model leaves out."""
+    """Return at most `MOST_EXAMPLES` of the training examples that the selected model leaves out."""
     wanted = {entry.row for entry in (document.selected or document.first).left_out}
     return tuple(example for example in document.examples if example.row in wanted)[:MOST_EXAMPLES]
 

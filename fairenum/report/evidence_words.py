@@ -1,4 +1,7 @@
-"""Texts of an evidence file, an archive of a run: descriptions of its files and tables, results of checking it."""
+"""Texts for an evidence file, which is an archive of a run.
+
+They describe its files and tables, and report the result of verifying it.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +45,8 @@ FAULTS: Mapping[FaultKind, str] = {
 def read_me(title: str, names: Iterable[str], tables: Mapping[str, str], no_model: str | None) -> str:
     """Return the README of an evidence file in Markdown, with a line for each file.
 
-    `tables` describes the tables by name; `no_model` is the reason why the evidence file contains no model, if there is
-    one to state.
+    `tables` maps the names of tables to their descriptions. `no_model` says why the evidence file contains no model;
+    None if nothing has to be said.
     """
     lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name, tables)}" for name in sorted(names))]
     if no_model:

@@ -1,4 +1,7 @@
-"""The page of an exploration, a search in which a person chooses each step, and its section in an audit's report."""
+"""The page of an exploration, and the section on the exploration in the report of the resulting audit.
+
+In an exploration a person searches for models step by step, and decides for one of them.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,7 @@ def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
 
 
 def _strip(view: ExplorationView) -> Strip | None:
-    """Return a table, with arrows, of every gap of the reference and of the current model; None without any gap."""
+    """Return a table, with arrows, of every gap of the reference model and the current model; None if there is none."""
     if not view.strip:
         return None
     before = model_heading(0 if view.is_against_incumbent else 1)
@@ -93,7 +96,7 @@ def _strip(view: ExplorationView) -> Strip | None:
 
 
 def gaps_table(strip: tuple[ShownGap, ...], before: str, after: str) -> Table:
-    """Return a table of every gap of two models, headed `before` and `after`, and the changes between them."""
+    """Return a table of every gap of two models, in columns headed `before` and `after`, and the changes."""
     columns: tuple[Column[ShownGap], ...] = (
         Column("gap", "gap", lambda cell: f"{'*' * cell.is_claim}{GAP_NAMES[cell.metric]}", is_word=True),
         Column("column", "by", lambda cell: shortened(cell.column, TITLE_WIDTH), is_word=True),

@@ -50,7 +50,7 @@ def found(models: int) -> str:
 
 
 def said_end(end: StepEnd | None, models: int) -> str:
-    """Return a message with the number of models that a search found and the reason why it ended."""
+    """Return a message with the number of models that a search found and, if it ended early, the reason."""
     said = [found(models)] if models else []
     said += [ENDS[end]] if end else []
     return "; ".join([*said, "Next goes on from there"] if end == "alike" else said)
@@ -62,7 +62,7 @@ def broken(error: Exception) -> str:
 
 
 def subject(view: ExplorationView) -> str:
-    """Return a phrase with the table, the number of models looked at, and whether the holdout was opened."""
+    """Return a phrase that names the table, counts the models looked at, and says whether the holdout was opened."""
     seal = view.seal
     times = counted(seal.opened, "time")
     holdout = f"its holdout was opened {times}" if seal.is_broken else f"its {seal.holdout} rows of holdout are sealed"

@@ -104,7 +104,7 @@ def _listed(features: Sequence[SingleFeature]) -> str:
 
 
 def _ranks(document: AuditDocument, anatomy: Anatomy) -> list[int]:
-    """Return the ranks of model 1 and the selected model, without those whose weights or effects are not known."""
+    """Return the ranks of model 1 and the selected model; a model without known weights or effects is left out."""
     known = {one.rank for one in anatomy.weights} | {one.rank for one in anatomy.effects}
     return [rank for rank in document.selection.shortlist if rank in known]
 

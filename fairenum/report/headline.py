@@ -72,7 +72,10 @@ def headline(document: AuditDocument) -> str:
 
 
 def proposal_of(document: AuditDocument) -> Proposal | None:
-    """Return whether the selected model is proposed or only a candidate; None if it is the reference, or missing."""
+    """Return "proposed" or "candidate", for the selected model.
+
+    Return None if no model other than the reference model is selected.
+    """
     return (document.selection.proposal or "candidate") if other_model(document) else None
 
 
@@ -114,12 +117,12 @@ def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _asked(document: AuditDocument) -> str:
-    """Return a predicate that says how a person chose the model: by its rank, or in an exploration."""
+    """Return a verb phrase that says how a person chose the model: by its rank, or in an exploration."""
     return "was decided for by hand" if document.exploration else "was asked for"
 
 
 def _narrowed(claim: GapChange) -> str:
-    """Return a predicate on how much smaller the gap is on the holdout, such as "halves the ... gap"."""
+    """Return a verb phrase on how much smaller the gap is on the holdout, such as "halves the ... gap"."""
     low, high = HALF
     ratio = (claim.selected.value or 0.0) / (claim.first.value or 1.0)
     verb = "narrows" if ratio > high else "halves" if ratio >= low else "more than halves"
@@ -127,7 +130,7 @@ def _narrowed(claim: GapChange) -> str:
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
-    """Return a predicate on what the holdout shows of a model whose smaller gap it does not confirm."""
+    """Return a verb phrase on what the holdout shows of a model whose smaller gap it does not confirm."""
     gap = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}"
     asked_for, selected = _findings(document, claim, f"({_numbers(claim)})")
     if document.selection.reason == "asked_for":
@@ -162,7 +165,7 @@ def _numbers(cell: GapChange) -> str:
 
 
 def _harms(document: AuditDocument) -> Iterator[str]:
-    """Yield the harms of the selected model as predicates, such as "goes beyond a guardrail"."""
+    """Yield the harms of the selected model as verb phrases, such as "goes beyond a guardrail"."""
     proven = less_fair(document)
     if proven:
         yield f"is less fair in {_gaps(document, proven)}"
@@ -178,7 +181,7 @@ def _harms(document: AuditDocument) -> Iterator[str]:
 
 
 def _joined(verbs: Sequence[str]) -> str:
-    """Return phrases joined as "a, b, and c"; the last comma separates phrases that contain lists themselves."""
+    """Return phrases joined as "a, b, and c", with a comma before "and" as the phrases may contain lists."""
     *most, last = verbs or [""]
     return f"{', '.join(most)}, and {last}" if most else last
 
@@ -206,7 +209,7 @@ def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
 def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
     """Return a clause on the loss of performance and the training loss of the selected model.
 
-    It says that the model performs as well only if a test of non-inferiority on the holdout shows that.
+    The clause says "as accurate", or the like, only if a test of non-inferiority on the holdout shows that.
     """
     tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
     is_near = chosen.loss_ratio <= tolerances.eps
@@ -252,8 +255,8 @@ def _is_non_inferior(document: AuditDocument) -> bool:
 def _floor(document: AuditDocument) -> float | None:
     """Return the lower confidence limit of the change of performance on the holdout; None if it is unknown.
 
-    It is one-sided if the run recorded such a limit, and else that of an interval which holds for all models together,
-    which is lower.
+    It is the one-sided limit if the run recorded one, otherwise the lower end of an interval that holds for all models
+    together, which is lower.
     """
     floor, changes = document.selection.performance_floor, document.selection.performance_change
     return changes.holdout.low if floor is None and changes is not None else floor
