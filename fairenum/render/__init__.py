@@ -1,4 +1,5 @@
-"""Rendering of pages, made of texts, tables and figures, for a terminal, in HTML, in Markdown or for a notebook.
+"""Rendering of pages for a terminal, in HTML, in Markdown or for a notebook.
 
-Nothing here knows what the page is about. Each medium is a pure function of a page and shows every kind of block.
+A page consists of texts, tables and figures; nothing in this package knows what they are about. The rendition in each
+medium depends on the page alone, and shows every kind of block.
 """

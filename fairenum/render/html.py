@@ -1,4 +1,4 @@
-"""A page as an HTML file, or as a fragment for a notebook."""
+"""Conversion of a page to an HTML file, or to an HTML fragment for a notebook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from fairenum.runtime.formatting import plain
 
 NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'"
 LARGEST_PAGE, LEAST_COPY = 245_000, 10_000  # bytes
-# Comments in the template, which the copy replaces: no text can contain them, as its < is escaped.
+# HTML comments in the template that the embedded data and their note replace. No other text can contain them, as every
+# inserted < is escaped.
 COPY, COPY_NOTE = "<!--copy-->", "<!--copy note-->"
 CARRIED = re.compile(r'<script type="application/json" id="data">([^<]*)</script>')
 DECLARED = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
@@ -26,7 +27,7 @@ OPEN_SECTIONS = 2  # of a page in a notebook; the others are folded
 
 
 def to_html(page: Page) -> str:
-    """Write a page as an HTML file; equal pages give equal bytes."""
+    """Return the text of an HTML file that shows a page; equal pages give equal text."""
     style, script = (TEMPLATES.get_source(templates(), name)[0] for name in ("page.css", "page.js"))
     policy = f"{NOTHING}; style-src {_hash(style)}; script-src {_hash(script)}"
     template = templates().get_template("page.html")
@@ -36,13 +37,13 @@ def to_html(page: Page) -> str:
 
 
 def carried_copy(html: str) -> str | None:
-    """Return the data embedded in an HTML page; None if there is none, or more than one."""
+    """Return the JSON data embedded in an HTML page; None unless the page embeds exactly one such text."""
     found = CARRIED.findall(html)
     return found[0] if len(found) == 1 else None
 
 
 def policy_of(html: str) -> str:
-    """Return the content security policy of an HTML page; without one, a policy that allows nothing."""
+    """Return the content security policy that an HTML page declares; if none, a policy that allows nothing."""
     found = DECLARED.search(html)
     return unescape(found[1]) if found else NOTHING
 
@@ -53,13 +54,13 @@ def _hash(text: str) -> str:
 
 
 def _visible(value: object) -> object:
-    """Make control characters visible, such as direction marks, which escaping does not change."""
+    """Return a text with control characters, such as direction marks, as visible escapes; other values unchanged."""
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def templates() -> Environment:
-    """Return the environment of the templates, which escapes all texts."""
+    """Return the Jinja environment of the HTML templates, which escapes every inserted text."""
     environment = Environment(
         loader=TEMPLATES,
         autoescape=True,
@@ -73,5 +74,5 @@ def templates() -> Environment:
 
 
 def to_notebook(page: Page) -> str:
-    """Write a page as a fragment of HTML for a notebook: with its own style, without script and links."""
+    """Return an HTML fragment that shows a page in a notebook: with its own style, without script and links."""
     return templates().get_template("notebook.html").render(page=page, opened=OPEN_SECTIONS)

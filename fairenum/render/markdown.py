@@ -1,4 +1,4 @@
-"""A page in Markdown, for a file, a pull request or the summary of a CI job."""
+"""Conversion of a page to Markdown, for a file, a pull request or the summary of a CI job."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ BLOCK = re.compile(r"^(\d{0,9})([-+](?=\s|$)|-+(?=\s*$)|=+(?=\s*$)|(?<=\d)[.)](?
 
 
 def to_markdown(page: Page, figures: Mapping[str, str] | None = None) -> str:
-    """Write a page in GitHub's Markdown.
+    """Return a page in GitHub's Markdown.
 
-    `figures` maps names of figures to their files; other figures are shown in plain characters, or described.
+    `figures` maps the names of figures to the paths of their image files. Figures that are not in it are drawn in plain
+    characters or, where they have no such form, described in words.
     """
     return "\n".join(_lines(page, figures or {})) + "\n"
 
 
 def escaped(text: str) -> str:
-    """Escape a text, so that Markdown shows it as it is and GitHub links nothing in it."""
+    """Return a text in which Markdown finds no markup, and GitHub finds nothing to link."""
     inert = LINKED.sub(lambda found: found[0] + BREAK, plain(text).strip().translate(ESCAPES))
     inert = COMMIT.sub(lambda found: BREAK.join(re.findall(".{1,6}", found[0])), inert)
     return BLOCK.sub(r"\1\\\2", inert, count=1)

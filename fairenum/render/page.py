@@ -1,4 +1,4 @@
-"""The parts of a page, as texts: sections of paragraphs, lists, facts, tables and figures."""
+"""The types that a page is made of: sections of paragraphs, lists, facts, tables and figures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A list of names with their values."""
+    """A list of pairs of a name and a value."""
 
     kind: ClassVar[str] = "facts"
     facts: tuple[tuple[str, str], ...]
@@ -39,8 +39,8 @@ class Facts:
 class Figure:
     """Plots side by side, with a caption.
 
-    `plain` is the figure in plain characters, if there is such a form; `name` is the name of its file without an
-    ending, if the figure is saved.
+    `plain` is the figure drawn in plain characters, empty if it has no such form; `name` is the name of the file that
+    the figure is saved in, without extension, empty if it is not saved.
     """
 
     kind: ClassVar[str] = "figure"
@@ -52,7 +52,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class SpanningHeading:
-    """A heading above the headings of several columns, and its explanation."""
+    """A heading above the headings of `columns` neighbouring columns; `role` explains it."""
 
     name: str
     role: str
@@ -64,10 +64,11 @@ Row_contra = TypeVar("Row_contra", contravariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[Row_contra]):
-    """A column of a table: its key for scripts, its heading, the function from a row to a cell, and its note.
+    """A column of a table, with the function that writes its cell for each row.
 
-    Columns of words (`is_word`) come before those of numbers. `over` is a spanning heading shared with neighbours;
-    `narrow` replaces the heading in narrow tables.
+    `key` identifies the column in scripts, and `note` is shown below the table. Columns of words (`is_word`) come
+    before columns of numbers. `over` is a spanning heading shared with neighbouring columns; `narrow` replaces the
+    heading in narrow tables.
     """
 
     key: str
@@ -80,12 +81,12 @@ class Column(Generic[Row_contra]):
 
     @property
     def narrowed(self) -> Column[Row_contra]:
-        """The column with its heading for narrow tables."""
+        """A copy of the column that has the heading for narrow tables."""
         return replace(self, heading=self.narrow or self.heading)
 
 
 def _spanning_headings(columns: Sequence[Column[Row_contra]]) -> tuple[SpanningHeading, ...]:
-    """Return one spanning heading for each run of neighbours that share it; none if no column has one."""
+    """Return one spanning heading for each sequence of adjacent columns that share it, or () if no column has one."""
     if not any(column.over for column in columns):
         return ()
     runs = groupby(columns, lambda column: column.over or SpanningHeading("", ""))
@@ -96,9 +97,10 @@ def _spanning_headings(columns: Sequence[Column[Row_contra]]) -> tuple[SpanningH
 class Table:
     """A table of texts.
 
-    The first `names` columns hold words, the others numbers. `title` is empty if the section has the same heading,
-    `marked` is the index of an emphasised row, `notes` are lines below the table, and `over` are spanning headings. An
-    `is_folded` table is closed at first, in media that can open it. Scripts find columns by their `keys`.
+    The first `names` columns hold words, the others numbers. `title` is empty if the heading of the section serves as
+    title, `marked` is the index of the row to emphasise, `notes` are lines below the table, and `over` are headings
+    that span columns. A table with `is_folded` is collapsed at first, in media where a reader can expand it. `keys`
+    identify the columns in scripts.
     """
 
     kind: ClassVar[str] = "table"
@@ -123,7 +125,7 @@ class Table:
         notes: Iterable[str] = (),
         is_folded: bool = False,
     ) -> Table:
-        """Make a table with one cell for each row and column; the notes of columns come before `notes`."""
+        """Return a table with one cell for each row and column; the notes of columns come before `notes`."""
         return cls(
             title=title,
             headings=tuple(column.heading for column in columns),
@@ -138,7 +140,7 @@ class Table:
 
     @property
     def whole_headings(self) -> tuple[str, ...]:
-        """Each heading with its spanning heading, for media that have one line of headings."""
+        """The heading of each column, followed by its spanning heading, for media with one line of headings."""
         names = [over.name for over in self.over for _ in range(over.columns)] or [""] * len(self.headings)
         return tuple(
             f"{heading}, {name}" if name else heading for heading, name in zip(self.headings, names, strict=True)
@@ -146,17 +148,19 @@ class Table:
 
     @property
     def untitled(self) -> Table:
-        """The table without its title, which is shown elsewhere."""
+        """A copy of the table without its title, for a section whose heading is that title."""
         return replace(self, title="")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The data of one model for the filter of the table of models.
+    """The attributes of one model that the filters of the table of models use.
 
-    `name` is for links; `loss` is the loss of objective, `drop` that of performance on the selection split; `gap` is an
-    exact decimal, empty if the model cannot be selected; `marks` are any of incumbent, first, selected, front, guided
-    and tilted.
+    `name` is the target of links to the model. `loss` is the relative loss of objective against model 1, and `drop` the
+    loss of performance against the reference model, on the selection split. `gap` is the gap on the selection split as
+    an exact decimal, empty if the model cannot be selected. `marks` are CSS classes: any of incumbent (the model in
+    use), first (model 1), selected, front (on the Pareto front), and guided or tilted (the search that found the
+    model).
     """
 
     name: str
@@ -170,9 +174,10 @@ class Candidate:
 class Explorer:
     """Linked plots and a table of all models, with filters.
 
-    There is one candidate for each row of the table. `rule` states the tolerances and the choice of the run,
-    `performance` names the measure and the reference, and `least` is the gap of the reference on the selection split,
-    which a selected model must undercut, as an exact decimal; empty if there is no such gap.
+    `candidates` has one entry for each row of the table. `rule` is a sentence on the tolerances and the choice of the
+    run. `performance` names the measure of performance and the model that it is compared with. `least` is the gap of
+    the model in use on the selection split, as an exact decimal: a selected model must have a smaller one. It is empty
+    if models are compared with model 1.
     """
 
     kind: ClassVar[str] = "explorer"
@@ -185,25 +190,25 @@ class Explorer:
 
     @property
     def largest_loss(self) -> float:
-        """The end of the slider for the loss of objective."""
+        """The largest loss of objective of any model, at which the slider for that loss ends."""
         return max(candidate.loss for candidate in self.candidates)
 
     @property
     def largest_drop(self) -> float:
-        """The end of the slider for the loss of performance."""
+        """The largest loss of performance of any model, at least 0, at which the slider for that loss ends."""
         return max(0.0, *(candidate.drop for candidate in self.candidates))
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Changes from one model to another: a table, with an arrow for each of its rows or without arrows."""
+    """A table of changes from one model to another; `arrows` has one arrow for each row, or none at all."""
 
     table: Table
     arrows: tuple[Arrow, ...] = ()
 
     @property
     def top(self) -> float:
-        """The end of the arrows' scale."""
+        """The largest value on the common scale of the arrows, which begins at 0."""
         return scale_end(self.arrows)
 
 
@@ -212,7 +217,7 @@ Block = Paragraph | Items | Facts | Figure | Table | Explorer
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page: an anchor for links, a heading and blocks."""
+    """A section of a page: an anchor that links lead to, a heading and blocks."""
 
     anchor: str
     title: str
@@ -220,13 +225,13 @@ class Section:
 
     @classmethod
     def of_table(cls, anchor: str, table: Table) -> Section:
-        """Make a section of one table and its title."""
+        """Return a section of one table, with the title of the table as heading."""
         return cls(anchor, table.title, (table.untitled,))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A main number of a page: its label, value and limits."""
+    """A main number of a page, shown large: its label, its value, and a note such as confidence limits."""
 
     label: str
     value: str
@@ -234,14 +239,14 @@ class Tile:
 
     @classmethod
     def of(cls, label: str, estimate: str) -> Tile:
-        """Make a tile of an estimate such as "0.123 [0.100, 0.150]"."""
+        """Return a tile for an estimate with limits, written as "0.123 [0.100, 0.150]"."""
         value, _, limits = estimate.partition(" ")
         return cls(label, value, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule, its outcome, and the reason."""
+    """A rule, whether it holds, and the reason."""
 
     rule: str
     outcome: Literal["holds", "violated", "open"]
@@ -257,7 +262,7 @@ CHECK_COLUMNS: tuple[Column[Check], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The data behind a page, as JSON that is safe within HTML, and a note on what it contains."""
+    """The data behind a page, as JSON that is safe within HTML, and a note that says what the JSON contains."""
 
     text: str
     note: str
@@ -267,11 +272,12 @@ class Copy:
 class Page:
     """A whole page.
 
-    `title` is the title of the window, `name` the subject in a word; `kicker`, `subject` and `headline` are the kind of
-    report, its subject and its verdict, with the `strip`, `tiles` (the main numbers), `findings` and `warnings` below.
-    `notice` comes first, such as that this is no legal advice. `checks` are the rules and their outcomes. `copy` makes
-    the embedded data, given the number of bytes it may have, for a file called `copy_name`. `is_good_news` marks a
-    favourable verdict.
+    `title` is the title of the browser window, `name` the short name of the subject in test reports. `kicker` is the
+    kind of report, `subject` describes the data, and `headline` is the verdict. `notice` is a text shown above all of
+    them, such as that this is no legal advice. `strip` and `tiles` (the main numbers) follow the headline, then
+    `findings` and `warnings`. `checks` are the rules, and whether each holds. `copy` returns the JSON data to embed,
+    given the largest number of bytes; a reader can save the data in a file called `copy_name`. `is_good_news` says that
+    the verdict is favourable.
     """
 
     title: str
@@ -292,12 +298,12 @@ class Page:
 
     @property
     def rules(self) -> Table:
-        """The checks as a table."""
+        """A table with a row for each rule: whether it holds, and why."""
         return Table.of("Rules", CHECK_COLUMNS, self.checks)
 
     @property
     def figures(self) -> Iterator[Figure]:
-        """All figures of the sections."""
+        """An iterator over all figures of the sections, including those of explorers."""
         for section in self.sections:
             for block in section.blocks:
                 if isinstance(block, Figure):

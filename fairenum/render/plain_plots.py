@@ -1,4 +1,4 @@
-"""Plots in plain characters, for 80 columns: ranges, curves, and times on logarithmic axes."""
+"""Plots in plain characters, 80 columns wide: ranges, curves, and times on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple, Protocol
 
 from fairenum.runtime.formatting import Estimated, three_digits
 
-GUTTER = 16  # columns left of the axis of bars
+GUTTER = 16  # characters left of the bars
 RANGE_WIDTH, CURVE_WIDTH = 56, 60
-Stroke = tuple[str, float, float]  # a character, drawn from one number to another
+Stroke = tuple[str, float, float]  # a character, and the values from and to which it is repeated
 
 
 class RangeBar(NamedTuple):
-    """One range within another, and single characters at some numbers."""
+    """A labelled bar: an outer and an inner range of values, and `marks`, which maps characters to single values."""
 
     label: str
     outer: tuple[float, float]
@@ -35,7 +35,7 @@ class Quartiles(Protocol):
 
 
 class Bar(NamedTuple):
-    """One point of a curve: its label, its mean with limits, and its quartiles."""
+    """One point of a curve: its label, its mean with confidence limits, and the quartiles."""
 
     label: str
     mean: Estimated
@@ -43,7 +43,7 @@ class Bar(NamedTuple):
 
 
 def draw_ranges(bars: Sequence[RangeBar], title: str) -> str:
-    """Draw ranges on one scale from 0: dots outside, equals signs inside, and marks over both."""
+    """Return a plot of bars on one scale from 0: outer ranges as dots, inner ones as equals signs, marks on top."""
     scale = _scale_end(max(value for bar in bars for value in (*bar.outer, *bar.marks.values())))
     half = RANGE_WIDTH // 2
     return "\n".join(
@@ -61,7 +61,7 @@ def _range_strokes(bar: RangeBar) -> list[Stroke]:
 
 
 def draw_curve(curves: Sequence[tuple[str, Sequence[Bar]]], title: str) -> str:
-    """Draw curves one below the other, on one scale from 0."""
+    """Return a plot of named curves one below the other, on one scale from 0, with a line of text for each point."""
     bars = [bar for _, curve in curves for bar in curve]
     tops = (max(bar.quartiles.q75, bar.mean.high or 0.0) for bar in bars if bar.quartiles)
     scale = _scale_end(max(tops, default=0.0))
@@ -86,7 +86,7 @@ def _scale_end(top: float) -> float:
 
 
 def _bar_line(label: str, strokes: Sequence[Stroke], scale: float, width: int) -> str:
-    """Draw strokes beside a label; later ones lie on top."""
+    """Return a line of text with a label and strokes; a later stroke covers an earlier one."""
 
     def place(value: float) -> int:
         return round(width * min(max(value / scale, 0.0), 1.0))
@@ -107,13 +107,13 @@ def _ticks(scale: float) -> str:
 
 
 WIDTH, HEIGHT = 62, 15
-TIME_GUTTER = 9  # columns left of the axis of times
+TIME_GUTTER = 9  # characters left of the plot of times
 OVERLAP = "*"
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 class Line(NamedTuple):
-    """The times of one solver at some sizes, and a remark for the legend."""
+    """The times of one solver in seconds, by problem size, and a remark for the legend."""
 
     name: str
     sizes: Sequence[int]
@@ -122,7 +122,7 @@ class Line(NamedTuple):
 
 
 def draw_loglog(lines: Sequence[Line], title: str) -> str:
-    """Draw times against sizes on logarithmic axes, with a legend."""
+    """Return a plot of times against problem sizes on logarithmic axes, with a legend."""
     lines = [line for line in lines if line.sizes]
     if not lines:
         return "nothing was measured in the time given"
@@ -141,7 +141,7 @@ def draw_loglog(lines: Sequence[Line], title: str) -> str:
 
 
 class _Scale:
-    """A logarithmic axis of a number of steps."""
+    """A logarithmic axis from the least to the largest of some values, in `steps` steps of one character each."""
 
     def __init__(self, values: Sequence[float], steps: int) -> None:
         self.low, high = math.log10(min(values)), math.log10(max(values))
@@ -155,7 +155,7 @@ class _Scale:
 
 
 def _marks(names: Sequence[str]) -> dict[str, str]:
-    """Give each name a letter of its own, from the name itself if possible."""
+    """Return a letter for each name, all different: one of the name itself if possible."""
     marks: dict[str, str] = {}
     for name in names:
         letters = [*filter(str.isalnum, name), *"abcdefghijklmnopqrstuvwxyz"]
@@ -173,14 +173,14 @@ def _canvas(lines: Sequence[Line], marks: dict[str, str], across: _Scale, up: _S
 
 
 def _with_gutter(canvas: Sequence[Sequence[str]], up: _Scale) -> list[str]:
-    """Draw the axis left of the canvas, with a time at every fourth row."""
+    """Return the lines of a canvas with the vertical axis at the left, and a time at every fourth line."""
     last = len(canvas) - 1
     labels = {row: duration(up.value(last - row)) for row in range(last, -1, -4)}
     return [f"{labels.get(row, ''):>{TIME_GUTTER - 1}} |{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
 
 
 def _size_labels(lines: Sequence[Line], across: _Scale) -> str:
-    """Write the sizes under their columns, as far as there is room."""
+    """Return the line of problem sizes below the plot; a size that would overlap the one before is left out."""
     labels = ""
     for size in sorted({size for line in lines for size in line.sizes}):
         text = str(size)
@@ -191,6 +191,6 @@ def _size_labels(lines: Sequence[Line], across: _Scale) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time in seconds, milliseconds or microseconds."""
+    """Return a time as text, in seconds, milliseconds or microseconds."""
     scale, unit = next(((scale, unit) for scale, unit in UNITS if seconds >= scale), UNITS[-1])
     return f"{three_digits(seconds / scale)} {unit}"

@@ -1,7 +1,7 @@
-"""Layers of plots, and their drawing as SVG text; colours are classes that the style of a page defines.
+"""The parts of plots, such as marks, curves and bars, and their drawing as SVG text.
 
-`draw` makes an ``<svg>`` of a plot for a page that styles it, `standalone` a file with its own style, and `grid` a file
-of several plots in rows.
+Colours are CSS classes. `draw` returns an ``<svg>`` element whose colours the style of a page defines, `standalone` an
+SVG file with its own style, and `grid` an SVG file of several plots in rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ UNKNOWN: Interval = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle that a label or a mark covers."""
+    """The rectangle that a label or a mark covers, in pixels; y grows downwards."""
 
     left: float
     top: float
@@ -43,7 +43,7 @@ class Box:
     bottom: float
 
     def overlap(self, other: Box) -> float:
-        """Return the area that both rectangles cover."""
+        """Return the area that two rectangles have in common."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(width, 0.0) * max(height, 0.0)
@@ -51,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A label with its position; `anchor` says whether its text starts or ends there."""
+    """A label with its position in pixels; `anchor` says whether the text starts or ends there."""
 
     text: str
     x: float
@@ -63,7 +63,7 @@ class Placed:
 def place(
     labels: Iterable[tuple[str, float, float]], marks: Sequence[tuple[float, float]], frame: Frame
 ) -> list[Placed]:
-    """Put each label beside its mark where it covers least of marks and earlier labels."""
+    """Return the labels, each placed beside its mark where it overlaps least with marks and with earlier labels."""
     reach = MARK_RADIUS
     taken = [Box(x - reach, y - reach, x + reach, y + reach) for x, y in marks]
     found: list[Placed] = []
@@ -83,7 +83,7 @@ def _sides(text: str, x: float, y: float) -> Iterator[Placed]:
 
 
 def _cost(box: Box, taken: Sequence[Box], frame: Frame) -> float:
-    """Return the area that a label would cover; what lies outside the plot counts most."""
+    """Return the area of other boxes that a label covers, plus a large penalty for each pixel outside the plot."""
     outside = max(0.0, frame.x.start - box.left) + max(0.0, box.right - frame.x.end)
     outside += max(0.0, frame.y.end - box.top) + max(0.0, box.bottom - frame.y.start)
     return sum(box.overlap(other) for other in taken) + 1000.0 * outside
@@ -91,7 +91,11 @@ def _cost(box: Box, taken: Sequence[Box], frame: Frame) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark at (x, y), with optional intervals, name, label beside it, link, and data for a script."""
+    """A mark at (x, y), with optional confidence intervals in both directions.
+
+    `name` is shown as a tooltip, `label` is written beside the mark, and `data` is an attribute for scripts, on a mark
+    with a link.
+    """
 
     x: float
     y: float
@@ -107,17 +111,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """A layer of marks; later ones lie on top."""
+    """A layer of marks; a later mark covers an earlier one."""
 
     marks: tuple[Mark, ...]
 
     def extent(self) -> Extent:
-        """Return the coordinates of the marks and their intervals."""
+        """Return the x and the y coordinates of the marks and of the ends of their intervals."""
         across = [x for mark in self.marks for x in (mark.x, *mark.across)]
         return across, [y for mark in self.marks for y in (mark.y, *mark.upward)]
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw intervals and marks, and labels on top of them."""
+        """Return the SVG elements of the intervals and marks, with the labels on top."""
         middles = [(frame.x(mark.x), frame.y(mark.y)) for mark in self.marks]
         named = [(mark.label, *middle) for mark, middle in zip(self.marks, middles, strict=True) if mark.label]
         labels = (
@@ -132,7 +136,7 @@ class Marks:
 
 
 def unlinked(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Remove links and identities from plots, for pages without the table that they link to."""
+    """Return plots without links and element ids, for pages without the table that the links lead to."""
     return tuple(replace(plot, identity=None, layers=tuple(map(_without_links, plot.layers))) for plot in plots)
 
 
@@ -166,7 +170,7 @@ def _whiskers(mark: Mark, frame: Frame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points, with an optional band around it; it is interrupted where a value is None."""
+    """A line through points, interrupted where a value is None, with an optional band from `low` to `high`."""
 
     xs: tuple[float, ...]
     values: tuple[float | None, ...]
@@ -178,11 +182,11 @@ class Curve:
     name: str = ""
 
     def extent(self) -> Extent:
-        """Return the coordinates of the points and the band."""
+        """Return the x and the y coordinates of the points and of the band."""
         return self.xs, (*self.values, *self.low, *self.high)
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw the band and the line."""
+        """Return the SVG elements of the band and of the line."""
         line = _path(self.xs, self.values, frame, is_step=self.is_step)
         parts = [element("path", class_="curve dashed" if self.is_dashed else "curve", d=line)] if line else []
         if band := self._band(frame):
@@ -223,7 +227,7 @@ def _point(x: float, y: float, frame: Frame) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A horizontal bar from 0 to a value, at one place of an axis of names, with an optional interval."""
+    """A horizontal bar from 0 to `value`, with an optional interval; `place` is its vertical coordinate."""
 
     place: float
     value: float | None
@@ -234,18 +238,18 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A layer of horizontal bars; `thickness` is their height as a share of the distance between places."""
+    """A layer of horizontal bars; `thickness` is their height, in units of the vertical axis."""
 
     bars: tuple[Bar, ...]
     thickness: float = 0.36
 
     def extent(self) -> Extent:
-        """Return 0, the ends of bars and intervals, and the places of the bars."""
+        """Return the x coordinates (0, the ends of bars and of intervals) and the y coordinates of the bars."""
         across = [x for bar in self.bars for x in (bar.value, *bar.interval)]
         return [0.0, *across], [bar.place for bar in self.bars]
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw the bars."""
+        """Return the SVG elements of the bars."""
         return joined(self._bar(bar, frame) for bar in self.bars)
 
     def _bar(self, bar: Bar, frame: Frame) -> Markup:
@@ -264,7 +268,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A horizontal strip from one number to another, at one place of an axis of names."""
+    """A horizontal strip from `low` to `high`; `place` is the vertical coordinate of its middle."""
 
     low: float
     high: float
@@ -274,11 +278,11 @@ class Span:
     thickness: float = 0.6
 
     def extent(self) -> Extent:
-        """Return both ends of the strip, and its place."""
+        """Return the x coordinates of both ends, and the y coordinate of the middle."""
         return (self.low, self.high), (self.place,)
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw the strip."""
+        """Return the SVG elements of the strip."""
         left, right, middle = frame.x(self.low), frame.x(self.high), frame.y(self.place)
         high = abs(frame.y(self.place + 0.5) - frame.y(self.place - 0.5)) * self.thickness
         strip = element("rect", class_="wash", x=left, y=middle - high / 2, width=right - left, height=high)
@@ -287,7 +291,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A dashed line across the whole plot at one number, with an optional label."""
+    """A dashed line across the whole plot at one coordinate, with an optional label; horizontal unless `is_upright`."""
 
     value: float
     label: str = ""
@@ -295,11 +299,11 @@ class Rule:
     tone: str = "tone-0"
 
     def extent(self) -> Extent:
-        """Return the number of the line, on the axis that it crosses."""
+        """Return the coordinate at which the line crosses an axis: x for an upright line, else y."""
         return ((self.value,), ()) if self.is_upright else ((), (self.value,))
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw the line, and its label at the end."""
+        """Return the SVG elements of the line and of the label at its end."""
         if self.is_upright:
             x, y, anchor = frame.x(self.value), frame.y.end, "start"
             path = f"M{number(x)},{number(frame.y.start)}V{number(y)}"
@@ -317,16 +321,17 @@ class Rule:
 WIDTH, HEIGHT, SIDE = 240.0, 26.0, 8.0  # pixels of an arrow's drawing
 MIDDLE = HEIGHT / 2
 LEAST_SCALE = 0.1
-HEADROOM = 1.4  # the scale is longer than the largest value by this factor, which leaves room for most limits
+HEADROOM = 1.4  # length of the scale over the largest value, so that most confidence limits fit
 SHORTEST = 10.0  # pixels; a shorter arrow is drawn as a diamond
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A change of a value, on a scale that begins at 0.
+    """The change of a value from `start` to `end`, drawn on a scale that begins at 0.
 
-    `start` and `end` are None where undefined; `low` and `high` are the limits of `end`, if it has any. `tone` is a
-    class for the colour, `name` the description; a doubtful arrow is drawn as a broken line.
+    `start` and `end` are None where undefined; `low` and `high` are the confidence limits of `end`, if known. `tone` is
+    the CSS class of the colour, `name` a description for screen readers. An arrow with `is_doubtful` is drawn as a
+    broken line.
     """
 
     start: float | None
@@ -339,13 +344,13 @@ class Arrow:
 
 
 def scale_end(arrows: Iterable[Arrow]) -> float:
-    """Return the end of a scale for all arrows; limits beyond it are cut off."""
+    """Return the upper end of a scale that shows all arrows; confidence limits beyond it are cut off."""
     values = [value for arrow in arrows for value in (arrow.start, arrow.end) if value is not None]
     return min(1.0, max([LEAST_SCALE, *(HEADROOM * value for value in values)]))
 
 
 def draw_arrow(arrow: Arrow, top: float) -> Markup:
-    """Draw an arrow on a scale from 0 to `top`."""
+    """Return an ``<svg>`` of an arrow on a scale from 0 to `top`."""
 
     def place(value: float) -> float:
         return SIDE + (WIDTH - 2 * SIDE) * min(max(value / top, 0.0), 1.0)
@@ -364,7 +369,7 @@ def draw_arrow(arrow: Arrow, top: float) -> Markup:
 
 
 def _shaft(start: float, end: float, *, is_doubtful: bool) -> list[Markup]:
-    """Draw the line and the head of an arrow; a diamond if it is too short for both."""
+    """Return the line and the head of an arrow; a diamond alone if the arrow is too short for both."""
     if abs(end - start) < SHORTEST:
         return [element("path", class_="dot", d=f"M{number(end)},{number(MIDDLE)}m0-6l6,6-6,6-6-6z")]
     back = -9.0 if end > start else 9.0
@@ -395,7 +400,7 @@ NAMESPACE = "http://www.w3.org/2000/svg"
 
 
 def draw(plot: Plot) -> Markup:
-    """Draw a plot as an ``<svg>`` for a page, which styles it."""
+    """Return an ``<svg>`` of a plot, for a page whose style defines the colours."""
     box = f"0 0 {number(plot.width)} {number(plot.height)}"
     return element(
         "svg", _inside(plot), id=plot.identity, class_="plot", viewBox=box, role="group", aria_label=plot.name
@@ -403,12 +408,12 @@ def draw(plot: Plot) -> Markup:
 
 
 def standalone(plot: Plot) -> str:
-    """Draw a plot as an SVG file with its own style."""
+    """Return the text of an SVG file of one plot, with its own style."""
     return grid([plot], columns=1)
 
 
 def grid(plots: Sequence[Plot], columns: int) -> str:
-    """Draw several plots in rows, as one SVG file."""
+    """Return the text of an SVG file of several plots in rows of `columns` plots."""
     columns = min(columns, len(plots))
     width, height = max(plot.width for plot in plots), max(plot.height for plot in plots)
     rows = -(-len(plots) // columns)

@@ -1,4 +1,4 @@
-"""Plots: two axes with ticks, layers between them, and a key."""
+"""Plots as values, and the SVG text of their axes, ticks, titles and keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ Attribute = str | float | None
 
 
 def element(name: str, *children: str, **attributes: Attribute) -> Markup:
-    """Write an XML element; attributes that are None are left out, ``class_`` becomes class, ``data_x`` data-x."""
+    """Return an XML element.
+
+    Attributes that are None are left out; an underscore at the end of a name is dropped, others become hyphens:
+    ``class_`` is written as class, ``data_x`` as data-x.
+    """
     known = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value is not None}
     written = "".join(f' {key}="{_value(value)}"' for key, value in known.items())
     if not children:
@@ -27,12 +31,12 @@ def element(name: str, *children: str, **attributes: Attribute) -> Markup:
 
 
 def joined(parts: Iterable[str]) -> Markup:
-    """Concatenate parts; text is escaped, markup is not."""
+    """Return the concatenation of parts; plain texts are escaped, markup is not."""
     return Markup("").join(part if isinstance(part, Markup) else escape(plain(part)) for part in parts)
 
 
 def number(value: float) -> str:
-    """Write a coordinate with at most one decimal."""
+    """Return a coordinate as text, with at most one decimal."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
@@ -59,7 +63,7 @@ Shape = Literal[
     "band",
 ]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
-# Paths from the middle of the mark; shapes of different sizes look equally large.
+# SVG paths that begin in the middle of the shape; their sizes differ, so that all shapes look equally large.
 PATHS: dict[Shape, str] = {
     "circle": "m-4,0a4,4,0,1,0,8,0a4,4,0,1,0-8,0z",
     "ring": "m-4.5,0a4.5,4.5,0,1,0,9,0a4.5,4.5,0,1,0-9,0z",
@@ -80,26 +84,26 @@ LINES = ("line", "dash", "upright")
 
 
 def icon(shape: Shape, x: float, y: float) -> Markup:
-    """Draw a shape around a point; a circle, the most frequent one, in the shortest form."""
+    """Return the SVG element of a shape around a point, in pixels."""
     if shape == "circle":
         return element("circle", cx=x, cy=y, r=4.0)
     return element("path", class_=_shape_class(shape), d=f"M{number(x)},{number(y)}{PATHS[shape]}")
 
 
 def _shape_class(shape: Shape) -> str:
-    """Return the class that paints a shape: filled, as an outline, as a line or as a band."""
+    """Return the CSS class that paints a shape: filled, as an outline, as a line or as a translucent band."""
     return "hole" if shape in OUTLINED else "curve" if shape in LINES else "wash" if shape == "band" else "dot"
 
 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-MOST_DECIMALS, MOST_DIGITS = 4, 6  # a tick with more is written with a power of ten
+MOST_DECIMALS, MOST_DIGITS = 4, 6  # ticks with more are written with a power of ten
 SCIENTIFIC_DIGITS = 4
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear or logarithmic map of the numbers low < high onto the pixels start and end."""
+    """A linear or logarithmic map of the values from `low` to `high` onto the pixels from `start` to `end`."""
 
     low: float
     high: float
@@ -108,7 +112,7 @@ class Scale:
     is_log: bool = False
 
     def __call__(self, value: float) -> float:
-        """Return the pixel of a number; numbers outside the scale are at its ends."""
+        """Return the pixel of a value; a value beyond an end of the scale has the pixel of that end."""
         place = (self._form(value) - self._form(self.low)) / (self._form(self.high) - self._form(self.low))
         return self.start + min(max(place, 0.0), 1.0) * (self.end - self.start)
 
@@ -116,19 +120,19 @@ class Scale:
         return math.log10(max(value, 5e-324)) if self.is_log else value
 
     def ticks(self, count: int = 5) -> tuple[float, ...]:
-        """Return about `count` round numbers between the ends."""
+        """Return about `count` round numbers between `low` and `high`."""
         return _decades(self.low, self.high, count) if self.is_log else round_numbers(self.low, self.high, count)
 
 
 def round_numbers(low: float, high: float, count: int = 5) -> tuple[float, ...]:
-    """Return about `count` multiples of 1, 2, 2.5 or 5 times a power of ten between two numbers."""
+    """Return about `count` numbers from `low` to `high`, evenly spaced by 1, 2, 2.5 or 5 times a power of ten."""
     step = _round_step((high - low) / max(count, 1))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(place * step + 0.0 for place in range(first, last + 1))
 
 
 def _round_step(rough: float) -> float:
-    """Return the smallest round number that is at least `rough`."""
+    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least `rough`."""
     power = 10.0 ** math.floor(math.log10(rough))
     return power * next(step for step in STEPS if step * power >= rough * (1 - 1e-9))
 
@@ -142,9 +146,10 @@ def _decades(low: float, high: float, count: int) -> tuple[float, ...]:
 
 
 def reach(values: Iterable[float | None], *, margin: float = 0.05, least: float = 0.0) -> tuple[float, float]:
-    """Return the ends of an axis with some room around the numbers; None and infinite ones are ignored.
+    """Return the lower and the upper end of an axis with some room around the values.
 
-    `margin` is the room on both sides as a share of the spread, `least` the smallest spread to show.
+    Values that are None or infinite are ignored. `margin` is the room on each side as a share of the difference between
+    the largest and the smallest value; that difference is taken to be at least `least`.
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
@@ -155,7 +160,7 @@ def reach(values: Iterable[float | None], *, margin: float = 0.05, least: float 
 
 
 def labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Write ticks with as many decimals as their steps need, or with a power of ten."""
+    """Return ticks as texts, with as many decimals as the steps between them need, or with powers of ten."""
     numbers = tuple(ticks)
     largest = max(map(abs, numbers), default=0.0)
     steps = [b - a for a, b in pairwise(numbers)]
@@ -168,7 +173,7 @@ def labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
-    """Write the ticks of a logarithmic scale, each with its own decimals, as they have no common step."""
+    """Return the ticks of a logarithmic scale as texts, each with as many decimals as it needs itself."""
     numbers = tuple(ticks)
     texts = tuple(labels([number])[0] for number in numbers)
     plain = all(text.replace(".", "").isdecimal() for text in texts)
@@ -176,13 +181,13 @@ def _decade_labels(ticks: Iterable[float]) -> tuple[str, ...]:
 
 
 def _decimals(number: float) -> int:
-    """Count the decimals that a number needs; negative for whole tens and hundreds."""
+    """Return how many decimals a number needs; -1 for a multiple of 10, -2 for a multiple of 100, and so on."""
     exponent = Decimal(f"{number:.6g}").normalize().as_tuple().exponent
     return -exponent if isinstance(exponent, int) else 0
 
 
 def scientific(value: float) -> str:
-    """Write a number with a power of ten: 2.5×10⁻⁵."""
+    """Return a number with a power of ten as text: 2.5×10⁻⁵."""
     if value == 0:
         return "0"
     mantissa, exponent = f"{value:.{SCIENTIFIC_DIGITS - 1}e}".split("e")
@@ -191,7 +196,7 @@ def scientific(value: float) -> str:
     return power if mantissa == "1" else f"{mantissa}×{power}"
 
 
-LETTER = 6.8  # the usual width of a letter in a key or a label
+LETTER = 6.8  # pixels, the usual width of a letter in a key or a label
 LINE = 18.0
 
 
@@ -199,8 +204,9 @@ LINE = 18.0
 class Axis:
     """One axis of a plot.
 
-    Without `low` and `high` its ends are fitted to the layers, at least `least` apart. `names` label the places 0, 1,
-    ... instead of numbers; with `is_above` they stand above the places, where there is room for long names.
+    Without `low` and `high`, the axis ends where the layers end, with some room, and is at least `least` long. An axis
+    with `names` has names instead of numbers, at the coordinates 0, 1, ...; with `is_above` each name is written above
+    its bar instead of beside it, where there is room for long names.
     """
 
     label: str
@@ -214,7 +220,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of the key: a sign and its meaning."""
+    """An entry of the key (legend) of a plot: a coloured shape and its meaning."""
 
     text: str
     tone: str
@@ -223,7 +229,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The two scales of a plot, which map numbers to pixels."""
+    """The horizontal and the vertical scale of a plot, which map values to pixels."""
 
     x: Scale
     y: Scale
@@ -237,15 +243,19 @@ class Layer(Protocol):
     """A part of a plot that is drawn between the axes, such as marks or a curve."""
 
     def extent(self) -> Extent:
-        """Return the numbers that the horizontal and the vertical axis have to include."""
+        """Return the values that the horizontal axis and those that the vertical axis have to include."""
 
     def drawn(self, frame: Frame) -> Markup:
-        """Draw the layer."""
+        """Return the SVG elements of the layer."""
 
 
 @dataclass(frozen=True)  # no slots: cached properties need a dictionary
 class Plot:
-    """Axes, layers, a key and an optional title; `name` and `description` are for screen readers."""
+    """Axes, layers, a key and an optional title.
+
+    `name` and `description` are for screen readers. `width`, `height` and the margin `left` are in pixels. `identity`
+    is the id of the SVG element.
+    """
 
     name: str
     description: str
@@ -261,19 +271,19 @@ class Plot:
 
     @property
     def title_height(self) -> float:
-        """The height of the title."""
+        """The height of the title in pixels, 0 without a title."""
         return LINE + 4.0 if self.title else 0.0
 
     @cached_property
     def ends(self) -> tuple[Ends, Ends]:
-        """The ends of the horizontal and the vertical axis, fitted to the layers."""
+        """The lowest and the highest value of the horizontal axis, and of the vertical axis."""
         extents = [layer.extent() for layer in self.layers]
         across, upward = ([value for extent in extents for value in extent[axis]] for axis in (0, 1))
         return _ends(self.x, across), _ends(self.y, upward)
 
     @cached_property
     def frame(self) -> Frame:
-        """The scales of both axes."""
+        """The scales of both axes, which map values to pixels."""
         top = 14.0 + self.title_height + LINE * len(_key_lines(self.key, self.width - self.left))
         across, upward = self.ends
         return Frame(
@@ -283,7 +293,7 @@ class Plot:
 
 
 def aligned(plots: Iterable[Plot]) -> tuple[Plot, ...]:
-    """Give plots the same axes, which include those of all plots."""
+    """Return plots with the same axes, which include the axes of each plot."""
     found = tuple(plots)
     if not found:
         return ()
@@ -313,7 +323,7 @@ def _ends(axis: Axis, values: Sequence[float | None]) -> Ends:
 
 
 def axes(plot: Plot, frame: Frame) -> Markup:
-    """Draw grid lines, ticks and labels."""
+    """Return the SVG elements of grid lines, ticks, and the labels of both axes."""
     bottom, left = frame.y.start, frame.x.start
     parts = [*_vertical(plot.y, frame), *_horizontal(plot.x, frame)]
     middle = (frame.x.start + frame.x.end) / 2
@@ -358,7 +368,7 @@ def _ticks(axis: Axis, scale: Scale, count: int) -> Iterator[tuple[str, float]]:
 
 
 def _key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]]:
-    """Break the entries of a key into lines, each entry with its horizontal position."""
+    """Return the lines of a key, each a list of entries with their horizontal positions in pixels."""
     lines: list[list[tuple[float, Key]]] = []
     place = width
     for entry in key:
@@ -372,7 +382,7 @@ def _key_lines(key: Sequence[Key], width: float) -> list[list[tuple[float, Key]]
 
 
 def heading(plot: Plot) -> Markup:
-    """Draw the title and the key above a plot."""
+    """Return the SVG elements of the title and the key above a plot."""
     parts = [element("text", plot.title, class_="title", x=plot.left, y=14.0)] if plot.title else []
     for row, line in enumerate(_key_lines(plot.key, plot.width - plot.left)):
         for place, entry in line:

@@ -1,4 +1,4 @@
-"""A page for a terminal or a log, in 80 columns or more; colours repeat what words say."""
+"""Printing of a page to a terminal or a log, in 80 columns or more; colours only repeat what words say."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 STYLES = {"holds": "green", "violated": "red", "open": "yellow"}
-NARROWEST = 8  # characters of a column of words
+NARROWEST = 8  # characters; columns of words are never narrower unless all their cells are
 
 
 def print_page(page: Page, console: Console, files: Iterable[tuple[str, str]] = ()) -> None:
-    """Print a page, and below it the kinds and paths of the files that were written."""
+    """Print a page, and below it a line for each file that was written, given as a pair of kind and path."""
     with console.capture() as captured:
         for part in _parts(page, console.width):
             # each text is a Text of its own, so that markup in it is shown, not interpreted
@@ -82,7 +82,7 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
 
 
 def _figure(figure: Figure) -> Iterator[RenderableType]:
-    """Show a figure in plain characters, or describe its plots."""
+    """Yield a figure in plain characters or, if it has no such form, its caption and descriptions of its plots."""
     if figure.plain:
         yield Text("\n".join(map(plain, figure.plain.split("\n"))), no_wrap=True)
         return
@@ -101,7 +101,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _pieces(table: Table, width: int) -> Iterator[list[int]]:
-    """Divide the columns of a table that is too wide; each piece begins with the columns of words."""
+    """Yield the column indices of each part of a table that is too wide; every part repeats the columns of words."""
     columns = len(table.headings)
     names = list(range(max(table.names, 1) if table.names < columns else 1))
     piece = list(names)
@@ -114,13 +114,17 @@ def _pieces(table: Table, width: int) -> Iterator[list[int]]:
 
 
 def _least(table: Table, place: int) -> int:
-    """Return the least width of a column: words can be folded, numbers cannot."""
+    """Return the least width of a column in characters: words can be wrapped, numbers cannot."""
     width = max(cell_len(row[place]) for row in (table.whole_headings, *table.rows))
     return min(width, NARROWEST) if place < table.names else width
 
 
 def _widths(table: Table, places: Sequence[int], width: int) -> dict[int, int]:
-    """Distribute the width over columns: first to numbers, then to the longest words, then to the rest of the words."""
+    """Return the width of each column in characters, by its index.
+
+    Columns of numbers are as wide as their longest cell. Columns of words are as wide as their longest word, if all of
+    them fit, and share the rest of the width.
+    """
     natural = {place: max(cell_len(row[place]) for row in (table.whole_headings, *table.rows)) for place in places}
     least = {place: _least(table, place) for place in places}
     words = {place: max(least[place], _longest_word(table, place)) for place in places if place < table.names}
@@ -156,7 +160,7 @@ def _bullets(items: tuple[str, ...]) -> RenderableType:
 
 
 def _items(items: list[tuple[str, str, str]]) -> RenderableType:
-    """Draw headings with their texts beside them."""
+    """Return a grid with a line for each item; an item has a heading, the text beside it, and the heading's style."""
     grid = RichTable.grid(padding=(0, 1, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -166,5 +170,5 @@ def _items(items: list[tuple[str, str, str]]) -> RenderableType:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Show a text as it is, without markup and control characters."""
+    """Return a text for the terminal, with markup shown literally and control characters as visible escapes."""
     return Text(plain(text), style=style)

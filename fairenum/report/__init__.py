@@ -1,4 +1,4 @@
-"""Reports: pages of documents of any kind, which `fairenum.render` shows in every medium.
+"""Reports: the pages that show documents (saved results) of any kind; `fairenum.render` renders them.
 
 Nothing here needs numpy: a saved run can be shown without the libraries that computed it.
 """
@@ -36,12 +36,12 @@ def page(
     brief: bool = False,
     all_models: bool = False,
 ) -> Page:
-    """Put a document on a page.
+    """Return the page that shows a document.
 
-    `rules` judge an audit or a measurement. `profile` arranges the page for a reader: one of
-    `fairenum.report.audit_report.PROFILES` for an audit, "ll144" for a measurement; `day` is its date, by default
-    today. A brief page suits a terminal or a pull request; with `all_models` it shows every model of an audit, not only
-    the main ones.
+    `rules` are checked against an audit or a measurement, and shown with the results. `profile` arranges the page for a
+    kind of reader: one of `fairenum.report.audit_report.PROFILES` for an audit, "ll144" for a measurement; `day` is the
+    date on such a page, by default today. A brief page suits a terminal or a pull request; with `all_models` it shows
+    every model of an audit, not only the main ones.
     """
     match document:
         case AuditDocument() if brief:
@@ -64,11 +64,11 @@ def page(
 
 
 def _printable(section: Section) -> Section:
-    """Return a section without the figures that have no form in plain characters."""
+    """Return a section without the figures that cannot be drawn in plain characters."""
     blocks = (block for block in section.blocks if not isinstance(block, Figure) or block.plain)
     return replace(section, blocks=tuple(blocks))
 
 
 def warnings(document: JudgedDocument) -> Iterable[tuple[str, str]]:
-    """Return the cautions of a document, as codes and in words, in the order of the document."""
+    """Return the warnings of a document as pairs of a code and a text, in the order of the document."""
     return zip((one.code for one in document.warnings), caution_texts(document), strict=True)

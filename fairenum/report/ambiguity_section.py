@@ -1,4 +1,7 @@
-"""Ambiguity, the share of people whose decision depends on the choice of model: in words, by group, over losses."""
+"""The report's section on ambiguity, the share of people whose decision depends on the choice of model.
+
+It has sentences, tables by group, and a curve over the training loss that a near-optimal model may have.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +35,12 @@ TICKS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1)  # losses in the table
 
 
 def loss(eps: float) -> str:
-    """Show a relative loss in percent, with three digits."""
+    """Return a relative loss as a text in percent, with three digits."""
     return f"{100 * eps:.3g} %"
 
 
 def bounded(found: BoundedShare) -> str:
-    """Show a share, or its bounds, with its confidence limits."""
+    """Return a text with a share, or with bounds on it where it is not known exactly, and its confidence limits."""
     if found.least is None or found.most is None or found.low is None or found.high is None:
         return UNDEFINED
     value = percent(found.least) if found.is_exact else f"{100 * found.least:.1f} to {percent(found.most)}"
@@ -45,7 +48,7 @@ def bounded(found: BoundedShare) -> str:
 
 
 def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
-    """Count the people whose decision depends on the choice of model."""
+    """Return a sentence with the number of people whose decision depends on the choice of model."""
     one, weighted = found.overall, " by weight" if document.dataset.weights else ""
     examined = f"{one.rows} examined people" if found.is_sample else f"{one.rows} people"
     if not one.flipped and not one.open:
@@ -62,7 +65,10 @@ def finding(document: AuditDocument, found: AmbiguityFacts) -> str:
 
 
 def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
-    """Explain the ambiguity of all near-optimal models, of the listed ones, and the discrepancy."""
+    """Yield sentences on the ambiguity over all near-optimal models and over the listed ones.
+
+    They include the discrepancy, the largest share of decisions that a single model changes.
+    """
     yield finding(document, found)
     if found.is_sample:
         more = min(10 * found.overall.rows, found.holdout)
@@ -77,7 +83,7 @@ def explained(document: AuditDocument, found: AmbiguityFacts) -> Iterator[str]:
 
 
 def _depending(found: AmbiguityFacts) -> Iterator[str]:
-    """State how many decisions are settled, what the listed models show, and the ambiguity gap between groups."""
+    """Yield sentences on settled decisions, the listed models, discrepancy, and differences between groups."""
     one = found.overall
     settled = one.rows - one.flipped - one.open
     agreed = f"For {settled} every such model decides as model 1 does"
@@ -97,7 +103,7 @@ def _depending(found: AmbiguityFacts) -> Iterator[str]:
 
 
 def _discrepancy(found: Discrepancy, eps: float) -> str:
-    """Bound the share of decisions that a single near-optimal model changes."""
+    """Return a sentence with bounds on the largest share of decisions that a single near-optimal model changes."""
     who = "model 1 with another bias" if found.rank is None else f"model {found.rank}"
     attained = f"at least {percent(found.attained)} ({who}) and " if found.attained else ""
     return (
@@ -107,7 +113,7 @@ def _discrepancy(found: Discrepancy, eps: float) -> str:
 
 
 def group_gap(column: str, found: FlippedColumn) -> str:
-    """State the ambiguity gap between the groups of a column, and whether it is significant."""
+    """Return a sentence on how far ambiguity differs between the groups of a column, and on its significance."""
     extremes = most_and_least_affected(found)
     if extremes is None:
         return f"By {short(column)} fewer than two groups can be compared."
@@ -120,7 +126,10 @@ def group_gap(column: str, found: FlippedColumn) -> str:
 
 
 def _effort(found: PriceEffort) -> str:
-    """Count how the flip prices were found."""
+    """Return a phrase that counts the rows settled by each method of finding flip prices.
+
+    The flip price of a row is the least loss at which some model decides the row differently from model 1.
+    """
     return (
         f"of {counted(found.distinct, 'different row')}, {found.screened} were settled by bounds for others, "
         f"{found.listed} by models that were known already, and {found.walked} by a problem of their own"
@@ -128,7 +137,7 @@ def _effort(found: PriceEffort) -> str:
 
 
 def _group_notes(document: AuditDocument, found: AmbiguityFacts, groups: Sequence[GroupFlipped]) -> Iterator[str]:
-    """Explain the table of groups."""
+    """Yield the notes below a table of groups, which explain its columns."""
     yield f"depends: some model within a loss of {loss(found.eps)} decides differently from model 1"
     yield "by the list: what the listed models within that loss show"
     if found.overall.open:
@@ -141,13 +150,13 @@ def _group_notes(document: AuditDocument, found: AmbiguityFacts, groups: Sequenc
 
 
 def sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the ambiguity in full, if it was computed."""
+    """Yield the full section on ambiguity, if it was computed."""
     if found := document.ambiguity:
         yield Section("ambiguity", TITLE, tuple(_blocks(document, found)))
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the ambiguity by the groups of the primary column, and over losses."""
+    """Yield a section with the ambiguity by group of the primary column and by training loss, if it was computed."""
     if found := document.ambiguity:
         columns = [column for column in found.by_column if column == document.column] or [*found.by_column][:1]
         tables = [_group_table(document, found, column) for column in columns]
@@ -181,12 +190,12 @@ def _group_row(group: GroupFlipped, *, has_open: bool) -> tuple[str, ...]:
 
 
 def _curve_names(document: AuditDocument, found: AmbiguityFacts) -> tuple[str, ...]:
-    """Name the groups that have a curve, in their order."""
+    """Return the names of the groups that have a curve, in the order of the curves."""
     return tuple(shortened(one.group, GROUP_WIDTH) for one in found.shown(document.column)[: len(TONES)])
 
 
 def _curve_table(document: AuditDocument, found: AmbiguityFacts) -> Table:
-    """Show the ambiguity at a few losses."""
+    """Return a table of the ambiguity at a few training losses, for everybody and by group."""
     names = _curve_names(document, found)
     return Table(
         title="The more a model may lose",
@@ -201,7 +210,7 @@ def _curve_table(document: AuditDocument, found: AmbiguityFacts) -> Table:
 
 
 def curve_plot(document: AuditDocument, found: AmbiguityFacts) -> Plot:
-    """Draw the ambiguity against the loss that a near-optimal model may have, for all and by group."""
+    """Return a plot of the ambiguity, overall and by group, against the loss that a near-optimal model may have."""
     names = _curve_names(document, found)
     names = names if len(names) > 1 else ()
     xs = tuple(100 * point.eps for point in found.curve)

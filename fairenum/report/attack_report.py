@@ -1,4 +1,7 @@
-"""A simulated attack as a page, or as a section of an audit: effect of flips, recovery and defences."""
+"""A simulated attack by flipped labels, as a page or as a section of an audit.
+
+It shows the effect of the flips, recovery (listed models as fair as the model without flips), and defences.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ ONE_PLANE = (
 
 
 def _subject(document: AttackDocument) -> str:
-    """Name the table, the favourable label and the attacked column."""
+    """Return a phrase that names the table, its number of rows, the favourable label and the attacked column."""
     data, column = document.dataset, document.attack.config.primary
     return (
         f"{shortened(data.name, TABLE_WIDTH)}: {counted(data.rows, 'row')}; favourable: {short(data.label)} = "
@@ -51,7 +54,7 @@ def _subject(document: AttackDocument) -> str:
 
 
 def _headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
-    """State the effect of the worst attack on the mean gap."""
+    """Return a sentence on the change of the mean gap by `worst`, the attack that raises it most."""
     partial, change = "Interrupted: " if attack.status == "interrupted" else "", worst.gap_change
     flips = f"{counted(worst.flips, 'flipped label')} ({percent(worst.share)}, {strategy})"
     gap = f"the mean {GAP_NAMES[attack.config.metric]} gap on the holdout"
@@ -67,7 +70,11 @@ def _headline(attack: Attack, strategy: str, worst: AttackPoint) -> str:
 
 
 def _findings(attack: Attack, strategy: str, worst: AttackPoint) -> Iterator[str]:
-    """Describe the draws, and state recovery and detection under the worst attack."""
+    """Yield sentences on the random draws, and on the attack that raises the gap most.
+
+    For that attack they say how often a listed model is as fair as the model without flips, and how many flips are
+    detected.
+    """
     config = attack.config
     train, selection, holdout = config.sizes or (0, 0, 0)
     parts = f"{train} training rows, " + (f"{selection} to select by, " if selection else "") + f"{holdout} held out"
@@ -86,7 +93,11 @@ def _svm(svm: SvmSettings) -> str:
 
 
 def _recovery(point: AttackPoint, k: int) -> Iterator[str]:
-    """State how often listed models recover the clean gap, how much they differ, and which flips they reveal."""
+    """Yield sentences on what the listed models reveal of an attack.
+
+    They say how often a listed model has at most the gap of the model without flips, and no more error than model 1;
+    how much the listed models differ; and how many of the rows that fairer models leave out are flipped ones.
+    """
     recovery = point.recovery
     if recovery.share.value is not None:
         yield (
@@ -108,14 +119,14 @@ def _recovery(point: AttackPoint, k: int) -> Iterator[str]:
 
 
 def _replaced_solver(document: AttackDocument) -> Iterator[str]:
-    """Count the trials that another solver had to finish."""
+    """Yield a warning with the number of trials in which another solver replaced a failed one, if any."""
     lapses = [trial.lapse for trial in document.trials if trial.lapse]
     if lapses:
         yield shortened(f"in {counted(len(lapses), 'trial')} {replaced(lapses[0])}", LONGEST)
 
 
 def attack_warnings(attack: Attack) -> Iterator[str]:
-    """Report interruptions, failed trials and failed defences."""
+    """Yield warnings about an interruption, a reached time limit, failed trials and failed defences."""
     done = f"{attack.clean.trials} of {counted(attack.config.trials, 'trial')}"
     if attack.status == "interrupted":
         yield f"interrupted after {done}"
@@ -138,7 +149,10 @@ def _failed(failure: TrialFailure) -> str:
 
 
 def frequency(found: Estimate) -> str:
-    """Put the share of draws in which a statement holds in words; its confidence limits have to agree."""
+    """Return a phrase for the share of draws in which a statement holds, such as "mostly holds".
+
+    Phrases such as "nearly always holds" are used only where the confidence limits of the share support them.
+    """
     if not found.value or found.low is None or found.high is None:
         return "holds in none"
     if found.high < RARE:
@@ -151,7 +165,7 @@ def frequency(found: Estimate) -> str:
 
 
 def attack_page(document: AttackDocument) -> Page:
-    """Put a simulated attack on a page."""
+    """Return the page that shows a simulated attack."""
     attack, data = document.attack, document.dataset
     strategy, worst = _worst(attack)
     return Page(
@@ -173,7 +187,7 @@ def attack_page(document: AttackDocument) -> Page:
 
 
 def attack_section(attack: Attack) -> Section:
-    """Show the effect of label flips as a section of an audit's page."""
+    """Return the section on label flips for the page of an audit."""
     strategy, worst = _worst(attack)
     lead = Paragraph(_headline(attack, strategy, worst)), Items(tuple(_findings(attack, strategy, worst)))
     tables = (table for _, table in _tables(attack))
@@ -181,13 +195,13 @@ def attack_section(attack: Attack) -> Section:
 
 
 def _points(attack: Attack) -> Iterator[tuple[str, AttackPoint]]:
-    """Yield every strategy and budget with trials."""
+    """Yield pairs of a strategy's name and its results at one number of flips, without those that have no trials."""
     for curve in attack.curves:
         yield from ((short(curve.strategy), point) for point in curve.points if point.trials)
 
 
 def _worst(attack: Attack) -> tuple[str, AttackPoint]:
-    """Find the strategy and the budget that raise the gap most on average."""
+    """Return, for the attack that raises the mean gap most, the strategy's name and the results."""
     return max(_points(attack), key=lambda one: one[1].gap_change.value or 0.0)
 
 
@@ -217,7 +231,7 @@ def _bars(curve: AttackCurve) -> Iterator[Bar]:
 
 
 def attack_curves(attack: Attack) -> tuple[Plot, ...]:
-    """Draw the mean gap against the number of flips, one plot for each strategy, all on the same axes."""
+    """Return a plot for each strategy of the mean gap against the number of flips, all with the same axes."""
     return aligned(_attack_curve(curve, attack.clean, GAP_NAMES[attack.config.metric]) for curve in attack.curves)
 
 
@@ -252,7 +266,7 @@ def _curve_layers(xs: tuple[float, ...], levels: list[Levels]) -> Iterator[Layer
 
 
 def _tables(attack: Attack) -> Iterator[tuple[str, Table]]:
-    """Yield all tables, each with its anchor."""
+    """Yield pairs of an anchor and a table, for all tables of the report."""
     yield "harm", _harm_table(attack)
     yield "distribution", _distribution_table(attack)
     yield "recovery", _recovery_table(attack)
@@ -360,7 +374,7 @@ def _defence_cells(point: AttackPoint) -> Iterator[tuple[str, ...]]:
 
 
 def _statements(point: AttackPoint) -> Table:
-    """Show how often the paper's statements about its one draw hold."""
+    """Return a table of how often the statements that the paper makes about its one random draw hold."""
     judged = (
         ("flips raise the gap", point.raised),
         ("all listed models have one objective", point.all_tied),

@@ -1,4 +1,4 @@
-"""An audit as a page: in full, arranged for a certain reader, or in brief."""
+"""The page of an audit: in full, arranged for a kind of reader, or in brief."""
 
 from __future__ import annotations
 
@@ -70,7 +70,11 @@ def name(document: AuditDocument) -> str:
 
 
 def subject(document: AuditDocument) -> str:
-    """Describe the audited table: rows, features, label, groups, and how rows and models are treated."""
+    """Return a phrase that describes the audited table: rows, features, label and groups.
+
+    Where they apply, it adds the model in use, weights, the column that rows were split by, and the decision value from
+    which on models decide favourably.
+    """
     data = document.dataset
     columns = [short(column) for column in data.sensitive_columns]
     compared = f"groups by {sentence_list(columns)}" if columns else "no sensitive column"
@@ -82,7 +86,7 @@ def subject(document: AuditDocument) -> str:
 
 
 def _in_use(incumbent: Incumbent | None) -> str:
-    """Name the model in use and, where it is a score, its cutoff."""
+    """Return a phrase with the name of the model in use and, if it is a score, its cutoff; empty if there is none."""
     if incumbent is None:
         return ""
     side = "up to" if incumbent.is_lower_better else "from"
@@ -91,7 +95,7 @@ def _in_use(incumbent: Incumbent | None) -> str:
 
 
 def _split_by(data: TableFacts) -> str:
-    """Name the column that the rows were split by and, for a split by time, where each part begins."""
+    """Return a phrase with the column that rows were split by and, for a split by time, the start of each part."""
     origin = data.origin
     begins = zip(("selection", "holdout")[-len(origin.starts) :], origin.starts, strict=True) if origin.starts else ()
     starts = ", ".join(f"{part} from {short(time)}" for part, time in begins)
@@ -100,7 +104,7 @@ def _split_by(data: TableFacts) -> str:
 
 
 def findings(document: AuditDocument) -> Iterator[str]:
-    """Yield the findings: the gap, the choice and its reason, its evidence, disagreement, and the next step."""
+    """Yield sentences on the gap, the choice with reason and evidence, disagreement of models, and the next step."""
     selection = document.selection
     if selection.column is not None:
         yield _gap_sentence(document, selection.column)
@@ -121,7 +125,10 @@ def findings(document: AuditDocument) -> Iterator[str]:
 
 
 def _gap_sentence(document: AuditDocument, column: str) -> str:
-    """State gap and performance of the reference and, where it is another one, of model 1 or the model in use."""
+    """Return a sentence with the gap and the performance of the reference model on the holdout.
+
+    With a model in use, model 1 and the model in use are both described; one of them is the reference model.
+    """
     metric, performance, first = document.selection.tolerances.metric, performance_of(document), document.reference
     scores = first.scores.holdout
     sentence = (
@@ -137,7 +144,10 @@ def _gap_sentence(document: AuditDocument, column: str) -> str:
 
 
 def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the change of the gap, whose interval is narrower than those of the two gaps, as it is paired."""
+    """Return a sentence on how the selected model changes the gap, and how many decisions it changes.
+
+    The interval of the change is narrower than those of the two gaps, as the models are compared on the same rows.
+    """
     rows, flips = counted(document.dataset.splits.holdout, "row"), _flipped(document, chosen)
     claim = claim_of(document)
     if flips == 0 or claim is None:
@@ -149,7 +159,10 @@ def _change_sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _flipped(document: AuditDocument, chosen: AuditedModel) -> int | None:
-    """Count the holdout rows that a model and the reference decide differently; None if the run does not hold it."""
+    """Return the number of holdout rows that a model and the reference model decide differently.
+
+    Return None if the document does not contain that number.
+    """
     if not document.is_against_incumbent:
         return chosen.predictions_changed.holdout.rows
     if chosen.rank == 1:
@@ -170,9 +183,9 @@ def _multiplicity_sentence(found: Multiplicity, is_weighted: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The arrangement of a page for one kind of reader.
+    """The arrangement of an audit's page for one kind of reader.
 
-    With a `headline` of its own, the verdict becomes the first finding; without one, the verdict is the headline.
+    If the profile has a `headline`, the verdict becomes the first finding; otherwise the verdict is the headline.
     """
 
     kicker: str
@@ -184,7 +197,7 @@ class Profile:
 def audit_page(
     document: AuditDocument, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
 ) -> Page:
-    """Put an audit on a page: for everybody, or arranged by one of `PROFILES`."""
+    """Return the full page of an audit, arranged by the entry `profile` of `PROFILES`; None is the standard one."""
     arranged = PROFILES[profile]
     page = _page(document, rules, arranged.sections)
     notice = f"{(day or date.today()).isoformat()}. {arranged.notice}" if arranged.notice else ""
@@ -196,7 +209,7 @@ def audit_page(
 
 
 def brief_page(document: AuditDocument, *, rules: Iterable[Rule] = (), all_models: bool = False) -> Page:
-    """Put an audit on a page for 80 columns, with all models or the main ones."""
+    """Return a page of an audit that fits 80 columns; the table of models has all of them, or the main ones."""
     return _page(document, rules, partial(_brief, all_models=all_models))
 
 
@@ -222,7 +235,7 @@ def _page(
 
 
 def _tiles(document: AuditDocument) -> Iterator[Tile]:
-    """Yield the main numbers, to be shown large."""
+    """Yield the main numbers of an audit, each with its label, which a page shows large."""
     metric, performance = document.selection.tolerances.metric, performance_of(document)
     shown = [(model_heading(rank), document.member(rank).scores.holdout) for rank in document.shortlist]
     yield from (Tile.of(f"{GAP_NAMES[metric]} gap, {name}", estimate(one.gap(metric))) for name, one in shown)
@@ -259,7 +272,10 @@ def _brief(document: AuditDocument, *, all_models: bool) -> Iterator[Section]:
 
 
 def _brief_ranks(document: AuditDocument) -> set[int]:
-    """Return the ranks whose groups a brief page shows: the model in use, and the selected model or model 1."""
+    """Return the ranks of the models whose groups a brief page shows: the model in use, and the selected model.
+
+    If no model was selected, model 1 is shown unless there is a model in use.
+    """
     own = document.selection.rank or (None if document.incumbent else 1)
     return {rank for rank in (0, own) if rank is not None}
 
@@ -298,7 +314,7 @@ def _bias_audit(document: AuditDocument) -> Iterator[Section]:
 
 
 def _tools(document: AuditDocument) -> list[profiles.Tool]:
-    """Return the tools of a bias audit: the model in use, model 1, and the selected model."""
+    """Return the tools that a bias audit reports on: the model in use, if any, model 1, and the selected model."""
     scored = {one.rank: tuple(column.scoring for column in one.score.columns) for one in document.scores}
     return [
         profiles.Tool(
@@ -334,7 +350,7 @@ def _rest(document: AuditDocument) -> Iterator[Section]:
 
 
 def configuration(document: JudgedDocument, options: Mapping[str, object], *more: Block) -> Section:
-    """Show the table, the environment and the resolved options of a run."""
+    """Return a section with the data, the environment and the options of a run, followed by the blocks `more`."""
     environment, data = document.environment, document.dataset
     facts = [("data", data.name), ("fingerprint (sha256)", data.fingerprint)]
     if solver := environment.solver:
@@ -350,7 +366,11 @@ def configuration(document: JudgedDocument, options: Mapping[str, object], *more
 
 
 def options(document: AuditDocument) -> Mapping[str, str]:
-    """Return every option by its name, with the requested value beside those that had to be resolved."""
+    """Return the value of every option as text, by name.
+
+    The options that a run had to resolve, such as an automatic C, also appear as requested, under a name ending in
+    "asked for".
+    """
     data, resolved = document.dataset, document.config.options
     columns = {"label": data.label, "favourable": data.favourable, "sensitive": data.sensitive_columns}
     asked = {f"{name} asked for": value for name, value in asdict(document.requested).items()}

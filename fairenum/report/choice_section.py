@@ -1,4 +1,4 @@
-"""The choice: the selected model beside others, how far its gain can be trusted, and the rows it leaves out."""
+"""The report's section on the choice: the selected model beside others, its gain, and the rows it leaves out."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ OPTIMISTIC = "in use: these numbers are too good if it was trained on these rows
 
 
 def left_out(document: AuditDocument, found: Explanation) -> str:
-    """Count the records that the selected model leaves out, and the few of them that give most of its gain."""
+    """Return sentences that count the records the selected model leaves out, and the few that give most of its gain."""
     core, all_of_it = found.core, f"It leaves out {counted(found.records, 'training record')}."
     if core.records == found.records:
         return all_of_it
-    # fewer may give more, where a guardrail or a tolerance stood in the way of choosing that
+    # leaving out fewer may give a larger gain, by a model that a guardrail or a tolerance excluded from the choice
     is_more = core.share_of_gain is not None and core.share_of_gain > 1.0
     gain = "more than its gain" if is_more else f"{percent(core.share_of_gain)} of its gain"
     gain += " over model 1" if document.is_against_incumbent else ""
@@ -66,7 +66,7 @@ def left_out(document: AuditDocument, found: Explanation) -> str:
 
 
 def chosen(document: AuditDocument) -> Section:
-    """Show the selected model beside its reference, the evidence for it, and the rows it leaves out."""
+    """Return the section on the selected model: a comparison with the reference model, evidence, and left-out rows."""
     table = side_by_side(document)
     return Section("choice", table.title, (table.untitled, *_about_choice(document)))
 
@@ -91,7 +91,10 @@ def _about_choice(document: AuditDocument) -> Iterator[Block]:
 
 
 def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
-    """Compare the model in use, model 1 and the selected model; a brief table of three has no column of changes."""
+    """Return a table of the model in use, model 1 and the selected model, with a column of changes.
+
+    The changes are those from the reference model to the selected model; a brief table of three models leaves them out.
+    """
     shown = [document.member(rank) for rank in document.shortlist]
     if len(shown) == 1:
         return measures_table(document, 1, "Model 1 on the holdout")
@@ -107,7 +110,10 @@ def side_by_side(document: AuditDocument, *, brief: bool = False) -> Table:
 
 
 def _trained() -> Iterator[Column[ListedModel]]:
-    """Yield the columns about training, to be shown as lines; the objective of model 1 is 1 by definition."""
+    """Yield the columns of the table of models that are about training, to be shown as rows.
+
+    The objective of model 1 is written as 1, as all objectives are shares of it.
+    """
     for column in (*models_section.TRAINED, replace(SUPPORT, heading="support vectors")):
         yield replace(column, cell=_objective) if column.key == "objective_ratio" else column
 
@@ -117,7 +123,7 @@ def _objective(model: ListedModel) -> str:
 
 
 def _title(document: AuditDocument) -> str:
-    """Name the compared models, and their reference."""
+    """Return the title of the comparison, which names the models."""
     if chosen := other_model(document):
         return f"Model {chosen.rank} against {reference_name(document)} on the holdout"
     return f"{capitalised(sentence_list(map(model_name, document.shortlist)))} on the holdout"
@@ -132,14 +138,17 @@ def _measure_row(
 
 
 def measures_table(document: AuditDocument, rank: int, title: str) -> Table:
-    """Show the measures of one model on the holdout."""
+    """Return a table of all measures of one model on the holdout."""
     scores = document.member(rank).scores.holdout
     rows = tuple((name, estimate(scores.measure(measure))) for measure, name in measures_of(document).items())
     return Table(title, ("measure", model_title(document, rank)), rows)
 
 
 def _gain(document: AuditDocument, optimism: Optimism) -> Table:
-    """Show the selected gap and its changes on both splits, and how much of the gain may be selection bias."""
+    """Return a table of the selected model's gap and its changes against the reference model, on both splits.
+
+    A note estimates how much of the gain on the selection split is selection bias.
+    """
     selection, gap = document.selection, optimism.gap
     changes = {
         f"change against {reference_name(document)}": selection.gap_change,
@@ -163,7 +172,10 @@ def _gain(document: AuditDocument, optimism: Optimism) -> Table:
 
 
 def clusters_table(clusters: Sequence[Cluster], label: str, most: int = MOST_CLUSTERS) -> Table:
-    """Show the values that left-out examples have in common, the largest clusters first."""
+    """Return a table of the values that left-out examples have in common, the largest clusters first.
+
+    `most` is the largest number of rows.
+    """
     hidden = len(clusters) - most
     return Table.of(
         "What the left-out examples have in common",
@@ -194,7 +206,7 @@ def _shared_values(cluster: Cluster) -> str:
 
 
 def _examples(document: AuditDocument, model: AuditedModel) -> Table | None:
-    """Show the training examples that a model leaves out; None if the document does not hold their values."""
+    """Return a table of the training examples that a model leaves out; None if the document lacks their values."""
     examples = {example.row: example for example in document.examples}
     found = [(entry, examples[entry.row]) for entry in model.left_out if entry.row in examples]
     if not found:

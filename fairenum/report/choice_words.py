@@ -1,4 +1,4 @@
-"""How the choice of an audit stands, in sentences: selected, kept, proposed or a candidate, and what to do next."""
+"""Sentences on the choice of an audit: the reason for it, whether the model is proposed, and what to do next."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fairenum.report.exploration_words import OPENED_SHORT
 from fairenum.report.headline import proposal_of
 from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
 
-NAMED = 3  # broken guardrails, or confirmed models, in a sentence
+NAMED = 3  # the most guardrails, or models, that a sentence names
 LEFT_OUT = (
     "What would be used is the model, not the list: the records that were left out tell how it was found. They are no "
     "recipe for deleting people from a table."
@@ -45,14 +45,14 @@ REASONS: Mapping[Reason, str] = {
 
 
 def how_judged(document: AuditDocument) -> str:
-    """Say whether the limits of a change hold for the selected model alone, or for all models together."""
+    """Return a phrase that says whether confidence limits hold for the selected model alone or for all together."""
     selection = document.selection
     is_alone = bool(selection.strip) and not selection.is_in_sight
     return "judged alone" if is_alone else "all models judged together"
 
 
 def reason(document: AuditDocument) -> str:
-    """Return the reason for the choice, as a part of a sentence."""
+    """Return the reason for the choice, as a clause without capital and full stop."""
     match document.selection.reason:
         case "smallest_gap":
             return _smaller_gap(document, document.selected or document.first)
@@ -92,7 +92,7 @@ def _no_smaller_gap(document: AuditDocument) -> str:
 
 
 def _smaller_gap(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the smaller gap of the selected model, on the selection split and on the holdout."""
+    """Return a clause that compares the gaps of the selected model and the reference model on both splits."""
     first, selection, metric = document.reference, document.selection, document.selection.tolerances.metric
     there, here = (
         [_known(model.scores.of(part).gap(metric).value) for model in (chosen, first)]
@@ -121,7 +121,7 @@ def _known(value: float | None) -> str:
 
 
 def tolerances_and_choice(document: AuditDocument) -> str:
-    """State the tolerances of the run, and its choice."""
+    """Return a sentence on the tolerances of the run and the model that it chose."""
     tolerances, selection = document.selection.tolerances, document.selection
     kept = f"kept {IN_USE}" if selection.outcome == "kept" else "chose none"
     chose = kept if selection.rank is None else f"chose model {selection.rank}"
@@ -134,7 +134,10 @@ def tolerances_and_choice(document: AuditDocument) -> str:
 
 
 def proposal_status(document: AuditDocument) -> str:
-    """State whether the selected model is proposed or a candidate, and why; empty if no other model was selected."""
+    """Return a sentence that says whether the selected model is proposed, and why.
+
+    The text is empty if no model other than the reference model is selected.
+    """
     match proposal_of(document):
         case "proposed":
             return PROPOSED if document.selection.guards else UNGUARDED
@@ -145,7 +148,7 @@ def proposal_status(document: AuditDocument) -> str:
 
 
 def why_candidate(document: AuditDocument) -> str:
-    """Say what keeps the selected model from being proposed."""
+    """Return a clause with the reasons why the selected model is a candidate only, and not proposed."""
     selection, broken = document.selection, broken_guards(document)
     reasons = [why_unconfirmed(document)] if document.is_exploratory else []
     if selection.verdict is Verdict.LESS_FAIR:
@@ -160,18 +163,21 @@ def why_candidate(document: AuditDocument) -> str:
 
 
 def why_unconfirmed(document: AuditDocument) -> str:
-    """Say why the holdout cannot confirm the choice: there is none, or it was opened before."""
+    """Return a clause that says why the holdout cannot confirm the choice: it is missing, or was seen before."""
     is_seen = document.exploration is not None and document.exploration.look > 1
     return OPENED_SHORT if is_seen else NO_HOLDOUT
 
 
 def guarded_estimate(check: GuardCheck) -> str:
-    """Show the guarded value on the holdout with its limits."""
+    """Return a text with the value that a guardrail limits, measured on the holdout, and its interval."""
     return estimate(check.holdout, signed if check.is_change else share)
 
 
 def other_confirmed(document: AuditDocument) -> Iterator[str]:
-    """Name models that the holdout confirms as fairer, if it does not confirm the selected one."""
+    """Yield a sentence that names unselected models which the holdout confirms as fairer than the reference model.
+
+    Yield nothing if the holdout confirms the selected model, too, or if it confirms no model.
+    """
     selection = document.selection
     others = [rank for rank in selection.confirmed if rank != selection.rank]
     if selection.is_fairer or not others:
@@ -191,7 +197,7 @@ def other_confirmed(document: AuditDocument) -> Iterator[str]:
 
 
 def next_step(document: AuditDocument) -> Iterator[str]:
-    """Suggest the next command, if there is something left to do."""
+    """Yield a sentence that suggests the next command, if there is something left to do."""
     chosen, selection = other_model(document), document.selection
     if chosen is None:
         if selection.reason == "no_other_candidate" and document.is_against_incumbent and not selection.candidates:
@@ -216,7 +222,7 @@ def next_step(document: AuditDocument) -> Iterator[str]:
 
 
 def proposal_heading(document: AuditDocument) -> str:
-    """Return the heading of the choice in a memo."""
+    """Return the heading of a memo's section on the choice, which says whether an alternative is proposed."""
     match proposal_of(document):
         case "proposed":
             return f"The proposed alternative: model {document.selection.rank}"
@@ -227,14 +233,17 @@ def proposal_heading(document: AuditDocument) -> str:
 
 
 def how_found(model: AuditedModel) -> str:
-    """Explain how a model was found: by leaving records out, or by a price on the difference between groups."""
+    """Return sentences that explain how a model was found; empty if there is nothing to explain.
+
+    A model is found by leaving training records out, or by a penalty on the difference between group means.
+    """
     if model.origin == "tilted":
         return TILTED
     return LEFT_OUT if model.left_out else ""
 
 
 def constant_model_remedies(document: AuditDocument) -> Iterator[str]:
-    """Suggest options to try if model 1 decides all rows alike."""
+    """Yield a sentence with options to try, if model 1 decides all rows of the selection split alike."""
     if not document.first.is_constant:
         return
     svm, asked = document.config.svm, document.requested

@@ -1,4 +1,4 @@
-"""Several audits side by side: before and after a mitigation, two solvers, clean and poisoned data."""
+"""A page that compares audits, such as those before and after a mitigation, or of clean and of poisoned data."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ FACT_WIDTH = 70
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """An audit with its name in the comparison."""
+    """An audit, with the name that it has in the comparison."""
 
     name: str
     document: AuditDocument
 
     @property
     def rank(self) -> int:
-        """The rank of the model that the run ends with."""
+        """The rank of the model that the run selects, 0 if it keeps the model in use, and 1 if it selects none."""
         rank = ended_with(self.document)
         return 1 if rank is None else rank
 
     @property
     def metric(self) -> Gap:
-        """The gap that the run reduces."""
+        """The kind of gap that the run reduces."""
         return self.document.selection.tolerances.metric
 
     @property
     def gap(self) -> Estimate:
-        """The gap that the run ends with."""
+        """The gap on the holdout of the model that the run selects or keeps."""
         return self.measured(self.metric, self.rank)
 
     def measured(self, measure: Measure, rank: int) -> Estimate:
-        """Return one measure of a model on the holdout."""
+        """Return one measure, on the holdout, of the model with this rank."""
         return self.document.member(rank).scores.holdout.measure(measure)
 
 
 def _subject(run: Run) -> str:
-    """Describe the table of a run, after the name of the run where they differ."""
+    """Return a description of the audited table, preceded by the name of the run unless it begins with that name."""
     subject = audit_report.subject(run.document)
     return subject if subject.startswith(f"{run.name}: ") else f"{run.name}: {subject}"
 
 
 def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> Page:
-    """Put several audits on one page; a brief one has their summary and differences only."""
+    """Return a page that compares audits, given by name; a brief page has only a summary and the differences."""
     runs = [Run(shortened(name, TITLE_WIDTH), document) for name, document in documents.items()]
     names = sentence_list(run.name for run in runs)
     return Page(
@@ -82,7 +82,7 @@ def compare(documents: Mapping[str, AuditDocument], *, brief: bool = False) -> P
 
 
 def _headline(runs: Sequence[Run]) -> str:
-    """Name the run with the smallest gap, and state whether its interval lies below the others."""
+    """Return a sentence that names the run with the smallest gap, and says whether the intervals overlap."""
     if len({run.metric for run in runs}) > 1:
         return "The runs reduce different gaps; they are shown side by side and not ranked."
     known = [(run.gap.value, run) for run in runs if run.gap.value is not None]
@@ -133,7 +133,7 @@ def _sections(runs: Sequence[Run]) -> Iterator[Section]:
 
 
 def _summary(runs: Sequence[Run]) -> Table:
-    """Show the model in use, model 1 and the selected model of each run in one line."""
+    """Return a table with one row for each run and model: the model in use, model 1 and the selected model."""
     has_incumbent = any(run.document.incumbent for run in runs)
     models = "The model in use, model 1" if has_incumbent else "Model 1"
     metrics = sorted({GAP_NAMES[run.metric] for run in runs})
@@ -163,7 +163,7 @@ def _scatter(runs: Sequence[Run]) -> Block:
 
 
 def _measures(runs: Sequence[Run]) -> Table:
-    """Show model 1 and the selected model of each run, measure by measure."""
+    """Return a table with a row for each measure, and a column for each shown model of each run."""
     columns = list(_shortlists(runs))
     return Table(
         title="",
@@ -197,7 +197,7 @@ def _differences(runs: Sequence[Run]) -> Block:
 
 
 def _facts(document: AuditDocument) -> dict[str, str]:
-    """Return the facts that may differ between runs."""
+    """Return data, options, versions and sizes of a run as texts by name, to be compared with those of other runs."""
     data, environment = document.dataset, document.environment
     facts = {
         "data": data.name,

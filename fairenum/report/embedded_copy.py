@@ -1,4 +1,4 @@
-"""The copy of a document that its page embeds: complete if it is small, else reduced to the shown parts."""
+"""The JSON data of a document that its page embeds: complete if small, else reduced to what the page shows."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ SPARE: Mapping[type[Document], tuple[str, ...]] = {
 
 
 def copy_of(document: AnyDocument) -> Callable[[int], Copy]:
-    """Return a function that copies a document within a number of bytes."""
+    """Return a function that writes the data of a document within a given number of bytes."""
     return partial(_copy, document)
 
 
 def copy_of_value(value: Value, note: str) -> Callable[[int], Copy]:
-    """Return a function that copies a small value that is not a document."""
+    """Return a function that writes the data of a small value, and ignores the number of bytes it is given."""
     return lambda _room: Copy(_written(_rounded_fields(msgspec.to_builtins(value))), note)
 
 
 def copy_of_all(documents: Mapping[str, AuditDocument]) -> Callable[[int], Copy]:
-    """Return a function that copies several audits, reduced, within a number of bytes."""
+    """Return a function that writes reduced data of several audits within a given number of bytes."""
     return partial(_copy_of_all, documents)
 
 
@@ -74,19 +74,22 @@ def _copy_of_all(documents: Mapping[str, AuditDocument], room: int) -> Copy:
 
 
 def _builtins(document: AnyDocument) -> Json:
-    """Convert a document to JSON values, without its timings."""
+    """Return the fields of a document as JSON values, without the timings."""
     builtins: Json = msgspec.to_builtins(document.but(timings={}))
     return builtins
 
 
 def _within(room: int, document: AnyDocument) -> tuple[Json, str]:
-    """Reduce a document until it fits; the note names the parts that are left out."""
+    """Return as much of a document as fits into `room` bytes, and a note that names the parts left out.
+
+    If even the smallest extract does not fit, it is returned all the same.
+    """
     reductions = list(_reductions(document))
     return next((one for one in reductions if len(_written(one[0])) <= room), reductions[-1])
 
 
 def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
-    """Yield ever smaller reductions of a document, each with a note on the parts that it leaves out."""
+    """Yield ever smaller extracts of a document, each with a note that names the parts left out."""
     dropped: list[str] = []
     reduced = _rounded_fields(_reduced(document))
     for name in (None, *SPARE.get(type(document), ())):
@@ -99,12 +102,12 @@ def _reductions(document: AnyDocument) -> Iterator[tuple[Json, str]]:
 
 
 def is_copy(text: str, document: AnyDocument) -> bool:
-    """Return whether the text embedded in a page is a copy of this document."""
+    """Return whether a text is the JSON data, complete or reduced, that a page of this document embeds."""
     return text == _written(_builtins(document)) or any(text == _written(one) for one, _ in _reductions(document))
 
 
 def _written(value: Json) -> str:
-    """Write JSON with escaped angle brackets and ampersands, so that browsers find no tag in it."""
+    """Return JSON text with escaped angle brackets and ampersands, so that browsers find no tag in it."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -118,7 +121,11 @@ def _reduced(document: AnyDocument) -> Json:
 
 
 def _shown(document: AuditDocument) -> AuditDocument:
-    """Keep the parts that the page shows: some examples, two models' weights, counts of flips, the largest groups."""
+    """Return a copy of a document without the details that the page does not show.
+
+    It keeps the first left-out examples, the weights of model 1 and of the selected model, the counts of changed
+    decisions without single rows, and the largest groups.
+    """
     flips, found, priced = document.flips, document.multiplicity, document.ambiguity
     columns = tuple(
         column.but(groups=foremost(column.groups, [group.holdout for group in column.groups]))
@@ -147,7 +154,7 @@ def _shown_groups(by_column: Mapping[str, tuple[Counted, ...]]) -> dict[str, tup
 
 
 def _shown_examples(document: AuditDocument) -> tuple[Example, ...]:
-    """Keep the first left-out examples of the selected model."""
+    """Return at most `MOST_EXAMPLES` of the training examples that the selected model leaves out."""
     wanted = {entry.row for entry in (document.selected or document.first).left_out}
     return tuple(example for example in document.examples if example.row in wanted)[:MOST_EXAMPLES]
 
@@ -184,7 +191,7 @@ def _rounded_fields(fields: Json) -> Json:
 
 
 def _rounded(value: object) -> object:
-    """Round numbers and shorten texts for the copy in a page."""
+    """Return a JSON value with numbers rounded to six digits and long texts shortened."""
     match value:
         case float():
             return float(f"{value:.6g}")

@@ -1,4 +1,7 @@
-"""Descriptions of the files and tables of an evidence file, and the outcome of its verification."""
+"""Texts for an evidence file, which is an archive of a run.
+
+They describe its files and tables, and report the result of verifying it.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,11 @@ FAULTS: Mapping[FaultKind, str] = {
 
 
 def read_me(title: str, names: Iterable[str], tables: Mapping[str, str], no_model: str | None) -> str:
-    """Write the README of an evidence file: its files and tables, and why it holds no model, if it could."""
+    """Return the README of an evidence file in Markdown, with a line for each file.
+
+    `tables` maps the names of tables to their descriptions. `no_model` says why the evidence file contains no model;
+    None if nothing has to be said.
+    """
     lines = [f"# {escaped(title)}", "", CHECK, "", *(f"- `{name}`: {_about(name, tables)}" for name in sorted(names))]
     if no_model:
         lines += ["", f"There is no model in it: {escaped(no_model)}."]
@@ -53,7 +60,7 @@ def _about(name: str, tables: Mapping[str, str]) -> str:
 
 
 def outcome(found: Verification, name: str) -> Iterator[str]:
-    """Report the result of a verification, line by line."""
+    """Yield the lines of text that report whether an evidence file was verified, and what is wrong with it."""
     if found.is_verified:
         yield f"verified: {name} holds {counted(found.files, 'file')}, all as listed, and its pages show its run"
     else:
@@ -114,7 +121,7 @@ MEASURED: Mapping[str, str] = {
 
 
 def about_tables(document: JudgedDocument) -> Mapping[str, str]:
-    """Describe each table of a document in one line."""
+    """Return a description of each table of a document in one line, by the name of the table."""
     if not isinstance(document, AuditDocument):
         return MEASURED
     shown = f"{IN_USE}, model 1 and the selected model" if document.incumbent else "model 1 and the selected model"

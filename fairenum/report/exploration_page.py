@@ -1,4 +1,7 @@
-"""An exploration as a page, and the section on it in the report of its result."""
+"""The page of an exploration, and the section on the exploration in the report of the resulting audit.
+
+In an exploration a person searches for models step by step, and decides for one of them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from fairenum.runtime.formatting import UNDEFINED, estimate, share, shortened, s
 
 
 def exploration_page(view: ExplorationView) -> Page:
-    """Put the present state of an exploration on a page."""
+    """Return the page that shows the present state of an exploration."""
     return Page(
         title=f"Exploration of {shortened(view.data, TABLE_WIDTH)}",
         name="exploration",
@@ -35,7 +38,7 @@ def exploration_page(view: ExplorationView) -> Page:
 
 
 def committed(document: AuditDocument) -> Iterator[Section]:
-    """Describe how the selected model was chosen by hand, if the run comes from an exploration."""
+    """Yield a section on how a person chose the selected model, if the run comes from an exploration."""
     if found := document.exploration:
         yield Section("exploration", "How this was decided", (Facts(tuple(exploration_words.committed(found))),))
 
@@ -64,7 +67,7 @@ def _models(view: ExplorationView) -> Table:
 
 
 def model_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
-    """Return the columns of the list of models."""
+    """Return all columns of the table of models."""
     metric, candidates = view.standpoint.tolerances.metric, view.standpoint.candidates
     return (
         *fixed_columns(view),
@@ -74,7 +77,7 @@ def model_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
 
 
 def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
-    """Return the columns of the list of models whose cells depend on no tolerance."""
+    """Return those columns of the table of models whose cells do not depend on the tolerances."""
     performance = PERFORMANCES[view.standpoint.tolerances.measure.name]
     return (
         Column("number", "model", lambda model: str(model.number), is_word=True),
@@ -85,7 +88,7 @@ def fixed_columns(view: ExplorationView) -> tuple[Column[ExploredModel], ...]:
 
 
 def _strip(view: ExplorationView) -> Strip | None:
-    """Show every gap of the reference and of the current model."""
+    """Return a table, with arrows, of every gap of the reference model and the current model; None if there is none."""
     if not view.strip:
         return None
     before = model_heading(0 if view.is_against_incumbent else 1)
@@ -93,7 +96,7 @@ def _strip(view: ExplorationView) -> Strip | None:
 
 
 def gaps_table(strip: tuple[ShownGap, ...], before: str, after: str) -> Table:
-    """List every gap of two models."""
+    """Return a table of every gap of two models, in columns headed `before` and `after`, and the changes."""
     columns: tuple[Column[ShownGap], ...] = (
         Column("gap", "gap", lambda cell: f"{'*' * cell.is_claim}{GAP_NAMES[cell.metric]}", is_word=True),
         Column("column", "by", lambda cell: shortened(cell.column, TITLE_WIDTH), is_word=True),
@@ -117,7 +120,7 @@ def _arrow(cell: ShownGap) -> Arrow:
 
 
 def guards_table(view: ExplorationView) -> Table:
-    """Show each guardrail for the current model."""
+    """Return a table with the value and the status of each guardrail for the current model."""
     columns: tuple[Column[GuardStanding], ...] = (
         Column("guard", "guardrail", lambda guard: shortened(guard.guard, TABLE_WIDTH), is_word=True),
         Column("subject", "closest to its limit", lambda guard: guarded_measure(guard.subject), is_word=True),
@@ -136,7 +139,7 @@ def _timeline(view: ExplorationView) -> Table:
 
 
 def _scatter(view: ExplorationView) -> Iterator[Plot]:
-    """Draw performance against gap, with limits and tolerances, if there is a gap to show."""
+    """Yield a plot of performance against gap, with intervals and the tolerances; nothing if no model has a gap."""
     stand = view.standpoint
     metric, performance = stand.tolerances.metric, PERFORMANCES[stand.tolerances.measure.name]
     marks = tuple(mark for model in view.models for mark in _mark(view, model))

@@ -1,4 +1,4 @@
-"""Sentences about an exploration, for its page, its server and the report of its result."""
+"""Sentences about an exploration: for its page, for its server, and for the report of the run it leads to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDS: dict[StepEnd, str] = {
     "solver": "the solver failed",
 }
 TORN = "the last line of the record was cut short: that step was not taken"
-# The running step or stage.
+# What the server says while a step, or a stage of opening the exploration, is running.
 ACTIONS = {
     "load": "reading the table",
     "divide": "splitting and encoding",
@@ -34,7 +34,7 @@ ACTIONS = {
     "tolerate": "choosing under other tolerances",
     "commit": "judging the model on the holdout",
 }
-# Why a request is refused.
+# Why the server refuses a request.
 REFUSALS = {
     "starting": "the exploration is still being opened; wait for its first model",
     "occupied": "another step is under way; wait for it, or stop it",
@@ -45,24 +45,24 @@ REFUSALS = {
 
 
 def found(models: int) -> str:
-    """Count the models that a search found."""
+    """Return a phrase with the number of models that a search found."""
     return f"{counted(models, 'model')} found"
 
 
 def said_end(end: StepEnd | None, models: int) -> str:
-    """Report how a search ended, and the next step."""
+    """Return a message with the number of models that a search found and, if it ended early, the reason."""
     said = [found(models)] if models else []
     said += [ENDS[end]] if end else []
     return "; ".join([*said, "Next goes on from there"] if end == "alike" else said)
 
 
 def broken(error: Exception) -> str:
-    """Report an unexpected failure."""
+    """Return the message for an unexpected error."""
     return f"internal error: {type(error).__name__}: {error}; nothing was changed"
 
 
 def subject(view: ExplorationView) -> str:
-    """Name the table, count the models looked at, and state whether the holdout is sealed."""
+    """Return a phrase that names the table, counts the models looked at, and says whether the holdout was opened."""
     seal = view.seal
     times = counted(seal.opened, "time")
     holdout = f"its holdout was opened {times}" if seal.is_broken else f"its {seal.holdout} rows of holdout are sealed"
@@ -71,7 +71,7 @@ def subject(view: ExplorationView) -> str:
 
 
 def headline(view: ExplorationView) -> str:
-    """Name the model that is committed, or that looks fairest so far."""
+    """Return a sentence that names the model a person decided for or, until then, the one that looks fairest."""
     if view.committed is not None:
         return f"Model {view.committed} was decided for"
     chosen, reference = view.standpoint.chosen, IN_USE if view.is_against_incumbent else "model 1"
@@ -81,7 +81,11 @@ def headline(view: ExplorationView) -> str:
 
 
 def findings(view: ExplorationView) -> Iterator[str]:
-    """State the numbers of the model that the rule would choose, the rows left out, and the end of the last step."""
+    """Yield sentences on the present state of an exploration.
+
+    They give gap and performance of the model that the rule of selection would choose, count the rows that are left out
+    or pinned (never left out), and say why the last search ended.
+    """
     tolerances, chosen = view.standpoint.tolerances, view.standpoint.chosen
     if chosen is not None:
         scores, first = view.model(chosen).scores, view.models[0].scores
@@ -99,13 +103,13 @@ def findings(view: ExplorationView) -> Iterator[str]:
 
 
 def warnings(view: ExplorationView) -> Iterator[str]:
-    """Warn that the holdout was opened."""
+    """Yield a warning if the holdout was opened before."""
     if view.seal.is_broken:
         yield "the holdout was opened: what is decided from now on is exploratory"
 
 
 def before_commit(view: ExplorationView) -> str:
-    """Explain the effect of committing to a model."""
+    """Return a warning, shown before a person decides for a model, of what opening the holdout entails."""
     if view.seal.is_broken:
         return "The holdout was opened before: what you decide now is exploratory, and nothing confirms it."
     return (
@@ -115,7 +119,7 @@ def before_commit(view: ExplorationView) -> str:
 
 
 def step(entry: TimelineEntry) -> str:
-    """Describe a step of the record."""
+    """Return a description of one step of the decision record, marked if the step was taken back."""
     words = _step(entry.taken) + (f": {ENDS[entry.end]}" if entry.end else "")
     return f"{words} (taken back)" if entry.is_undone else words
 
@@ -140,7 +144,7 @@ def _step(taken: Step) -> str:
 
 
 def compared(pair: ModelComparison) -> str:
-    """Count the rows that two models decide differently."""
+    """Return a sentence with the number of rows that two models decide differently."""
     gained = sum(one.becomes == "favourable" for one in pair.flipped)
     flipped = len(pair.flipped)
     if not flipped:
@@ -152,7 +156,7 @@ def compared(pair: ModelComparison) -> str:
 
 
 def renumbered(explored: Explored, rank: int | None) -> str:
-    """Name the committed model by its rank in the report, where its number differs."""
+    """Return a sentence that relates the model's number in the exploration to its rank; empty if they are equal."""
     if rank in (None, explored.number):
         return ""
     return (
@@ -161,7 +165,7 @@ def renumbered(explored: Explored, rank: int | None) -> str:
 
 
 def committed(explored: Explored) -> Iterator[tuple[str, str]]:
-    """Describe the exploration that led to a run: decision, reason, effort, and the state of the holdout."""
+    """Yield pairs of name and value on the exploration behind a run: decision, reason, steps, state of the holdout."""
     yield "in the exploration", f"model {explored.number}"
     yield "decided by", shortened(explored.author, TABLE_WIDTH)
     yield "reason", shortened(explored.reason, LONGEST)

@@ -1,4 +1,7 @@
-"""Features on a page: how well they predict label and groups, their weights, and whose decisions a choice changes."""
+"""The report's sections on features, and on the people whose decision the choice of model changes.
+
+They show how well features predict the label and the groups, and how much each model depends on each feature.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ PER_UNIT = "Numbers were not standardised: a weight is per unit, so columns of s
 
 
 def _how_to_read(document: AuditDocument, anatomy: Anatomy) -> str:
-    """Explain weights or effects."""
+    """Return a paragraph that explains the weights of linear models or, for other kernels, the effects of shuffling."""
     if anatomy.effects:
         rows = anatomy.effects[0].rows
         return (
@@ -43,7 +46,7 @@ def _how_to_read(document: AuditDocument, anatomy: Anatomy) -> str:
 
 
 def _flips_sentence(document: AuditDocument, flips: Flips) -> str:
-    """Count the holdout rows that gain and lose the favourable outcome by the choice."""
+    """Return a sentence with the numbers of holdout rows that gain and that lose the favourable outcome."""
     groups = next(iter(flips.by_column.values()))
     gained, lost, rows = (sum(getattr(one, name) for one in groups) for name in ("gained", "lost", "rows"))
     return (
@@ -53,7 +56,7 @@ def _flips_sentence(document: AuditDocument, flips: Flips) -> str:
 
 
 def sections(document: AuditDocument) -> Iterator[Section]:
-    """Show screening, weights and flips in full."""
+    """Yield full sections on what features predict, on weights, and on changed decisions, as far as known."""
     if found := document.screening:
         yield Section(
             "features", "What the features give away", (Paragraph(SCREENED), _screening_table(document, found))
@@ -66,7 +69,10 @@ def sections(document: AuditDocument) -> Iterator[Section]:
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the largest weights and the flips by one column; screening only where it has findings."""
+    """Yield brief sections: the largest weights, and changed decisions by the groups of one column.
+
+    A section on how well features predict comes first, if anything in it deserves a warning.
+    """
     if document.screening and document.screening.has_findings:
         yield Section.of_table("features", _screening_table(document, document.screening))
     if rows := _weights(document):
@@ -77,7 +83,7 @@ def brief_sections(document: AuditDocument) -> Iterator[Section]:
 
 
 def _screening_table(document: AuditDocument, found: Screening) -> Table:
-    """Show how well features predict the label and the groups, each alone and all together."""
+    """Return a table of how well features predict the label and the groups, each alone and all together."""
     label = f"{short(document.dataset.label)} (the label)"
     rows = [(label, _listed(found.features), share(found.model_auc))]
     rows += [(short(one.column), _listed(one.features), share(one.together)) for one in found.columns]
@@ -98,13 +104,17 @@ def _listed(features: Sequence[SingleFeature]) -> str:
 
 
 def _ranks(document: AuditDocument, anatomy: Anatomy) -> list[int]:
-    """Return the ranks of model 1 and the selected model, as far as their weights or effects are known."""
+    """Return the ranks of model 1 and the selected model; a model without known weights or effects is left out."""
     known = {one.rank for one in anatomy.weights} | {one.rank for one in anatomy.effects}
     return [rank for rank in document.selection.shortlist if rank in known]
 
 
 def _weights(document: AuditDocument) -> list[Weights]:
-    """List the weights or effects of the shown models, the largest feature first, its columns together."""
+    """Return the weights of model 1 and the selected model or, for other kernels, the effects of shuffling.
+
+    Features come in descending order of their largest absolute weight; the encoded columns of one feature stay
+    together.
+    """
     anatomy = document.anatomy
     if anatomy is None or not (ranks := _ranks(document, anatomy)):
         return []
@@ -136,7 +146,7 @@ def _weight_blocks(document: AuditDocument, rows: list[Weights]) -> Iterator[Blo
 
 
 def _weight_table(document: AuditDocument, rows: list[Weights], most: int) -> Table:
-    """Show the largest weights or effects side by side."""
+    """Return a table of the `most` largest weights or effects, with a column for each model."""
     anatomy = document.anatomy or Anatomy(())
     ranks, shown = _ranks(document, anatomy), rows[:most]
     if not anatomy.effects:

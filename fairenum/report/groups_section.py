@@ -1,4 +1,4 @@
-"""Selection group by group: adverse-impact tables, bars of rates, and disagreement."""
+"""The report's section on groups: adverse-impact tables, bars of selection rates, and disagreement of models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ NO_GROUPS = "No sensitive column was named, so no groups are compared."
 
 
 def impact_caption(column: str, rank: int, run: str = "") -> str:
-    """Caption the bars of selection rates of a model; `run` names the run where there are several."""
+    """Return the caption of a bar plot of the selection rates of a model.
+
+    `run` is the name of the run, where a page shows several.
+    """
     whose = f"{run}, {model_name(rank)}, by" if run else "By"
     highest = f"model {rank}'s highest" if rank else f"the highest of {IN_USE}"
     return (
@@ -31,14 +34,17 @@ def impact_caption(column: str, rank: int, run: str = "") -> str:
     )
 
 
-OFFSETS = {1: (0.0,), 2: (0.16, -0.16), 3: (0.25, 0.0, -0.25)}  # the bars of several models stand apart
-CLOSE = {**OFFSETS, 3: (0.19, 0.0, -0.19)}  # where names stand above
-SHORT_NAME = 14  # a longer one stands above its bar
+OFFSETS = {1: (0.0,), 2: (0.16, -0.16), 3: (0.25, 0.0, -0.25)}  # of bars from the middle, by the number of models
+CLOSE = {**OFFSETS, 3: (0.19, 0.0, -0.19)}  # the same where names are written above the bars
+SHORT_NAME = 14  # characters; a longer name is written above its bar
 MOST_SHOWN = 100  # groups of a column; the run holds all
 
 
 def selected_groups(document: AuditDocument, ranks: Sequence[int] = ()) -> Section:
-    """Show selection rates by every sensitive column and their intersection, of the models of `ranks` or of all."""
+    """Return the section on selection rates by every sensitive column and by their intersection.
+
+    It shows the models whose ranks are in `ranks`, or all if that is empty.
+    """
     return Section("groups", "Who is selected", tuple(_group_blocks(document, ranks)))
 
 
@@ -54,7 +60,7 @@ def _group_blocks(document: AuditDocument, ranks: Sequence[int]) -> Iterator[Blo
 
 
 def impact(table: GroupTable) -> Table:
-    """Show a brief adverse-impact table: the selection rates of one model in the groups of one column."""
+    """Return a brief adverse-impact table: the selection rates of one model in the groups of one column."""
     return Table(
         title=f"Who is selected by {model_name(table.rank)}, by {shortened(table.column, GROUP_WIDTH)}",
         headings=("group", "selected", "rate", "ratio", "difference", "p", "shortfall"),
@@ -67,9 +73,10 @@ def impact(table: GroupTable) -> Table:
 
 
 def whole_impact(table: GroupTable, run: str = "", ratios: Mapping[str, Estimate] | None = None) -> Table:
-    """Show a complete adverse-impact table.
+    """Return a complete adverse-impact table of one model and one column.
 
-    `run` names the run where there are several; `ratios` are impact ratios by group with their limits, if known.
+    `run` is the name of the run, where a page shows several; `ratios` are impact ratios by group with their confidence
+    limits, if known.
     """
     return Table(
         title=f"{run}, {model_name(table.rank)}" if run else capitalised(model_name(table.rank)),
@@ -86,30 +93,30 @@ def whole_impact(table: GroupTable, run: str = "", ratios: Mapping[str, Estimate
 
 
 def with_largest(table: GroupTable) -> GroupTable:
-    """Keep as many groups of a table as a page has room for."""
+    """Return an adverse-impact table without the smallest groups, if it has more than a page shows."""
     return table.but(groups=foremost(table.groups, [group.n for group in table.groups]))
 
 
 def foremost(groups: Sequence[Group], sizes: Sequence[int]) -> tuple[Group, ...]:
-    """Keep as many groups as a page has room for: the largest ones, in their order."""
+    """Return the groups without the smallest ones, if there are more than a page shows; their order is kept."""
     largest = sorted(range(len(groups)), key=lambda place: -sizes[place])[:MOST_SHOWN]
     return tuple(groups[place] for place in sorted(largest))
 
 
 def hidden_groups(groups: Sequence[Group]) -> Iterator[str]:
-    """Say how many groups a page has no room for."""
+    """Yield a note with the number of groups that a page does not show, if there are any."""
     if len(groups) > MOST_SHOWN:
         yield f"not shown: {len(groups) - MOST_SHOWN} smaller groups, which the run holds"
 
 
 def group_name(group: GroupRow) -> str:
-    """Name a group, marked if it is small or set aside."""
+    """Return the name of a group, marked if it is small or takes no part in comparisons."""
     small = " (small)" if group.is_small else ""
     return shortened(group.group, GROUP_WIDTH) + (small if group.is_compared else " (set aside)")
 
 
 def _compared(group: GroupRow, table: GroupTable, ratios: Mapping[str, Estimate] | None = None) -> tuple[str, ...]:
-    """Compare a group with others: ratio, difference, p, shortfall."""
+    """Return the cells that compare a group with others: ratio, difference, p-value and shortfall."""
     return (
         estimate(ratios[group.group]) if ratios else share(group.ratio),
         "reference" if group.group == table.reference else estimate(group.difference, signed),
@@ -119,7 +126,7 @@ def _compared(group: GroupRow, table: GroupTable, ratios: Mapping[str, Estimate]
 
 
 def _impact_notes(table: GroupTable) -> Iterator[str]:
-    """Explain how to read an adverse-impact table."""
+    """Yield the notes below an adverse-impact table, which explain its columns."""
     compared = [group for group in table.groups if group.is_compared]
     yield f"difference and p: against {shortened(table.reference, GROUP_WIDTH)}"
     if table.most_selected is not None:
@@ -139,9 +146,9 @@ def group_rates(
     called: Callable[[int], str] = model_name,
     axis: str = "selection rate on the holdout",
 ) -> Plot:
-    """Draw the selection rates of the groups of one column, for one model or several.
+    """Return a bar plot of the selection rates of the groups of one column, for one model or several.
 
-    `called` names a model by its rank, `axis` labels the bars.
+    `called` returns the name of a model, given its rank; `axis` is the label of the horizontal axis.
     """
     tables = [*map(with_largest, tables)]
     names = tuple(shortened(group.group, GROUP_WIDTH) for group in tables[0].groups)
@@ -163,7 +170,7 @@ def group_rates(
 
 
 def _rate_bars(tables: Sequence[GroupTable], called: Callable[[int], str], *, is_above: bool) -> Iterator[Bar]:
-    drop = 0.12 if is_above else 0.0  # below a name that stands above
+    drop = 0.12 if is_above else 0.0  # leaves room for the name above the bar
     for table, offset in zip(tables, (CLOSE if is_above else OFFSETS)[len(tables)], strict=True):
         for place, group in enumerate(table.groups):
             yield Bar(
@@ -176,19 +183,22 @@ def _rate_bars(tables: Sequence[GroupTable], called: Callable[[int], str], *, is
 
 
 def tone(rank: int) -> str:
-    """Return the colour of a model by its rank: the model in use and model 1 have their own."""
+    """Return the CSS class of a model's colour: one for the model in use, one for model 1, and one for all others."""
     return ("tone-5", "tone-6", "tone-2")[min(rank, 2)]
 
 
 def _four_fifths(table: GroupTable) -> Iterator[Rule]:
-    """Mark four fifths of the highest rate, the rule of thumb of adverse-impact practice."""
+    """Yield an upright line at four fifths of the selection rate of the most selected group.
+
+    By a rule of thumb of adverse-impact practice, a lower rate is evidence of adverse impact.
+    """
     for group in table.groups:
         if group.group == table.most_selected and group.rate.value is not None:
             yield Rule(FOUR_FIFTHS * group.rate.value, "", is_upright=True)
 
 
 def disagreement(found: Multiplicity) -> Section:
-    """Show disagreement of the near-optimal listed models, group by group."""
+    """Return a section on how far the listed models disagree about the holdout, group by group."""
     explained = Paragraph(
         f"Ambiguity is the share of rows that some model decides differently from model 1: {percent(found.ambiguity)} "
         f"of the holdout. Discrepancy is the largest share that a single one changes: {percent(found.discrepancy)}. "

@@ -1,4 +1,4 @@
-"""The verdict of an audit in one sentence: gain, harms, cost, and whether the selected model is proposed."""
+"""The verdict of an audit in one sentence: gain, harms and cost of the selected model, and whether it is proposed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from fairenum.document.words import (
 )
 from fairenum.runtime.formatting import estimate, percent, sentence_list, share, signed
 
-NAMED = 3  # gaps that the sentence names; the strip has all
-HALF = (0.45, 0.55)  # of a gap that is called halved
+NAMED = 3  # the most gaps that the sentence names
+HALF = (0.45, 0.55)  # a gap that shrinks to a share between these is called halved
 AS_GOOD: Mapping[PerformanceName, str] = {
     "accuracy": "nearly as accurate",
     "balanced_accuracy": "nearly as accurate on both labels",
@@ -67,17 +67,20 @@ STANDINGS: Mapping[Proposal, str] = {
 
 
 def headline(document: AuditDocument) -> str:
-    """Give the verdict in one sentence."""
+    """Return the verdict of an audit in one sentence."""
     return f"{'Interrupted: ' if document.is_partial else ''}{_outcome(document)}."
 
 
 def proposal_of(document: AuditDocument) -> Proposal | None:
-    """Return whether the selected model is proposed or a candidate; None if none but model 1 is selected."""
+    """Return "proposed" or "candidate", for the selected model.
+
+    Return None if no model other than the reference model is selected.
+    """
     return (document.selection.proposal or "candidate") if other_model(document) else None
 
 
 def is_good_news(document: AuditDocument) -> bool:
-    """Return whether a model is proposed, and no gap becomes significantly wider."""
+    """Return whether a model is proposed and the holdout shows no gap to be wider."""
     verdicts = {cell.verdict for cell in strip_of(document)}
     return proposal_of(document) == "proposed" and Verdict.LESS_FAIR not in verdicts
 
@@ -98,10 +101,10 @@ def _outcome(document: AuditDocument) -> str:
 
 
 def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
-    """Join the gain, the harms, the cost and the proposal of the selected model."""
+    """Return a sentence on the gain, the harms and the cost of the selected model, and on whether it is proposed."""
     claim, harms = claim_of(document), _joined([*_harms(document)])
     standing = "it is " + STANDINGS[proposal_of(document) or "candidate"]
-    if claim is None:  # without groups there is nothing to be selected for
+    if claim is None:  # without groups there is no gap to select a model by
         return f"Model {chosen.rank} {_asked(document)}; no gap was measured"
     if claim.verdict is not Verdict.FAIRER:
         worse = f"; it {harms}" if harms else ""
@@ -114,12 +117,12 @@ def _sentence(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _asked(document: AuditDocument) -> str:
-    """State that a person chose the model: by its rank, or in an exploration."""
+    """Return a verb phrase that says how a person chose the model: by its rank, or in an exploration."""
     return "was decided for by hand" if document.exploration else "was asked for"
 
 
 def _narrowed(claim: GapChange) -> str:
-    """State by how much the gap is smaller on the holdout."""
+    """Return a verb phrase on how much smaller the gap is on the holdout, such as "halves the ... gap"."""
     low, high = HALF
     ratio = (claim.selected.value or 0.0) / (claim.first.value or 1.0)
     verb = "narrows" if ratio > high else "halves" if ratio >= low else "more than halves"
@@ -127,7 +130,7 @@ def _narrowed(claim: GapChange) -> str:
 
 
 def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
-    """State what the holdout shows of a model whose smaller gap it does not confirm."""
+    """Return a verb phrase on what the holdout shows of a model whose smaller gap it does not confirm."""
     gap = f"{GAP_NAMES[claim.metric]} gap by {short(claim.column)}"
     asked_for, selected = _findings(document, claim, f"({_numbers(claim)})")
     if document.selection.reason == "asked_for":
@@ -136,7 +139,10 @@ def _unconfirmed(document: AuditDocument, claim: GapChange) -> str:
 
 
 def _findings(document: AuditDocument, claim: GapChange, numbers: str) -> tuple[str, str]:
-    """Return two ends of the sentence: for a model that was asked for, and for one selected by its gap."""
+    """Return two clauses on the gap of the selected model on the holdout.
+
+    The first is for a model that was asked for by a person, the second for one that was selected by its gap.
+    """
     margin = document.config.same_within
     match claim.verdict:
         case Verdict.LESS_FAIR:
@@ -159,11 +165,11 @@ def _numbers(cell: GapChange) -> str:
 
 
 def _harms(document: AuditDocument) -> Iterator[str]:
-    """Yield the harms of the selected model, as verbs."""
+    """Yield the harms of the selected model as verb phrases, such as "goes beyond a guardrail"."""
     proven = less_fair(document)
     if proven:
         yield f"is less fair in {_gaps(document, proven)}"
-    # gaps of a handful of rows are left to a warning
+    # a wider gap between groups of very few rows is left to a warning
     if doubtful := [cell for cell in wider(document) if cell not in proven and not cell.is_coarse]:
         yield f"looks wider in {_gaps(document, doubtful)}"
     if is_levelled_down(document):
@@ -175,7 +181,7 @@ def _harms(document: AuditDocument) -> Iterator[str]:
 
 
 def _joined(verbs: Sequence[str]) -> str:
-    """Join phrases that may contain lists: a, b, and c."""
+    """Return phrases joined as "a, b, and c", with a comma before "and" as the phrases may contain lists."""
     *most, last = verbs or [""]
     return f"{', '.join(most)}, and {last}" if most else last
 
@@ -187,7 +193,7 @@ def _nearly_all_or_none(moved: Moved) -> str:
 
 
 def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
-    """Name gaps: the first with its numbers, and all that reverse the order of the groups."""
+    """Return the names of gaps; the first, and any that reverses the order of groups, come with numbers."""
     turned = {(one.cell.column, one.cell.metric) for one in reversals(document)}
     names = []
     for place, cell in enumerate(cells[:NAMED]):
@@ -201,7 +207,10 @@ def _gaps(document: AuditDocument, cells: Sequence[GapChange]) -> str:
 
 
 def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the cost of the selected model; equal performance only if a test of non-inferiority shows it."""
+    """Return a clause on the loss of performance and the training loss of the selected model.
+
+    The clause says "as accurate", or the like, only if a test of non-inferiority on the holdout shows that.
+    """
     tolerances, margin = document.selection.tolerances, document.selection.tolerances.max_performance_drop
     is_near = chosen.loss_ratio <= tolerances.eps
     loss = f"at a training loss {percent(chosen.loss_ratio)} higher"
@@ -219,7 +228,7 @@ def _cost(document: AuditDocument, chosen: AuditedModel) -> str:
 
 
 def _cost_against_incumbent(document: AuditDocument, chosen: AuditedModel) -> str:
-    """State the cost where the reference is the model in use; the training loss is still compared with model 1."""
+    """Return a clause on performance against the model in use, and on training loss against model 1."""
     selection, tolerances = document.selection, document.selection.tolerances
     is_near = chosen.loss_ratio <= tolerances.eps
     loss = "near-optimal in training loss"
@@ -238,15 +247,16 @@ def _cost_against_incumbent(document: AuditDocument, chosen: AuditedModel) -> st
 
 
 def _is_non_inferior(document: AuditDocument) -> bool:
-    """Return whether the selected model is non-inferior: it loses no more performance on the holdout than allowed."""
+    """Return whether the holdout shows that the selected model loses no more performance than allowed."""
     floor = _floor(document)
     return floor is not None and floor >= -document.selection.tolerances.max_performance_drop
 
 
 def _floor(document: AuditDocument) -> float | None:
-    """Return the lower limit of the change of performance.
+    """Return the lower confidence limit of the change of performance on the holdout; None if it is unknown.
 
-    A run without a one-sided limit has one for all models together, which is stricter.
+    It is the one-sided limit if the run recorded one, otherwise the lower end of an interval that holds for all models
+    together, which is lower.
     """
     floor, changes = document.selection.performance_floor, document.selection.performance_change
     return changes.holdout.low if floor is None and changes is not None else floor
