@@ -99,5 +99,5 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
 
 
 def _sizes(document: AuditDocument) -> list[tuple[int, int]]:
-    """Return (number of support vectors, number of left-out rows) of each model, which are equal on every processor."""
+    """Return (number of support vectors, number of left-out rows) of each model; neither depends on the processor."""
     return [(model.support_size, model.records_left_out) for model in document.models]

@@ -88,7 +88,7 @@ class NumberOr(click.ParamType[float | str | None]):
 
 
 def words_of(option: Option) -> list[str]:
-    """Return the words that an option allows on the command line; if it allows None, "none" is the last."""
+    """Return the words that an option allows on the command line, with "none" as the last if it allows None."""
     return [word for word in option.words if word is not None] + ["none"] * (None in option.words)
 
 

@@ -55,7 +55,7 @@ class Sheet:
 def _limits(found: Estimate, name: str = "") -> Row:
     """Return an estimate and its two limits as cells by column.
 
-    The columns are NAME, NAME_low and NAME_high; without a name value, low and high.
+    The columns are NAME, NAME_low and NAME_high or, if `name` is empty, "value", "low" and "high".
     """
     return dict(zip(_three(name) if name else LIMITS, (found.value, found.low, found.high), strict=True))
 

@@ -81,7 +81,7 @@ def _disparity_sentences(document: AuditDocument, rank: int) -> Iterator[str]:
 
 
 def _effort(document: AuditDocument) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of facts about the search: models, budgets, methods, tolerances, candidates, seed, time."""
+    """Yield facts about the search as (name, text): models, budgets, methods, tolerances, candidates, seed, time."""
     config, found, svm = document.config, document.enumeration, document.config.svm
     yield "models", f"support vector machines, {svm.kernel} kernel, C = {svm.cost:g}, solver {short(svm.solver)}"
     yield (

@@ -41,7 +41,7 @@ DEFINITIONS: Mapping[PerformanceName, str] = {
 
 
 def operating_point(document: AuditDocument) -> str:
-    """Return a clause that says at which decision value models select; empty if they decide by the sign."""
+    """Return a clause that says from which decision value on models select; empty if they decide by the sign."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
     if rate is not None:
         return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"

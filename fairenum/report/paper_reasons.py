@@ -55,7 +55,7 @@ def _rising_root(rising: Callable[[float], float], level: float) -> float:
 
 
 def reasons(document: ReproductionDocument, claim: str) -> tuple[str, ...]:
-    """Return sentences that explain the verdict on the claim of this name."""
+    """Return sentences that explain the verdict on the claim named `claim`."""
     if claim in OF_TABLES:
         known = {name: document.tables[name] for name in TABLES if name in document.tables}
         return tuple(OF_TABLES[claim](known))

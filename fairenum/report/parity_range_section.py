@@ -40,7 +40,7 @@ def between(low: float, high: float) -> str:
 
 
 def explained(document: AuditDocument, found: ParityRange) -> Iterator[str]:
-    """Yield sentences about the gap of near-optimal models: proven bounds, gaps found, and why a bound is weak."""
+    """Yield sentences about the gap of all near-optimal models: its proven bounds, and the gaps of models found."""
     widest = found.levels[-1]
     yield (
         "This is about every support vector machine of the same kernel, listed or not, whose training loss is within "

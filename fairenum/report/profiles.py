@@ -62,7 +62,7 @@ NO_CATEGORIES = "No sensitive column was named, so there are no categories."
 
 
 def about_data(config: AuditConfig | MeasureConfig, undecided: int = 0) -> tuple[tuple[str, str], ...]:
-    """Return (name, text) of facts about the data: source and dates as configured, and the number of undecided rows."""
+    """Return facts about the data as (name, text): source and dates as configured, and the number of undecided rows."""
     given = {"source of the data": config.data_source, "dates of the data": config.data_dates}
     facts = [(name, NOT_STATED if text is None else shortened(text, VALUE_WIDTH)) for name, text in given.items()]
     if undecided:

@@ -159,7 +159,7 @@ def _judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, ru
 
 
 def _too_small(column: str, few: Mapping[str, int]) -> str:
-    """Return a clause that names the groups with too few rows, given by name with their numbers of rows."""
+    """Return a clause that names the groups with too few rows; `few` has their numbers of rows by name."""
     named = [f"{short(name)} ({counted(rows, 'row')})" for name, rows in few.items()]
     more = f" and {len(named) - 3} more" if len(named) > 3 else ""
     what = f"{counted(len(few), 'group')} of {short(column)} too small"
