@@ -1,4 +1,4 @@
-"""The command line: one file per command; each parses, calls one public function, and prints."""
+"""The command line: one module per command, which parses options, calls one public function, and prints the result."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Exit codes:
 @click.version_option(__version__, prog_name="fairenum")
 @click.option("--debug", is_flag=True, envvar=DEBUG, help=f"Show tracebacks of internal errors; also {DEBUG}=1.")
 def group(debug: bool) -> None:
-    """Set the debug variable if --debug is given."""
+    """Set the environment variable `FAIRENUM_DEBUG` if --debug is given."""
     if debug:
         os.environ[DEBUG] = "1"
 
@@ -73,13 +73,13 @@ for command in (
 
 
 def main() -> int:
-    """Run the program and return one of the codes of `Exit`."""
+    """Run the program with the arguments of the process, and return an exit code of `Exit`."""
     _prepare_process()
     return flushed(run())
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code; an error of the user's is one line on stderr."""
+    """Run one command and return its exit code; an exception becomes a message on stderr."""
     try:
         return group.main(arguments, prog_name="fairenum", standalone_mode=False) or Exit.DONE
     except Exception as error:  # noqa: BLE001  # whatever it is, it must not look like an answer
@@ -89,7 +89,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def _prepare_process() -> None:
-    """Set the BLAS threads before numpy is loaded, and the streams before anything is printed."""
+    """Set BLAS to one thread by default, before numpy is loaded, and prepare stdout and stderr."""
     # the matrices are small: a second BLAS thread makes them several times slower
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
@@ -97,7 +97,7 @@ def _prepare_process() -> None:
 
 
 def _explain(error: Exception) -> tuple[str, Exit]:
-    """The message on stderr and the exit code for an exception."""
+    """Return the message for stderr and the exit code of an exception; print the traceback in debug mode."""
     match error:
         case click.Abort():
             return "interrupted; nothing was saved", Exit.INTERRUPTED
@@ -115,7 +115,7 @@ def _explain(error: Exception) -> tuple[str, Exit]:
 
 
 def _usage_error(error: click.ClickException) -> str:
-    """The message of a usage error, with the configuration file at fault or a pointer to --help."""
+    """Return the message of a usage error, with the configuration file that caused it or a pointer to --help."""
     message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
     if context is None or message.endswith("?"):
         return message

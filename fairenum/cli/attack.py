@@ -62,7 +62,7 @@ def attack(
     cluster: str | None,
     **options: object,
 ) -> Exit:
-    """Simulate attacks and deliver the results."""
+    """Simulate attacks, write and print the results, and return the exit code."""
     delivery = Delivery.taken_from(options, inputs=(data,))
     if cluster is not None and jobs != 1:
         raise click.UsageError("--jobs and --dask exclude each other: the cluster has workers of its own")

@@ -93,7 +93,7 @@ def audit(
     attack: bool,
     **options: object,
 ) -> Exit:
-    """Run an audit and deliver its result."""
+    """Run an audit, write and print its result, and return the exit code."""
     model = options.get("incumbent_model")
     delivery = Delivery.taken_from(options, inputs=(data,) if model is None else (data, str(model)))
     flipping = _attack_options(options, is_wanted=attack)
@@ -119,7 +119,10 @@ def audit(
 def _attacked(
     result: AuditResult, options: dict[str, object], quiet: bool, budget: Budget
 ) -> tuple[AuditDocument, FairenumError | None]:
-    """Add a simulated attack to a finished audit; if the attack fails, the audit is still delivered."""
+    """Return the document of a finished audit with a simulated attack added, and None.
+
+    If the attack fails, return the document without the attack, and the error.
+    """
     try:
         with shown_progress(quiet) as progress:
             found = result.attacked(progress=progress, budget=budget, **options)  # type: ignore[arg-type]  # by click
@@ -131,7 +134,10 @@ def _attacked(
 
 
 def _attack_options(options: dict[str, object], *, is_wanted: bool) -> dict[str, object] | None:
-    """Take the attack options out of all options, and check them before anything is computed."""
+    """Remove the attack options from `options` and return those that were given; None if no attack is wanted.
+
+    Refuse invalid attack options, attack options without --attack, and options that --attack does not support.
+    """
     given = {name: value for name in ATTACK if (value := options.pop(name)) not in (None, ())}
     if not is_wanted:
         if given:

@@ -60,7 +60,7 @@ def bench(
     categorical: Categorical,
     **options: object,
 ) -> Exit:
-    """Run the benchmark and deliver its result."""
+    """Run the benchmark, write and print its result, and return the exit code."""
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.document.reading import NONE
     from fairenum.research.benchmark import bench as run_bench
@@ -76,7 +76,7 @@ def bench(
 
 @contextmanager
 def _shown_status(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show the current step on stderr if stderr is a terminal."""
+    """Yield a function that shows the current step on stderr; it does nothing if quiet or if stderr is no terminal."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""Configuration files: one key per command-line option; the command line wins."""
+"""Configuration files: one key per command-line option; options on the command line take precedence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ RUNS = {"solver", "fallback", "strategies", "incumbent_model"}
 
 
 def config_options(other: click.Command | None = None) -> Added[Any]:
-    """Add --config and --no-config; keys that only the command `other` knows are ignored."""
+    """Return a decorator that adds --config and --no-config to a command.
+
+    Keys of the configuration file that only the command `other` has are ignored.
+    """
     aside = "; options of an audit alone are ignored" if other else ""
     eager = partial(click.option, is_eager=True, expose_value=False)
     file = eager(
@@ -42,9 +45,10 @@ def config_options(other: click.Command | None = None) -> Added[Any]:
 def use_config(
     context: click.Context, _parameter: click.Parameter, path: Path | None, other: click.Command | None = None
 ) -> Path | None:
-    """Take defaults from the file given by --config or, without it, from the one in the working directory.
+    """Set the defaults of a command from its configuration file, and return the path given by --config.
 
-    Keys that only the command `other` knows are ignored: the file may have been written for that command.
+    Without --config, the file is looked for in the working directory. Keys that only the command `other` has are
+    ignored: the file may have been written for that command.
     """
     if context.resilient_parsing or not (file := path or (None if context.meta.get(OFF_KEY) else _nearby())):
         return path
@@ -72,19 +76,19 @@ def _refuse_both(context: click.Context, *, is_named: bool) -> None:
 
 
 def options_file() -> str | None:
-    """The name of the configuration file in use, or None; bytes that are not UTF-8 are replaced."""
+    """Return the name of the configuration file that was read, as valid UTF-8; None if no file was read."""
     name = click.get_current_context().meta.get(FILE_KEY)  # type: ignore[union-attr]  # a command runs
     return None if name is None else os.fsencode(name).decode(errors="replace")
 
 
 def named_options_file() -> Iterator[tuple[str, str]]:
-    """Yield a line for the list of files that names the configuration file, if there is one."""
+    """Yield ("options from", name) for the configuration file that was read, if any, for the printed list of files."""
     if name := options_file():
         yield "options from", name
 
 
 def origin(error: click.ClickException) -> str:
-    """Name the configuration file that a refused value came from; empty if it came from elsewhere."""
+    """Return " (in NAME)" if a refused value came from the configuration file NAME, else an empty text."""
     context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
     if context is None or parameter is None:
         return ""
@@ -93,7 +97,7 @@ def origin(error: click.ClickException) -> str:
 
 
 def _nearby() -> Path | None:
-    """Find a configuration file in the working directory; fairenum.toml wins over pyproject.toml."""
+    """Return the configuration file in the working directory, fairenum.toml before pyproject.toml; None without one."""
     return next((path for path in (Path(PLAIN), Path(PROJECT)) if path.is_file()), None)
 
 
@@ -117,7 +121,7 @@ def _read(file: Path) -> Mapping[str, object]:
 
 
 def _defaults(command: click.Command, section: Mapping[str, object], name: str, *, is_found: bool) -> dict[str, object]:
-    """Map the keys of a configuration file to parameters, and its values to text as if typed."""
+    """Return the values of a configuration file by parameter name, as the text that a user would type."""
     from fairenum.runtime.hints import did_you_mean
 
     options = _options(command)
@@ -134,7 +138,7 @@ def _defaults(command: click.Command, section: Mapping[str, object], name: str, 
 
 
 def _refuse_unasked(option: click.Parameter, key: str, name: str) -> None:
-    """Refuse keys that write files or run code in a configuration file that the user did not name."""
+    """Refuse a key that writes a file or runs code; called for a configuration file that the user did not name."""
     does = "writes a file" if option.name in WRITES else "runs what it names" if option.name in RUNS else None
     if does:
         raise click.UsageError(
@@ -148,7 +152,7 @@ def _options(command: click.Command) -> dict[str, click.Parameter]:
 
 
 def _keys(option: click.Parameter) -> list[str]:
-    """List the keys that set an option in a configuration file: its flags without the dashes."""
+    """Return the keys that set an option in a configuration file: the flags of the option without dashes."""
     if not isinstance(option, click.Option) or option.is_eager:
         return []
     return [flag.lstrip("-") for flag in option.opts]

@@ -28,7 +28,7 @@ def datasets(name: str | None) -> None:
 
 
 def overview(cards: tuple[Card, ...]) -> RenderableType:
-    """A table of the datasets, one row each, for a terminal of 80 columns."""
+    """Return a table of datasets, one row each, that fits a terminal of 80 columns."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -49,7 +49,7 @@ def overview(cards: tuple[Card, ...]) -> RenderableType:
 
 
 def details(card: Card) -> RenderableType:
-    """A table of one dataset's facts, traits and pitfalls."""
+    """Return a table of the facts about one dataset."""
     from rich.table import Table
     from rich.text import Text
 
@@ -63,7 +63,7 @@ def details(card: Card) -> RenderableType:
 
 
 def facts(card: Card) -> dict[str, list[str]]:
-    """The facts of a dataset card: headings, and the lines below each."""
+    """Return the facts about a dataset: lines of text by heading."""
     return {
         card.name: [card.title],
         "size": [f"{card.rows} rows, {card.columns} columns with the label"],

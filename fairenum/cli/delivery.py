@@ -1,4 +1,4 @@
-"""Output of a document: files, stdout, rules and the exit code."""
+"""Output of a result: write its files, print it, judge it by rules, and determine the exit code."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ OF_AUDITS = {
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The output options of a command: target files, rules, and the shape of the page.
+    """The output options of a command: target files, rules to judge by, and the profile and date of the page.
 
-    `json`, `markdown`, `html` and `junit` are paths, where ``-`` is stdout. `profile` and `day` arrange and date the
-    page. `redact` leaves out details of single training rows. `flips_table` is a CSV file of the rows that the selected
-    model decides differently from the model it is compared with. `inputs` are files that were read, and are never
-    written over.
+    `json`, `markdown`, `html` and `junit` are paths, where ``-`` is stdout. `profile` names a special arrangement of
+    the page, `day` is its date. `redact` leaves out details of single training rows. `flips_table` is a CSV file of the
+    rows that the selected model decides differently from the model it is compared with. `inputs` are the files that
+    were read, which are never overwritten.
     """
 
     json: str | None = None
@@ -88,13 +88,13 @@ class Delivery:
         return {form: getattr(self, form) for form in FORMS}
 
     def refuse_input(self, path: str) -> None:
-        """Refuse to write over an input file."""
+        """Refuse an output path that is an input file."""
         if any(Path(path).exists() and Path(one).exists() and Path(path).samefile(one) for one in self.inputs):
             raise click.UsageError(f"{path!r} is the input; give the output another name")
 
     @classmethod
     def taken_from(cls, options: dict[str, object], inputs: tuple[str, ...]) -> Self:
-        """Take the output options out of a command's options."""
+        """Remove the output options from the options of a command, and return them."""
         names = [field.name for field in fields(cls) if field.name in options]
         given = {name: options.pop(name) for name in names}
         return cls(**given, inputs=inputs)  # type: ignore[arg-type]  # click has converted them
@@ -109,9 +109,9 @@ class Delivery:
     ) -> Exit:
         """Write and print a document, and return the exit code.
 
-        A fresh run is saved under its own name if no place is given. `export` writes the selected model to a file; a
-        model that is not proposed is withheld, and the exit code is then INCONCLUSIVE. `beside` writes further files as
-        it is iterated, and yields the kind and place of each.
+        A fresh run (`is_fresh`), one that was just computed, is saved under a default name if no path is given.
+        `export` writes the selected model to a path; a model that is not proposed is not written, and the exit code is
+        then INCONCLUSIVE. `beside` writes further files as it is iterated, and yields the kind and path of each.
         """
         from fairenum.document.audit_document import AuditDocument
         from fairenum.document.measure_document import MeasureDocument
@@ -138,20 +138,23 @@ class Delivery:
         return _exit_code(judgements, is_partial=document.is_partial, is_withheld=withheld is not None)
 
     def deliver_page(self, brief: Page, full: Callable[[], Page], json: Callable[[], str] | None = None) -> Exit:
-        """Write and print a page that belongs to no saved document; `json` returns its content as JSON."""
+        """Write and print a page that has no document, and return the exit code.
+
+        `brief` is printed and written as Markdown, `full` returns the page for HTML, `json` the same content as JSON.
+        """
         forms = _forms(brief, full, (), is_partial=False) | ({"json": json} if json else {})
         written = self._rendered(forms)
         self._print(written, brief, list(self._written(written)), ())
         return Exit.DONE
 
     def refuse(self, options: Mapping[str, str], reason: str) -> None:
-        """Refuse the given options, a mapping of field names to flags, if any of them is set."""
+        """Refuse every set option among `options`, a mapping of field names to flags, with a reason."""
         for name, spelling in options.items():
             if getattr(self, name):
                 raise click.UsageError(f"--{spelling} {reason}")
 
     def _saved(self, document: AnyDocument, *, is_fresh: bool) -> Files:
-        """Save the run to --output or, if it is fresh and has no other place, under its own name."""
+        """Save the run to --output or, if it was just computed and --json is not given, under a default name."""
         if self.output or (is_fresh and not self.json):
             place = Path(self.output or ".")
             path = str(place / file_name(document.name, "json") if place.is_dir() else place)
@@ -161,7 +164,10 @@ class Delivery:
             yield "run", path + earlier
 
     def _exported(self, export: Callable[[str], None] | None) -> tuple[list[tuple[str, str]], NotProposed | None]:
-        """Write the selected model; a model that is not proposed is withheld, and all other files are written."""
+        """Write the selected model if --export is given; return the kind and path of each written file, and None.
+
+        If the model is not proposed, return no file, and the error that says so.
+        """
         from fairenum.errors import NotProposed
 
         if not (self.export and export):
@@ -173,7 +179,7 @@ class Delivery:
         return [("model", self.export)], None
 
     def _withheld(self, error: NotProposed, saved: str | None, *, is_fresh: bool) -> str:
-        """Say why the selected model was not written, and which command writes it."""
+        """Return the message that says why the selected model was not written, and which command writes it."""
         first, *others = self.inputs
         run, data = ((saved or self.json or "RUN"), first) if is_fresh else (first, others[0])
         options = ("--rank", str(error.rank), "--unconfirmed", "--data", data, "--export", str(self.export))
@@ -181,7 +187,7 @@ class Delivery:
         return f"model not written: model {error.rank} is a candidate, not a proposal: {error.why}; {command} writes it"
 
     def _flips(self, document: AnyDocument) -> Files:
-        """Write the CSV file of the rows that the selected model decides differently."""
+        """Write the CSV file --flips-table: rows that the selected model and its reference decide differently."""
         from fairenum.document.audit_document import AuditDocument
 
         if self.flips_table and isinstance(document, AuditDocument):
@@ -192,7 +198,7 @@ class Delivery:
             yield "flips", self.flips_table
 
     def _tables(self, document: AnyDocument, export: Callable[[str], None] | None) -> Files:
-        """Write the tables, the workbook and the evidence of an audit or a measurement."""
+        """Write the requested CSV tables, workbook and evidence file of an audit or a measurement."""
         from fairenum.document.audit_document import JudgedDocument
 
         if not isinstance(document, JudgedDocument):
@@ -217,11 +223,11 @@ class Delivery:
             yield "evidence", self.evidence
 
     def _rendered(self, forms: Forms) -> dict[str, str]:
-        """Render every requested form."""
+        """Return the text of every requested form (json, html, markdown, junit) by name."""
         return {kind: forms[kind]() for kind, path in self._places.items() if path and kind in forms}
 
     def _written(self, written: Mapping[str, str]) -> Files:
-        """Write every rendered form to its file."""
+        """Write the text of every form to its file, unless it goes to stdout."""
         for kind, path in self._places.items():
             if path and path != STDOUT and kind in written:
                 write_atomically(path, written[kind].encode())
@@ -230,7 +236,10 @@ class Delivery:
     def _print(
         self, written: Mapping[str, str], page: Page, files: list[tuple[str, str]], judgements: tuple[Judgement, ...]
     ) -> None:
-        """Print the requested form or the report on stdout; failed rules go to stderr if no report is printed."""
+        """Print the form requested for stdout, or else the report.
+
+        If no report is printed, the rules that do not hold are printed on stderr.
+        """
         printed = [kind for kind, path in self._places.items() if path == STDOUT and kind in written]
         if not printed and not self.quiet:
             from rich.console import Console
@@ -246,7 +255,7 @@ class Delivery:
 def _forms(
     brief: Page, full: Callable[[], Page], judgements: tuple[Judgement, ...], *, is_partial: bool, kind: str = "audit"
 ) -> dict[str, Callable[[], str]]:
-    """Functions that render each form, called only for the forms that are requested."""
+    """Return functions that render the page as html, markdown and junit, by form."""
     from fairenum.render.html import to_html
     from fairenum.render.markdown import to_markdown
     from fairenum.report.rules import to_junit

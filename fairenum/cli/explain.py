@@ -1,4 +1,4 @@
-"""fairenum explain: the decisions of a saved run's models about one person, and the features that weigh most."""
+"""fairenum explain: decisions of a saved run's models about one person, and the features that contribute most."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ person = partial(click.option, panel="Person")
 
 
 def read_values(texts: tuple[str, ...]) -> dict[str, str] | None:
-    """Read NAME=VALUE,.. from one option or several; a part with a comma needs double quotes or its own option."""
+    """Return values by name from texts of the form NAME=VALUE,...; None if there are none.
+
+    A value that contains a comma needs double quotes.
+    """
     values: dict[str, str] = {}
     for cell in all_names(texts):
         name, is_there, value = cell.partition("=")
@@ -60,7 +63,7 @@ def read_values(texts: tuple[str, ...]) -> dict[str, str] | None:
 @person("--data", shell_complete=complete_data, help="Data of RUN: for --row, and for models that are not listed.")
 @output_options
 def explain(run: str, row: int | None, values: dict[str, str] | None, data: str | None, **options: object) -> Exit:
-    """Decide about one person and deliver the answer."""
+    """Compute the decisions about one person, write and print them, and return the exit code."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if (row is None) == (values is None):
         raise click.UsageError("say which person it is, either by --row or by --values")
@@ -79,7 +82,7 @@ def explain(run: str, row: int | None, values: dict[str, str] | None, data: str 
 
 
 def _loaded(document: AuditDocument, data: str) -> Dataset:
-    """Read the data of a saved run; refuse data with another fingerprint."""
+    """Return the data of a saved run; refuse data with another fingerprint."""
     from fairenum.tables import load_dataset
 
     table, reading = document.dataset, document.config.reading
@@ -92,7 +95,7 @@ def _loaded(document: AuditDocument, data: str) -> Dataset:
 
 
 def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dataset | None) -> dict[str, object]:
-    """The values of a row, from the data or, without data, from the examples that the run holds."""
+    """Return the feature values of a row, from the data or, without data, from the training examples in the run."""
     if dataset is not None:
         return _cells(row, data, dataset)
     example = next((one for one in document.examples if row in one.rows), None)
@@ -105,7 +108,7 @@ def _values_of(document: AuditDocument, row: int, data: str | None, dataset: Dat
 
 
 def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
-    """The values of a row of the data."""
+    """Return the feature values of a row of the data; refuse a row that the data or the audit does not have."""
     place = dataset.placed(row)
     if place is None and dataset.numbers is not None:
         raise ResultError(f"the audit left row {row} of {data!r} out, or there is none; {len(dataset)} rows took part")
@@ -115,7 +118,11 @@ def _cells(row: int, data: str | None, dataset: Dataset) -> dict[str, object]:
 
 
 def _with_flip_price(document: AuditDocument, found: Person, dataset: Dataset | None) -> Person:
-    """Add the decisions of all near-optimal models, listed or not, for which the SVM is trained again."""
+    """Return the person with the flip price added, for which the SVM is trained again; unchanged without data.
+
+    The flip price is the smallest relative rise of training loss at which some model, listed or not, decides
+    differently.
+    """
     if dataset is None:
         return found
     from fairenum.auditing.ambiguity_stage import with_flip_price

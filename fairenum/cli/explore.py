@@ -1,4 +1,4 @@
-"""fairenum explore: step through near-optimal models on a local web page, and decide."""
+"""fairenum explore: look at near-optimal models one by one on a local web page, and decide for one."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ page = partial(click.option, panel="Page")
 def explore(
     data: str, table: str | None, record: str | None, port: int, browser: bool, idle: float, **options: object
 ) -> Exit:
-    """Serve an exploration until it is ended."""
+    """Serve the page of an exploration until the user or the idle time ends it, and return the exit code."""
     beginning = _beginning(data, table, record, options)
     from fairenum.explore.server import serve
 
@@ -87,10 +87,10 @@ def explore(
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Opens an exploration: a new one, or one resumed from its decision record.
+    """A callable that opens an exploration: a new one, or one resumed from its decision record.
 
-    `run` is a saved run whose options are taken over. If `is_asked`, options were given, and a record must agree with
-    them.
+    `record` is the path of the decision record, the file of all steps. `run` is a saved run whose options are used. If
+    `is_asked`, the user gave options, and an existing record must agree with them.
     """
 
     table: str
@@ -104,12 +104,12 @@ class Beginning:
 
     @property
     def is_on_record(self) -> bool:
-        """Whether the record exists and is not empty."""
+        """Whether the decision record exists and is not empty."""
         path = Path(self.record)
         return path.is_file() and path.stat().st_size > 0
 
     def __call__(self, progress: Progress) -> Exploration:
-        """Start a new exploration, or resume the one on the record."""
+        """Return the exploration resumed from the decision record or, without a record, a new one."""
         from fairenum.explore.exploration import Exploration
 
         if self.is_on_record:
@@ -122,7 +122,7 @@ class Beginning:
         return Exploration(self.table, *named, config=self.config, record=self.record, progress=progress)
 
     def _refuse_others(self, header: RecordHeader) -> None:
-        """Refuse to resume a record with options that differ from those it was begun with."""
+        """Refuse to resume a decision record if the options given now differ from those in its header."""
         if not self.is_asked:
             return
         names = ("label", "favourable", "sensitive")
@@ -138,7 +138,7 @@ class Beginning:
 
 
 def _beginning(data: str, table: str | None, record: str | None, options: dict[str, object]) -> Beginning:
-    """Check the options before anything is loaded."""
+    """Check the options, and return the callable that opens the exploration."""
     source = click.get_current_context().get_parameter_source  # type: ignore[union-attr]  # a command runs
     given = [name for name in options if source(name) is not ParameterSource.DEFAULT]
     if data.endswith(RUN):
@@ -164,12 +164,12 @@ def _beginning_of_run(run: str, table: str | None, record: str | None) -> Beginn
 
 
 def _place(data: str) -> str:
-    """The default path of the record, named after the data or run."""
+    """Return the default path of the decision record, named after the data or run."""
     return file_name(f"{Path(data).stem.removeprefix('fairenum-')}-decision", "jsonl")
 
 
 def _announce(beginning: Beginning, files: list[tuple[str, str]], address: str, *, is_opened: bool) -> None:
-    """Print the page's address, the record and the configuration file, and open a browser if wanted."""
+    """Print the address of the page, the path of the decision record and other files; open a browser if `is_opened`."""
     record = f"{'going on with' if beginning.is_on_record else 'steps go to'} {beginning.record}; Ctrl-C ends"
     lines = (record, *(f"{kind}: {name}" for kind, name in files))
     click.echo("\n".join((address, *map(plain, lines))))

@@ -66,7 +66,7 @@ def measure(
     counts: bool,
     **options: object,
 ) -> Exit:
-    """Measure decisions and deliver the result."""
+    """Measure decisions, write and print the result, and return the exit code."""
     delivery = Delivery.taken_from(options, inputs=(data,))
     from fairenum.api import measure as run_measure
 

@@ -1,4 +1,4 @@
-"""Output options, and checks that their targets can be written."""
+"""Command-line options for output files, and checks that these files can be written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FAIL_MEASURED = (
 
 
 def check_target(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a file that cannot be written before anything is computed."""
+    """Return the path of an output file; refuse a path that cannot be written, before anything is computed."""
     if target is None:
         return None
     if target == STDOUT:
@@ -42,7 +42,7 @@ def check_target(context: click.Context, parameter: click.Parameter, target: str
 
 
 def check_workbook(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a workbook if its file cannot be written or the Excel writer is not installed."""
+    """Return the path of a workbook; refuse a path that cannot be written, or any if openpyxl is not installed."""
     if target is not None:
         from fairenum.evidence.spreadsheet import require_xlsx
 
@@ -51,7 +51,7 @@ def check_workbook(context: click.Context, parameter: click.Parameter, target: s
 
 
 def check_folder(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
-    """Refuse a folder that can be neither written to nor created."""
+    """Return the path of an output folder; refuse a folder that can be neither written to nor created."""
     if target is None:
         return None
     path = Path(target)
@@ -66,7 +66,7 @@ def check_folder(context: click.Context, parameter: click.Parameter, target: str
 
 
 def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
-    """The reason why a file cannot be written, or None."""
+    """Return the reason why a file cannot be written; None if it can."""
     path = Path(target)
     folder = path if path.is_dir() or target.endswith(("/", os.sep)) else path.parent
     if not folder.is_dir():
@@ -80,7 +80,7 @@ def _obstacle(target: str, *, may_be_folder: bool) -> str | None:
 
 
 def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Parse the rules before anything is computed."""
+    """Return the rules of --fail-on, parsed from their texts; refuse invalid ones."""
     if not texts:
         return ()
     from fairenum.report.rules import parse_rules
@@ -89,7 +89,7 @@ def read_rules(_context: click.Context, _parameter: click.Parameter, texts: tupl
 
 
 def read_limits(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Parse the rules for a measurement, which must not name a model."""
+    """Return the rules of --fail-on for a measurement; refuse rules that name a model, as a measurement has none."""
     rules = read_rules(context, parameter, texts)
     if rules:
         from fairenum.report.rules import refuse_subjects

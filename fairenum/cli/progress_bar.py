@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar if stderr is a terminal, and a line when a step takes long."""
+"""Progress on stderr: a bar if stderr is a terminal, and a message when a step takes long."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ENDING = "interrupted: the models so far are being scored and saved; Ctrl-C agai
 
 
 class Shown:
-    """Shows the current stage, and prints a line above it when a step takes long."""
+    """A progress callback: shows the current stage, and prints a message if the first model or the run takes long."""
 
     def __init__(self, show: Progress, say: Callable[[str], None], budget: Budget | None) -> None:
         self._show, self._say, self._budget = show, say, budget
@@ -48,7 +48,7 @@ class Shown:
         self._patience.daemon = True
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Show a stage."""
+        """Show a stage with the number of steps done and in all, and start or cancel the message about a long wait."""
         self._show(stage, done, total)
         has_started, is_waiting = self._patience.ident is not None, stage == "enumerate" and not done
         if is_waiting and not has_started:
@@ -57,19 +57,19 @@ class Shown:
             self._patience.cancel()
 
     def expect(self, estimate: Forecast) -> None:
-        """Print the expected duration if it is long."""
+        """Print the expected duration and memory if the duration is above `LONG_RUN` seconds."""
         limit = self._budget.seconds if self._budget else None
         if estimate.seconds > LONG_RUN:
             cut = SHORTER if limit is None else f"the limit of {limit:g} s cuts it" if limit < estimate.seconds else ""
             self._say(f"this will take about {expected(estimate)}{f'; {cut}' if cut else ''}")
 
     def close(self) -> None:
-        """Cancel the pending message."""
+        """Cancel the message about a long wait if it was not printed yet."""
         self._patience.cancel()
 
 
 def expected(estimate: Forecast) -> str:
-    """An estimate in words, rounded to seconds, minutes or hours."""
+    """Return expected time and memory in words, with the time in seconds, minutes or hours."""
     seconds = estimate.seconds
     time = f"{seconds / HOUR:.0f} h"
     if seconds < 2.0 * MINUTE:
@@ -81,7 +81,7 @@ def expected(estimate: Forecast) -> str:
 
 @contextmanager
 def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progress]:
-    """Show progress, and acknowledge Ctrl-C."""
+    """Yield a function that shows progress; with a budget, Ctrl-C also prints that the run is ending."""
     if quiet:
         yield silent
         return
@@ -98,7 +98,7 @@ def shown_progress(quiet: bool, budget: Budget | None = None) -> Iterator[Progre
 
 @contextmanager
 def _compiling_said(say: Callable[[str], None]) -> Iterator[None]:
-    """Print a message when the solver is compiled, once for all of its parts."""
+    """Within this context, print one message when the first part of the solver is compiled."""
     log, handler = logging.getLogger("fairenum.runtime.compiling"), _Once(say)
     level = log.level
     log.addHandler(handler)
@@ -111,7 +111,7 @@ def _compiling_said(say: Callable[[str], None]) -> Iterator[None]:
 
 
 class _Once(logging.Handler):
-    """Log handler that prints a message at the first record."""
+    """Log handler that prints the message about compiling at the first log record, and nothing afterwards."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _Once(logging.Handler):
 
 @contextmanager
 def _bar() -> Iterator[tuple[Progress, Callable[[str], None]]]:
-    """Open a progress bar; yields functions to move it and to print a line above it."""
+    """Show a progress bar; yield a function that updates the bar, and one that prints a line above it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

@@ -1,4 +1,4 @@
-"""fairenum report: show a saved run again, or several audits side by side; needs no data."""
+"""fairenum report: show a saved run again, or several saved audits side by side, without their data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ A run is what any command saved with --json: an audit, a measurement, a simulate
 @click.argument("runs", type=click.Path(dir_okay=False), nargs=-1, required=True)
 @audit_output_options
 def report(runs: tuple[str, ...], **options: object) -> Exit:
-    """Read the runs and deliver them."""
+    """Show one saved run, or compare several, and return the exit code."""
     delivery = Delivery.taken_from(options, inputs=runs)
     if len(runs) == 1:
         from fairenum.document.files import load
@@ -35,7 +35,7 @@ def report(runs: tuple[str, ...], **options: object) -> Exit:
 
 
 def _names(runs: tuple[str, ...]) -> dict[str, str]:
-    """Name runs by their file names, or by their paths if two file names are equal."""
+    """Return the paths of runs by name: the file name, or the path if two file names are equal."""
     if len(set(map(os.path.realpath, runs))) < len(runs):
         raise click.UsageError("a run is given twice; give different ones")
     stems = [Path(run).stem for run in runs]

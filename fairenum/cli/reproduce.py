@@ -1,4 +1,4 @@
-"""fairenum reproduce: the paper's experiments and figures, with a verdict on each claim."""
+"""fairenum reproduce: repeat the experiments of the EnumSV paper, with figures and a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def reproduce(
     jobs: int,
     **planned: int | None,
 ) -> Exit:
-    """Run the experiments and deliver the verdicts."""
+    """Run the experiments, write and print the verdicts, and return the exit code."""
     if saved is not None and (experiments or seed or any(planned.values())):
         raise click.UsageError(
             "--saved shows a run as it is; leave out experiments, --quick, --splits, --draws and --seed"
@@ -92,7 +92,7 @@ def _read(path: str) -> ReproductionDocument:
 
 
 def _folder(name: str) -> Path:
-    """Create the output folder, or refuse it, before anything is computed."""
+    """Return the output folder, created if missing; refuse a name that is a file."""
     folder = Path(name)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"{name!r} is a file; name a folder")
@@ -101,7 +101,7 @@ def _folder(name: str) -> Path:
 
 
 def _written(document: ReproductionDocument, folder: Path) -> Iterator[tuple[str, str]]:
-    """Write page, Markdown, figures and the run, and yield the kind and path of each."""
+    """Write page, Markdown, figures and the run to a folder, and yield the kind and path of each."""
     from fairenum.document.files import save, write_atomically
     from fairenum.report.paper_page import rendered
 

@@ -1,4 +1,4 @@
-"""fairenum select: select from a saved run again, under other tolerances."""
+"""fairenum select: select a model of a saved run again, under other tolerances."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ output = partial(click.option, panel="Output", callback=check_target)
 
 
 def _tolerance(name: str, **settings: str) -> Added[Any]:
-    """The option of a tolerance, without a default: those of the run stay."""
+    """Return the command-line option of a tolerance, without a default: if it is not given, that of the run stays."""
     return click_option(name, replace(declared(Tolerances)[name], unset=""), panel=SELECTION, **settings)
 
 
@@ -62,7 +62,7 @@ def _tolerance(name: str, **settings: str) -> Added[Any]:
 @click.option("--data", panel="Output", shell_complete=complete_data, help="Data of RUN, for --export.")
 @audit_output_options
 def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> Exit:
-    """Select again and deliver the result."""
+    """Select a model again, write and print the result, and return the exit code."""
     delivery = Delivery.taken_from(options, inputs=(run,) if data is None else (run, data))
     if delivery.export and data is None:
         raise click.UsageError("a saved run holds no models; name its data, too: --data DATA")
@@ -81,7 +81,7 @@ def select(run: str, data: str | None, unconfirmed: bool, **options: object) -> 
 
 
 def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
-    """Train the models of a saved run again; refuse if data or models differ from the run's."""
+    """Return a saved run with its models, trained again; refuse data or models that differ from those of the run."""
     from fairenum.api import AuditResult, audit
     from fairenum.auditing.preparing import config_of
 
@@ -99,5 +99,5 @@ def _revived(saved: AuditDocument, data: str, quiet: bool) -> AuditResult:
 
 
 def _sizes(document: AuditDocument) -> list[tuple[int, int]]:
-    """Support size and left-out rows of each model: whole numbers, equal on every processor."""
+    """Return (number of support vectors, number of left-out rows) of each model; neither depends on the processor."""
     return [(model.support_size, model.records_left_out) for model in document.models]

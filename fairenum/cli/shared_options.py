@@ -1,4 +1,4 @@
-"""Command-line options made from the declarations of configurations, with readers and completions."""
+"""Command-line options made from the fields of configuration classes, with value parsers and shell completion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ JOBS = (-1, 1024)
 
 
 class Whole(click.IntRange):
-    """A whole number whose range help shows; the range is checked here only if no configuration checks it."""
+    """Click type of a whole number, with its range in the help text.
+
+    The range is checked only if `is_checked`; otherwise the configuration class checks it.
+    """
 
     kind, what, type_name = int, "a whole number", "integer"
 
@@ -27,12 +30,15 @@ class Whole(click.IntRange):
         self.is_checked = is_checked
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read a whole number."""
+        """Return the value as an integer; refuse other texts and, if checked, numbers outside the range."""
         return int(_converted(self, value, param, ctx))
 
 
 class Number(click.FloatRange):
-    """A number whose range help shows; the range is checked here only if no configuration checks it."""
+    """Click type of a number, with its range in the help text.
+
+    The range is checked only if `is_checked`; otherwise the configuration class checks it.
+    """
 
     kind, what, type_name = float, "a number", "float"
 
@@ -41,7 +47,7 @@ class Number(click.FloatRange):
         self.is_checked = is_checked
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read a number."""
+        """Return the value as a float; refuse other texts and, if checked, numbers outside the range."""
         return _converted(self, value, param, ctx)
 
 
@@ -61,7 +67,7 @@ def _converted(
 
 
 class NumberOr(click.ParamType[float | str | None]):
-    """A number or a word; the configuration checks the range, and "none" is None."""
+    """Click type of a number or one of the words that an option allows; the configuration class checks the range."""
 
     name = "number"
 
@@ -70,7 +76,7 @@ class NumberOr(click.ParamType[float | str | None]):
         self.is_whole = option.kind == "whole"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float | str | None:
-        """Read a word or a number."""
+        """Return the value as a number or an allowed word, where "none" becomes None; refuse other texts."""
         if value in self.words:
             return None if value == "none" else str(value)
         try:
@@ -82,12 +88,12 @@ class NumberOr(click.ParamType[float | str | None]):
 
 
 def words_of(option: Option) -> list[str]:
-    """The words that an option takes on the command line, with "none" for None as the last."""
+    """Return the words that an option allows on the command line, with "none" as the last if it allows None."""
     return [word for word in option.words if word is not None] + ["none"] * (None in option.words)
 
 
 class Parsed(click.ParamType[object]):
-    """A text that the option reads itself, or a word."""
+    """Click type of an option with a parser of its own, or one of the words that the option allows."""
 
     name = "text"
 
@@ -95,7 +101,7 @@ class Parsed(click.ParamType[object]):
         self.option = option
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
-        """Read a word, or what the option reads."""
+        """Return an allowed word as it is, and any other text as parsed by the option; refuse what it cannot parse."""
         if value in self.option.words or self.option.parse is None:
             return value
         try:
@@ -106,7 +112,7 @@ class Parsed(click.ParamType[object]):
 
 
 def gathered(gather: Callable[[Any], object]) -> Callable[[click.Context, click.Parameter, Any], object]:
-    """Turn a function that joins the values of a repeatable option into a callback."""
+    """Return a click callback that calls `gather` with the values of an option; its ValueError is a usage error."""
 
     def callback(context: click.Context, parameter: click.Parameter, values: Any) -> object:
         try:
@@ -118,14 +124,14 @@ def gathered(gather: Callable[[Any], object]) -> Callable[[click.Context, click.
 
 
 def check_jobs(context: click.Context, parameter: click.Parameter, jobs: int | None) -> int | None:
-    """Refuse 0 processes before anything is computed."""
+    """Return the number of processes; refuse 0."""
     if jobs == 0:
         raise click.BadParameter("0 is no number of processes; -1 is for all processors", context, parameter)
     return jobs
 
 
 def all_defences(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Replace "all" by the names of all defences."""
+    """Return the names of defences with "all" replaced by the names of all of them, without duplicates."""
     if ALL not in names:
         return names
     from fairenum.attack.defences import DEFENCES
@@ -134,32 +140,32 @@ def all_defences(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def complete_data(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the names of bundled datasets; the shell completes files."""
+    """Return the bundled datasets whose names begin with `begun`; if there are none, let the shell complete files."""
     return complete_dataset(_context, _parameter, begun) or [CompletionItem(begun, type="file")]
 
 
 def complete_dataset(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the names of bundled datasets."""
+    """Return the bundled datasets whose names begin with `begun`."""
     from fairenum.tables import list_datasets
 
     return [CompletionItem(card.name, help=card.title) for card in list_datasets() if card.name.startswith(begun)]
 
 
 def complete_solver(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the names of solvers."""
+    """Return the solvers whose names begin with `begun`."""
     from fairenum.solvers.registry import list_solvers
 
     return [CompletionItem(info.name) for info in list_solvers() if info.name.startswith(begun)]
 
 
 def complete_strategy(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete the names of attack strategies."""
+    """Return the attack strategies whose names begin with `begun`."""
     from fairenum.attack import list_strategies
 
     return [CompletionItem(name) for name in list_strategies() if name.startswith(begun)]
 
 
-# Settings that take click, or rooms that a declaration cannot know.
+# Settings that need click, or packages that the configuration classes must not import.
 SPECIAL: dict[str, dict[str, Any]] = {
     "solver": {"shell_complete": complete_solver},
     "fallback": {"shell_complete": complete_solver},
@@ -170,7 +176,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
 
 
 def click_option(name: str, option: Option, default: object = None, **settings: Any) -> Added[Any]:
-    """Make the click option of a declared option; settings win over the declaration."""
+    """Return the click option of a configuration field; `settings` take precedence over those of the field."""
     made = _flag_settings(option, default) if option.kind == "flag" else _value_settings(option, default)
     help_text = option.help.replace("{range}", option.range) + (f"  [default: {option.unset}]" if option.unset else "")
     if made.get("flag_value") is False:
@@ -206,7 +212,7 @@ def _value_settings(option: Option, default: object) -> dict[str, Any]:
 
 
 def _type(option: Option) -> click.ParamType[Any] | None:
-    """The click type of an option; a range that its help text names is not shown a second time."""
+    """Return the click type of an option; one without a range if the help text already states the range."""
     if option.kind in ("whole", "number"):
         if option.words or "{range}" in option.help:
             return NumberOr(option)
@@ -217,7 +223,7 @@ def _type(option: Option) -> click.ParamType[Any] | None:
 
 
 def checked(config: type[Options], name: str) -> Whole | Number:
-    """The click type for a number with the limits of a declared option, where no configuration checks it."""
+    """Return a click type that checks a number against the limits of a configuration field."""
     option = declared(config)[name]
     return (Whole if option.kind == "whole" else Number)(option.low, option.high)
 
@@ -225,10 +231,10 @@ def checked(config: type[Options], name: str) -> Whole | Number:
 def options_of(
     given: Mapping[str, Added[Any]], *configs: type[Options], order: str, without: Iterable[str] = ()
 ) -> dict[str, Added[Any]]:
-    """Make the click options of configurations, and put them in the order in which help shows them.
+    """Return the click options of configuration classes by name, in the order in which the help text shows them.
 
-    `order` has names of options, and of those `given`, separated by blanks. An option that it does not name follows
-    the last one of its panel.
+    `given` are further options, which take precedence. `order` lists names of options, separated by blanks; an option
+    that is not listed follows the last one of its help panel, or is left out if it is in `without`.
     """
     options = {name: option for config in configs for name, option in all_declared(config).items()}
     defaults = {name: default for config in configs for name, default in config().options.items()}
@@ -249,7 +255,7 @@ LABELLED = {
     "sensitive": column("--sensitive", multiple=True, help="Column whose groups are compared; repeatable."),
 }
 
-# Orders of help: groups, file, table, and listed models.
+# Names of options in the order of the help text: for groups, for reading a file, for a table, for listing models.
 GROUPING, FILE = "bands merge only exclude tidy_groups", "decimal sheet delimiter"
 TABLE = (
     f"label favourable sensitive primary {GROUPING} drop use_sensitive categorical categorical_columns max_levels "
@@ -261,6 +267,6 @@ LISTED = (
 
 
 def added(options: Iterable[Added[Any]]) -> Added[Any]:
-    """Add options to a command in the order in which its help shows them."""
+    """Return a decorator that adds options to a command; the help text shows them in the given order."""
     last_first = [*options][::-1]
     return lambda command: reduce(lambda made, add: add(made), last_first, command)

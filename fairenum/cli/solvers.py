@@ -1,4 +1,4 @@
-"""fairenum solvers: list the solvers, their state and how to install missing ones."""
+"""fairenum solvers: list the solvers, whether each is available, and how to install missing packages."""
 
 from __future__ import annotations
 

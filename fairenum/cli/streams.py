@@ -1,4 +1,4 @@
-"""Standard output reserved for results, with clear failures when it is closed or cannot be written."""
+"""Setup of stdout, which carries results only, with error messages if it is closed or cannot be written."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ CLOSED = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
 
 
 class _Raw(io.FileIO):
-    """Raw standard output whose write errors name it; a closed pipe ends the program by SIGPIPE, like a filter.
+    """Unbuffered stdout: write errors name "standard output", and a closed pipe ends the program by SIGPIPE.
 
-    SIGPIPE is not set for the whole process: other pipes and connections may break without ending it.
+    The default action of SIGPIPE is restored only then, as other pipes and connections may break without ending the
+    program.
     """
 
     def write(self, content: ReadableBuffer, /) -> int:
@@ -55,17 +56,17 @@ class _Raw(io.FileIO):
 
 
 class _Stdout(io.TextIOWrapper):
-    """Standard output that sends what plugins print to standard error."""
+    """Text stdout that writes to stderr instead while code of a plugin runs."""
 
     def write(self, text: str, /) -> int:
         return sys.stderr.write(text) if is_in_plugin() else super().write(text)
 
 
 def prepare_streams() -> None:
-    """Open missing standard streams, and keep the output of plugins and compiled code off stdout.
+    """Open closed standard streams, and send the output of plugins and compiled code to stderr.
 
-    Without this, a file opened later could take the number of a closed stream. A stdout that somebody replaced is left
-    as it is.
+    If a standard stream stayed closed, a file opened later could take its file descriptor. A `sys.stdout` that was
+    replaced before is left as it is.
     """
     for number, mode in enumerate(CLOSED):
         if not _is_open(number):

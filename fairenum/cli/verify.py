@@ -23,7 +23,7 @@ Nothing in FILE is run or written to disk. Exit code 1 if it is not verified, 2 
 @click.argument("file", type=click.Path(dir_okay=False))
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing; the exit code says it.")
 def verify(file: str, quiet: bool) -> Exit:
-    """Check an evidence file and print the outcome."""
+    """Verify an evidence file, print the faults found, and return the exit code."""
     from fairenum.evidence.verification import verify as check
     from fairenum.report.evidence_words import outcome
 

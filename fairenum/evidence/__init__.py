@@ -1,1 +1,1 @@
-"""Files to pass on a run: tables for spreadsheets, and a verifiable evidence file."""
+"""Files for handing a run to others: tables for spreadsheets, and a zip archive of evidence that can be verified."""

@@ -1,4 +1,4 @@
-"""Evidence files as zip archives: written in one form, read with care, and listed in the format of `sha256sum`."""
+"""Evidence files: zip archives with reproducible bytes, strict reading, and a manifest in the format of `sha256sum`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_ENTRY = ENTRY_SIZE + 2 * 100 + 1
 
 
 def packed(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip archive of files, sorted by name; the same bytes for the same files."""
+    """Return an uncompressed zip archive of files, given by name; equal files give equal bytes."""
     content = io.BytesIO()
     with ZipFile(content, "w", ZIP_STORED) as archive:
         for name in sorted(files):
@@ -34,12 +34,12 @@ def packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def digest(content: bytes) -> str:
-    """Return the SHA-256 of some bytes."""
+    """Return the SHA-256 digest of some bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def received(path: str | Path) -> bytes:
-    """Read an evidence file, unless it is far too large."""
+    """Return the bytes of an evidence file; refuse a path that is no file, and a file above `LARGEST` bytes."""
     place = Path(path)
     try:
         if not place.is_file():
@@ -52,7 +52,10 @@ def received(path: str | Path) -> bytes:
 
 
 def unpacked(content: bytes, name: str) -> dict[str, bytes]:
-    """Read the files of an archive in memory; refuse archives that `packed` would not have written."""
+    """Return the files of an archive by name; refuse an archive that `packed` would not have written.
+
+    `name` is the name of the archive in error messages.
+    """
     try:
         _check_end(content)
         with ZipFile(io.BytesIO(content)) as archive:
@@ -64,7 +67,7 @@ def unpacked(content: bytes, name: str) -> dict[str, bytes]:
 
 
 def _check_end(content: bytes) -> None:
-    """Check the counts and sizes of the end record before the archive is read by them."""
+    """Refuse an archive whose end record claims too many files, or sizes that do not add up to its length."""
     end = content[-END_SIZE:]
     if len(end) < END_SIZE or not end.startswith(END):
         raise BadZipFile("it is no zip file, is cut short, or goes on behind its end")
@@ -81,7 +84,7 @@ def _claimed(content: bytes) -> int:
 
 
 def _check_entries(entries: list[ZipInfo], content: bytes) -> None:
-    """Refuse manipulated names, kinds and sizes, and bytes between files."""
+    """Refuse entries with unsafe or repeated names, entries that are no plain files, and bytes outside the entries."""
     seen: set[str] = set()
     place = 0
     for entry in entries:
@@ -117,12 +120,12 @@ LINE = re.compile(r"([0-9a-f]{64})  ([A-Za-z0-9_./-]{1,250})", re.ASCII)
 
 
 def to_manifest(files: Mapping[str, bytes]) -> bytes:
-    """Return the digests and names of files, one line each, sorted by name."""
+    """Return the manifest of files: one line with digest and name for each file, sorted by name."""
     return "".join(f"{digest(files[name])}  {name}\n" for name in sorted(files)).encode()
 
 
 def read_manifest(content: bytes) -> dict[str, str]:
-    """Return the digests by file name; refuse malformed lists."""
+    """Return the digests of a manifest by file name; refuse a malformed line and a repeated name."""
     listed: dict[str, str] = {}
     for number, line in enumerate(content.decode("ascii", "replace").splitlines(), 1):
         found = LINE.fullmatch(line)

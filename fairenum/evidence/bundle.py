@@ -1,4 +1,4 @@
-"""The evidence file of a run: pages, tables, the model and its card, versions, and digests."""
+"""The evidence file of a run: a zip archive of pages, tables, the model and its card, versions, and digests."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Export = Callable[[str], None]
 
 
 def settled(content: bytes) -> bytes:
-    """Rewrite a skops file with objects and arrays numbered in order of appearance."""
+    """Return a skops file with objects and arrays renumbered in order of appearance; equal models give equal bytes."""
     with ZipFile(io.BytesIO(content)) as archive:
         schema = json.loads(archive.read(SCHEMA))
         nodes = list(_nodes(schema))
@@ -59,7 +59,7 @@ def settled(content: bytes) -> bytes:
 
 
 def _nodes(part: object) -> Iterator[Node]:
-    """Yield the nodes of a schema in order; attributes of objects are no nodes."""
+    """Yield the nodes of a skops schema in order: the dictionaries, at any depth, that have a loader."""
     if isinstance(part, dict):
         if LOADER in part:
             yield part
@@ -79,8 +79,9 @@ def evidence(
 ) -> bytes:
     """Return an audit or a measurement as an evidence file, with the same bytes for the same run.
 
-    A redacted document gives a file without single rows. A profile's page is added to the general report. `export`
-    writes the selected model to a file, or refuses; it is None where a run holds no models.
+    A redacted document gives an evidence file without data of single rows. With a `profile`, its page is added to the
+    general report. `export` writes the selected model to a path, or raises an error; it is None for a saved run, which
+    holds no models.
     """
     document, rules = document.but(timings={}), tuple(rules)
     files = {
@@ -104,7 +105,7 @@ def evidence(
 
 
 def _model(document: AuditDocument, export: Export | None) -> tuple[bytes | None, str | None]:
-    """Return the model's file, or the reason why it is missing."""
+    """Return the bytes of the model file and None, or None and the reason why there is no model file."""
     if export is None:
         return None, SAVED
     if document.is_redacted and document.config.svm.kernel != "linear":

@@ -36,10 +36,10 @@ WHOLE = ("rank", "row")  # columns that stay whole numbers even if some are miss
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table of a document.
+    """The definition of a table: its columns, and the function that yields its rows from a document.
 
-    `columns` exist in every document, even without rows; if there are none, the first row names them. `more` names the
-    columns that depend on the document. A column that a row does not name is empty.
+    If `columns` is empty, the columns are the keys of the rows. `more` returns further columns, which depend on the
+    document. A cell is empty if its row has no key for the column.
     """
 
     columns: tuple[str, ...]
@@ -47,28 +47,31 @@ class Sheet:
     more: Callable[[Any], Iterable[str]] = lambda _document: ()
 
     def frame(self, document: Any) -> pd.DataFrame:
-        """Return the frame of one document."""
+        """Return the table of one document as a data frame."""
         frame = pd.DataFrame(list(self.rows(document)), columns=[*self.columns, *self.more(document)] or None)
         return frame.astype({name: "Int64" for name in WHOLE if name in frame and frame[name].isna().any()})
 
 
 def _limits(found: Estimate, name: str = "") -> Row:
-    """Return an estimate and its limits as cells: name, name_low and name_high, or value, low and high."""
+    """Return an estimate and its two limits as cells by column.
+
+    The columns are NAME, NAME_low and NAME_high or, if `name` is empty, "value", "low" and "high".
+    """
     return dict(zip(_three(name) if name else LIMITS, (found.value, found.low, found.high), strict=True))
 
 
 def _three(*names: str) -> tuple[str, ...]:
-    """Return the columns of estimates and their limits."""
+    """Return three column names for each estimate: NAME, NAME_low and NAME_high."""
     return tuple(title for name in names for title in (name, f"{name}_low", f"{name}_high"))
 
 
 def _cells(found: Value, names: Iterable[str], prefix: str = "") -> Row:
-    """Return some fields as cells."""
+    """Return the named fields of an object as cells, with a prefix before each column name."""
     return {f"{prefix}{name}": getattr(found, name) for name in names}
 
 
 def _estimates(found: Value, names: Iterable[str]) -> Row:
-    """Return some estimates, with their limits, as cells."""
+    """Return the named estimates of an object as cells, three for each: the value and its two limits."""
     return {title: cell for name in names for title, cell in _limits(getattr(found, name), name).items()}
 
 
@@ -81,7 +84,7 @@ def _flipped(found: FlippedShare) -> Row:
 
 
 def _ambiguity(document: AuditDocument) -> Rows:
-    """Yield the ambiguity overall, then of every group, with the gap of its column."""
+    """Yield the share of rows that some near-optimal model decides differently from model 1: overall, then by group."""
     if found := document.ambiguity:
         yield {"eps": found.eps, **_flipped(found.overall)}
         for column, groups in found.by_column.items():
@@ -100,7 +103,10 @@ def _curve(document: AuditDocument) -> Rows:
 
 
 def _prices(document: AuditDocument) -> Rows:
-    """Yield the examined rows of the holdout; a redacted run has none."""
+    """Yield the bounds on the flip price of each examined holdout row; none if the run is redacted.
+
+    The flip price is the smallest relative rise of training loss at which some model decides the row differently.
+    """
     if (found := document.ambiguity) is None:
         return
     table, priced = document.dataset, found.priced
@@ -145,7 +151,7 @@ def _left_out(document: AuditDocument) -> Rows:
 
 
 def _examples(document: AuditDocument) -> Rows:
-    """Yield the left-out training examples, one row for each value, as features can have any name."""
+    """Yield the training examples that models leave out, one row for each feature of each example."""
     for example in document.examples:
         for feature, value in example.values.items():
             yield {"row": example.row, "label": example.label, "feature": feature, "value": value}
@@ -173,7 +179,7 @@ def _flipped_groups(document: AuditDocument) -> Rows:
 
 
 def _range(document: AuditDocument) -> Rows:
-    """Yield the parity range for each loss: the gap, then the selection rate of every group."""
+    """Yield bounds on the parity gap and on each group's selection rate, over all models within each training loss."""
     if found := document.parity_range:
         for level in found.levels:
             place: Row = {"column": found.column, "eps": level.eps}
@@ -210,7 +216,10 @@ def _group_sizes(document: AuditDocument) -> Rows:
 
 
 def _screening(document: AuditDocument) -> Rows:
-    """Yield how well each feature alone predicts; a row without a feature is about all features together."""
+    """Yield how well each feature alone predicts the label, the decisions of model 1, or the group.
+
+    A row without a feature is about all features together.
+    """
     return (dict(zip(SCREENED, cells, strict=True)) for cells in _screened(document))
 
 
@@ -229,7 +238,7 @@ def _screened(document: AuditDocument) -> Iterator[tuple[object, ...]]:
 
 
 def _weights(document: AuditDocument) -> Rows:
-    """Yield every weight of every model that the document holds; the table of models has the biases."""
+    """Yield the weight of every feature in each model of the document that has weights."""
     if (anatomy := document.anatomy) is None:
         return
     columns = [(one.name, level) for one in anatomy.features for level in one.columns or (None,)]
@@ -239,7 +248,7 @@ def _weights(document: AuditDocument) -> Rows:
 
 
 def _effects(document: AuditDocument) -> Rows:
-    """Yield how much models without weights depend on each feature."""
+    """Yield, for models with non-linear kernels, the share of decisions that change when a feature is shuffled."""
     if (anatomy := document.anatomy) is None:
         return
     for model in anatomy.effects:
@@ -253,7 +262,7 @@ def _tuning(document: AuditDocument) -> Rows:
 
 
 def _splits(document: AuditDocument) -> Rows:
-    """Yield the rows that are in a split, in the order of the table; a redacted run has none."""
+    """Yield each row number with its split, in the order of the table; nothing if the run is redacted."""
     if found := document.dataset.split_rows:
         rows = [(row, split) for split in SPLITS for row in found.of_split(split)]
         for row, split in sorted(rows):
@@ -316,7 +325,7 @@ def _groups(document: AuditDocument) -> Rows:
 
 
 def _outcomes(document: AuditDocument) -> Rows:
-    """Yield the decisions of every model in every group of every sensitive column, as counts of rows."""
+    """Yield counts of rows, selected rows and true positives by model, split, sensitive column and group."""
     columns = {column.column: column.groups for column in document.dataset.sensitive}
     for model in document.members:
         for part in PARTS:
@@ -343,7 +352,7 @@ def _baselines(document: AuditDocument) -> Rows:
 
 
 def _incumbent(document: AuditDocument) -> Rows:
-    """Yield the source of the decisions of the model in use, if there is one."""
+    """Yield one row about the model in use, if there is one: its source, agreement with the label, and flips."""
     if found := document.incumbent:
         flips = {f"{part}_flips": found.predictions_changed.of(part).rows for part in PARTS}
         compared = {"copies": "; ".join(found.copies), "is_compared_with": document.is_against_incumbent}
@@ -358,7 +367,7 @@ CALIBRATION = ("column", "low", "high", "group", "n", *_three("rate"))
 
 
 def _rankings(score: MeasuredScore) -> Rows:
-    """Yield how each group scores: its share on the favourable side of the median, its mean, and its ranking."""
+    """Yield the scores of each group: share on the favourable side of the median, mean, deviation, and AUC."""
     for column in score.columns:
         for group, own in zip(column.scoring.groups, column.groups, strict=True):
             row: Row = {"column": column.column, "n": group.n, **_limits(group.rate, "scoring_rate")}
@@ -366,7 +375,7 @@ def _rankings(score: MeasuredScore) -> Rows:
 
 
 def _cutoffs(score: MeasuredScore) -> Rows:
-    """Yield the selection rate of each group at every cutoff of the sweep."""
+    """Yield the selection rate of each group at every measured cutoff of a score."""
     for column in score.columns:
         for point in column.sweep:
             for group, rate in zip(column.groups, point.rates, strict=True):
@@ -375,7 +384,7 @@ def _cutoffs(score: MeasuredScore) -> Rows:
 
 
 def _calibration(score: MeasuredScore) -> Rows:
-    """Yield how often rows of about the same score have the favourable label, by group."""
+    """Yield, for each interval of scores and each group, the share of rows with the favourable label."""
     for column in score.columns:
         for one in column.calibration:
             for group, rows, rate in zip(column.groups, one.rows, one.rates, strict=True):
@@ -384,7 +393,7 @@ def _calibration(score: MeasuredScore) -> Rows:
 
 
 def _by_rank(rows: Callable[[MeasuredScore], Rows]) -> Callable[[AuditDocument], Rows]:
-    """Return the rows of all scores of an audit, each with the rank of its model."""
+    """Return a function that yields the rows of all scores of an audit, each row with the rank of its model."""
     return lambda document: ({"rank": one.rank, **row} for one in document.scores for row in rows(one.score))
 
 
@@ -427,7 +436,7 @@ SHEETS = {
 
 
 def _decisions(document: MeasureDocument) -> Rows:
-    """Yield every set of decisions in every sensitive column."""
+    """Yield one row for each set of decisions and each sensitive column: selection rate, gaps, changes and verdicts."""
     for number, decisions in enumerate(document.decisions, 1):
         for column in decisions.columns:
             row: Row = {"number": number, "decision": decisions.name, "how": decisions.how, "column": column.column}
@@ -466,16 +475,16 @@ MEASURED_SHEETS = {
 
 
 def models(document: AuditDocument) -> pd.DataFrame:
-    """Return one row for each model: its proven numbers, and its scores on both splits.
+    """Return a data frame of models by rank: training results, and scores on the selection split and the holdout.
 
-    The model in use comes first, with rank 0; nothing is proven about it.
+    The model in use, if there is one, comes first, with rank 0 and without training results.
     """
     frame = pd.DataFrame([_model(model, document) for model in document.members]).set_index("rank")
     return frame.astype(dict.fromkeys(COUNTED, "Int64")) if document.incumbent else frame
 
 
 def tables(document: JudgedDocument) -> dict[str, pd.DataFrame]:
-    """Return all tables of a document, by name."""
+    """Return all tables of a document as data frames, by name."""
     if isinstance(document, AuditDocument):
         return {"models": models(document), **{name: sheet.frame(document) for name, sheet in SHEETS.items()}}
     has_score = document.score is not None
@@ -487,22 +496,22 @@ INDEX = "index"
 
 
 def table_files(document: JudgedDocument) -> dict[str, bytes]:
-    """Return every table as CSV by file name, with an index that describes them."""
+    """Return CSV files by file name: every table of a document, and an index that describes the tables."""
     return {f"{name}.csv": to_csv(frame).encode(errors="backslashreplace") for name, frame in _frames(document).items()}
 
 
 def table_names(document: JudgedDocument) -> list[str]:
-    """Return the names of the files that `table_files` may write."""
+    """Return the names of all CSV files that `table_files` may return for a document."""
     return [f"{name}.csv" for name in (INDEX, *about_tables(document))]
 
 
 def workbook(document: JudgedDocument) -> bytes:
-    """Return a workbook with an index and every table as a sheet."""
+    """Return the bytes of an Excel workbook: an index, and every table of a document as a sheet."""
     return to_xlsx(_frames(document))
 
 
 def write_tables(document: JudgedDocument, folder: str | Path) -> None:
-    """Write every table to a folder, created if missing; other files in it stay."""
+    """Write every table as a CSV file to a folder, which is created if missing; other files in the folder stay."""
     files, place = table_files(document), Path(folder)
     try:
         place.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Frames as CSV files and Excel workbooks, in which no text is a formula."""
+"""CSV files and Excel workbooks of data frames, in which no text is run as a formula."""
 
 from __future__ import annotations
 
@@ -31,33 +31,39 @@ ADVICE = "pip install 'fairenum[excel]'"
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """Write a frame as CSV in which no text is a formula to a spreadsheet.
+    """Return a data frame as CSV text; an apostrophe before formulas keeps spreadsheets from computing them.
 
-    Every text is in quotes, so that none continues in another cell or row; numbers are not.
+    Texts are in quotes, so that a text with commas or line breaks stays in one cell; numbers are not.
     """
     inert = frame.rename(columns=_inert).apply(_inert_column)
     return str(inert.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC))
 
 
 def is_formula(text: str) -> bool:
-    """Tell whether a spreadsheet might compute a text."""
+    """Tell whether a spreadsheet might take a text for a formula and compute it."""
     return text.lstrip(BLANKS).startswith(FORMULA)
 
 
 def _inert_column(column: pd.Series) -> pd.Series:
-    """Mark formulas in a column of texts; mapping would turn whole numbers with missing ones into fractions."""
+    """Return a column with an apostrophe before each formula.
+
+    Columns of numbers are returned as they are: mapping would turn integers with missing values into floats.
+    """
     return column if pd.api.types.is_numeric_dtype(column) else column.map(_inert)
 
 
 def _inert(cell: object) -> object:
-    """Mark a formula as text, also after a semicolon or bar, where some spreadsheets begin a new cell."""
+    """Return a text with an apostrophe before each formula; any other cell as it is.
+
+    A formula may also follow a semicolon, bar, tab or line break, where some spreadsheets begin a new cell.
+    """
     if not isinstance(cell, str):
         return cell
     return PARTED.sub(r"\1'", f"'{cell}" if is_formula(cell) else cell)
 
 
 def require_xlsx() -> None:
-    """Raise an error if the package that writes workbooks is not installed."""
+    """Raise `ResultError` if openpyxl, which writes Excel workbooks, is not installed."""
     try:
         import openpyxl  # noqa: F401
     except ImportError as error:
@@ -65,9 +71,9 @@ def require_xlsx() -> None:
 
 
 def to_xlsx(frames: Mapping[str, pd.DataFrame]) -> bytes:
-    """Write frames as the sheets of a workbook, in which every text is a text, whatever its first character.
+    """Return an Excel workbook with one sheet for each data frame; texts that look like formulas stay texts.
 
-    A frame with more rows than a sheet can hold is cut, and the last row says so.
+    A frame with more rows than a sheet can hold is cut, and the last row of the sheet says so.
     """
     require_xlsx()
     from openpyxl import Workbook
@@ -81,7 +87,7 @@ def to_xlsx(frames: Mapping[str, pd.DataFrame]) -> bytes:
 
 
 def sheet_titles(names: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Name sheets as Excel allows: short, without special characters, and different even if case is ignored."""
+    """Return sheet titles that Excel allows: at most 31 characters, none forbidden, unique when case is ignored."""
     titles: dict[str, str] = {}
     for name in names:
         base = plain(name).translate(FORBIDDEN) or "_"
@@ -111,7 +117,7 @@ def _rows(frame: pd.DataFrame) -> Iterator[list[object]]:
 
 
 def _cell(cell: WriteOnlyCell, value: object) -> WriteOnlyCell:
-    """Fill a cell: numbers as numbers, missing values as empty, and all else as text."""
+    """Return the cell filled with a value: a number or truth value, nothing if missing or infinite, else a text."""
     if isinstance(value, bool | np.bool_):
         cell.value = bool(value)
     elif isinstance(value, Number):

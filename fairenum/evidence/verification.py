@@ -1,4 +1,4 @@
-"""Verification of an evidence file: listed files, a valid run, and pages that show it."""
+"""Verification of an evidence file: every file matches the manifest, the run is valid, and the pages show this run."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ Files = Mapping[str, bytes]
 
 
 def verify(path: str | Path) -> Verification:
-    """Check an evidence file; nothing in it is run, and nothing is written.
+    """Return the digest and the faults of an evidence file; nothing in it is run or written to disk.
 
-    The result lists every fault: missing, unlisted or changed files, an invalid run, pages of another run. Raises
-    `EvidenceRefused` for a file that is no evidence file or is built to do harm.
+    Faults are missing, unlisted or changed files, an invalid run, and pages of another run. Pages written by another
+    version of fairenum that differ from the run are listed as unchecked. Raises `EvidenceRefused` for a file that is no
+    evidence file or is built to do harm.
     """
     content = received(path)
     files = unpacked(content, str(path))
@@ -44,7 +45,7 @@ def verify(path: str | Path) -> Verification:
 
 
 def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[str]) -> Iterator[Fault]:
-    """Yield the differences between the files, the manifest and the required names."""
+    """Yield a fault for each file that is missing, not in the manifest, or different from its digest there."""
     for name in sorted({*files, *listed, *needed}):
         if name not in files:
             yield Fault("missing", name)
@@ -55,7 +56,7 @@ def _listing_faults(files: Files, listed: Mapping[str, str], needed: Iterable[st
 
 
 def _run(files: Files, faults: list[Fault]) -> AnyDocument | None:
-    """Return the run; None if it is missing or, with a fault added, unreadable."""
+    """Return the run; None if it is missing or unreadable. An unreadable run is appended to `faults`."""
     try:
         return parse(files[RUN], RUN) if RUN in files else None
     except ResultError as error:
@@ -74,7 +75,7 @@ def _page_faults(files: Files, run: AnyDocument) -> Iterator[Fault]:
 
 
 def _writer(files: Files) -> str | None:
-    """Return the version of fairenum that wrote the pages; None if it is not known."""
+    """Return the version of fairenum that wrote the evidence file; None if the file does not say."""
     try:
         versions = msgspec.json.decode(files.get(VERSIONS, b""), type=Versions)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A measurement as a page: in full, arranged as a bias audit, or in brief."""
+"""Pages of a measurement of given decisions: in full, arranged as a bias audit, or in brief."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ IS_FOUR_FIFTHS = {"kept": "yes", "violated": "no", "open": "open"}
 def measure_page(
     document: MeasureDocument, *, rules: Iterable[Rule] = (), profile: str | None = None, day: date | None = None
 ) -> Page:
-    """Put a measurement on a page: for everybody, or arranged as a bias audit."""
+    """Return the full page of a measurement; with the profile "ll144", arranged as a bias audit of the given day."""
     page = replace(_page(document, rules), sections=tuple(_sections(document)), tiles=tuple(_tiles(document)))
     if profile is None:
         return page
@@ -54,7 +54,7 @@ def measure_page(
 
 
 def brief_measure_page(document: MeasureDocument, *, rules: Iterable[Rule] = ()) -> Page:
-    """Put a measurement on a page for 80 columns."""
+    """Return the brief page of a measurement, whose tables fit a terminal of 80 columns."""
     return replace(_page(document, rules), sections=tuple(_brief_sections(document)))
 
 
@@ -76,7 +76,7 @@ def _page(document: MeasureDocument, rules: Iterable[Rule]) -> Page:
 
 
 def _subject(document: MeasureDocument) -> str:
-    """Name the table, the decisions, the score, the label and the sensitive columns."""
+    """Return a line that names the table, its decisions, score, label and sensitive columns."""
     data = document.dataset
     counts = " (from counts)" if data.form == "counts" else ""
     parts = [f"{counted(data.rows, 'decided row')}{counts}"]
@@ -96,14 +96,17 @@ def _subject(document: MeasureDocument) -> str:
 
 
 def _headline(document: MeasureDocument) -> str:
-    """State the difference between groups in the first decisions, and whether it is significant."""
+    """Return a sentence about the difference between groups in the first set of decisions, and its significance."""
     first = document.decisions[0]
     whose = f"{decisions_title(first, document)}: " if len(document.decisions) > 1 or first.how != "column" else ""
     return whose + _inequality(first, document.dataset.primary.column)
 
 
 def _inequality(decisions: MeasuredDecisions, name: str) -> str:
-    """State gap and lowest ratio of decisions by one column, or why its groups cannot be compared."""
+    """Return a sentence with the gap and the lowest impact ratio of decisions between the groups of one column.
+
+    If the groups cannot be compared, the sentence says why.
+    """
     column, by = decisions.of_column(name), shortened(name, GROUP_WIDTH)
     compared = [group for group in column.impact.groups if group.is_compared and group.n]
     if len(compared) < 2:
@@ -126,7 +129,7 @@ def _gap_and_ratio(column: ColumnMeasures) -> tuple[Estimate, Estimate]:
 
 
 def _findings(document: MeasureDocument) -> Iterator[str]:
-    """Give the numbers behind the headline: columns, decisions against the first, rates that need a label, scores."""
+    """Yield sentences about other sensitive columns, other sets of decisions, gaps that need a label, and the score."""
     first, primary = document.decisions[0], document.dataset.primary.column
     others = (column.column for column in document.dataset.sensitive if column.column != primary)
     yield from (_inequality(first, column) for column in others)
@@ -140,7 +143,7 @@ def _findings(document: MeasureDocument) -> Iterator[str]:
 
 
 def _metric(document: MeasureDocument) -> Gap:
-    """Return the gap that decisions are compared by; demographic parity if the requested one lacks its label."""
+    """Return the gap by which decisions are compared; demographic parity if the requested gap needs a missing label."""
     metric = document.config.metric
     return metric if document.has_label or metric not in LABEL_GAPS else "demographic_parity_difference"
 
@@ -183,7 +186,7 @@ def _score_sentence(score: MeasuredScore, primary: str) -> str:
 
 
 def _tiles(document: MeasureDocument) -> Iterator[Tile]:
-    """Return the main numbers, to be shown large."""
+    """Yield the main numbers, which the page shows in large type."""
     for decisions in document.decisions[:2]:
         gap, ratio = _gap_and_ratio(decisions.of_column(document.dataset.primary.column))
         yield Tile.of(f"largest difference, {decisions_title(decisions, document)}", estimate(gap))
@@ -239,7 +242,7 @@ def _brief_group_blocks(document: MeasureDocument, place: int) -> Iterator[Block
 
 
 def _rates(column: ColumnMeasures) -> Iterator[Table]:
-    """Show the rates that need a label."""
+    """Yield the table of rates that need a label, by group; nothing without a label."""
     if all(group.positives is None for group in column.groups):
         return
     rows = list(zip(column.impact.groups, column.groups, strict=True))
@@ -258,7 +261,7 @@ def _rates(column: ColumnMeasures) -> Iterator[Table]:
 
 
 def _side_by_side(document: MeasureDocument) -> Table:
-    """Show all decisions in every sensitive column, one row each."""
+    """Return a table with one row for each set of decisions and each sensitive column."""
     is_several = len(document.decisions) > 1
     names = ("decision", "by") if is_several else ("by",)
     gaps = tuple(GAP_NAMES[gap] for gap in LABEL_GAPS) if document.has_label else ()
@@ -298,7 +301,7 @@ def _decisions_row(decisions: MeasuredDecisions, column: ColumnMeasures, documen
 
 
 def _tools(document: MeasureDocument) -> list[profiles.Tool]:
-    """Return all decisions as tools of a bias audit; the score goes with the first."""
+    """Return one tool of a bias audit for each set of decisions; the first tool also gets the score."""
     scored = tuple(column.scoring for column in document.score.columns) if document.score else ()
     return [
         profiles.Tool(
@@ -313,7 +316,7 @@ def _tools(document: MeasureDocument) -> list[profiles.Tool]:
 
 
 def _bias_audit(document: MeasureDocument, tools: list[profiles.Tool]) -> Section:
-    """Arrange a bias audit under New York City's Local Law 144, impact ratios first."""
+    """Return the section of impact ratios of a bias audit under New York City's Local Law 144."""
     data = document.dataset
     source = (
         f"Decisions about {counted(data.rows, 'row')} of {shortened(data.name, TABLE_WIDTH)}, as {tools[0].name} says. "
@@ -323,7 +326,7 @@ def _bias_audit(document: MeasureDocument, tools: list[profiles.Tool]) -> Sectio
 
 
 def _steps(document: MeasureDocument) -> Iterator[str]:
-    """Describe how the numbers were computed."""
+    """Yield sentences that describe how the numbers were computed."""
     level = f"{100 * document.config.confidence:g} %"
     yield (
         "Nothing was trained: decisions and scores are measured as the table holds them, each row as one person "
@@ -348,7 +351,7 @@ def _steps(document: MeasureDocument) -> Iterator[str]:
 
 
 def _limits(document: MeasureDocument) -> Iterator[str]:
-    """State the limits of what the numbers can show."""
+    """Yield sentences about what the numbers cannot show."""
     yield "No difference shown is not the same as fair: small groups hide large differences."
     yield (
         "Rates show who is selected, not why. Differences may come from who applied, or from what was known "

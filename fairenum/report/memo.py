@@ -1,4 +1,4 @@
-"""A memo on less discriminatory alternatives: baseline, disparities, search, alternatives, proposal, and its cost."""
+"""A memo on less discriminatory alternatives to a model: baseline, disparities, search, proposal and its costs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NONE_EXISTS = (
 
 
 def _baseline(document: AuditDocument) -> str:
-    """Describe the baseline of alternatives: the model in use, or model 1 in its place."""
+    """Return sentences about the model that alternatives are to replace: the model in use or, without one, model 1."""
     used = document.incumbent
     if used is None:
         return NO_BASELINE
@@ -71,7 +71,7 @@ def _source(used: Incumbent) -> str:
 
 
 def _disparity_sentences(document: AuditDocument, rank: int) -> Iterator[str]:
-    """State the impact ratio and every gap of a model, by every sensitive column."""
+    """Yield, for each sensitive column, a sentence with the lowest impact ratio and every gap of the model `rank`."""
     for column, scores in document.member(rank).scores.holdout.by_column.items():
         gaps = sentence_list(f"{GAP_NAMES[gap]} {estimate(scores.gap(gap))}" for gap in GAP_NAMES)
         yield (
@@ -81,7 +81,7 @@ def _disparity_sentences(document: AuditDocument, rank: int) -> Iterator[str]:
 
 
 def _effort(document: AuditDocument) -> Iterator[tuple[str, str]]:
-    """Describe the search effort: models, candidates, budgets, seeds, time, and tolerances."""
+    """Yield facts about the search as (name, text): models, budgets, methods, tolerances, candidates, seed, time."""
     config, found, svm = document.config, document.enumeration, document.config.svm
     yield "models", f"support vector machines, {svm.kernel} kernel, C = {svm.cost:g}, solver {short(svm.solver)}"
     yield (
@@ -139,7 +139,7 @@ def _allowed(document: AuditDocument) -> str:
 
 
 def _costs(document: AuditDocument, chosen: AuditedModel) -> Iterator[str]:
-    """State the costs of the selected model: performance, training loss, and changed decisions."""
+    """Yield sentences about the costs of the selected model: performance, training loss, and changed decisions."""
     selection, reference = document.selection, document.reference
     name, against = performance_of(document), reference_title(document)
     if selection.performance_change:
@@ -165,7 +165,7 @@ def _changed(document: AuditDocument) -> str:
 
 
 def none_exists(document: AuditDocument) -> str:
-    """Explain a search without a proposal: which gaps are proven impossible, and where an alternative may exist."""
+    """Return sentences for a search without proposal: gaps proven impossible, and where an alternative may exist."""
     found = document.parity_range
     level = parity_range_section.refuting(found) if found else None
     if found is None or level is None:
@@ -184,7 +184,7 @@ def none_exists(document: AuditDocument) -> str:
 
 
 def memo(document: AuditDocument) -> Iterator[Section]:
-    """Yield the sections of the memo, from the baseline to the proposal and its costs."""
+    """Yield the sections of the memo, from the baseline model to the proposed model and its costs."""
     rank = 0 if document.incumbent else 1
     measures = choice_section.measures_table(document, rank, "On the holdout")
     yield Section("baseline", "The model in use", (Paragraph(_baseline(document)), measures))
@@ -201,7 +201,7 @@ def memo(document: AuditDocument) -> Iterator[Section]:
 
 
 def followed() -> Section:
-    """Name the legal texts that the memo follows."""
+    """Return the section that names the legal texts that the memo follows."""
     return Section("followed", profiles.FOLLOWED, (Items(profiles.MEMO_FOLLOWS),))
 
 

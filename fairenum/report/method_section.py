@@ -1,4 +1,4 @@
-"""How the result of an audit was computed, its limits, and the contents of a reduced copy of it, in sentences."""
+"""Sentences about how an audit was computed, what it cannot show, and what the data embedded in its page leave out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DEFINITIONS: Mapping[PerformanceName, str] = {
 
 
 def operating_point(document: AuditDocument) -> str:
-    """Say at which decision value models are cut, as a part of a sentence; empty if they decide by the sign."""
+    """Return a clause that says from which decision value on models select; empty if they decide by the sign."""
     rate, decide = document.config.rate, Decide.of(document.config.decide)
     if rate is not None:
         return f"every model selects {percent(rate)} of the selection split{SHARES.get(document.requested.decide, '')}"
@@ -49,7 +49,7 @@ def operating_point(document: AuditDocument) -> str:
 
 
 def steps(document: AuditDocument) -> Iterator[str]:
-    """Describe how the numbers of an audit were computed, step by step."""
+    """Yield sentences that describe, step by step, how the numbers of an audit were computed."""
     metric = GAP_NAMES[document.selection.tolerances.metric]
     yield _division(document)
     if document.incumbent:
@@ -99,7 +99,7 @@ def _rule(document: AuditDocument, metric: str) -> str:
 
 
 def _incumbent_sentence(document: AuditDocument, incumbent: Incumbent) -> str:
-    """Describe the model in use: the source of its decisions, and its part in the comparison."""
+    """Return sentences about the model in use: how its decisions are known, and what it is compared with."""
     return (
         f"The model in use {_source(incumbent)}. No model has learned from it. Its decision is the label in "
         f"{percent(incumbent.agreement)} of all rows. It is scored on the same rows as the models, which are compared "
@@ -117,7 +117,7 @@ def _source(incumbent: Incumbent) -> str:
 
 
 def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
-    """Explain which model is selected where there is a model in use."""
+    """Return sentences that state the rule of selection for models compared with the model in use."""
     tolerances, performance = document.selection.tolerances, performance_of(document)
     return (
         f"The selected model is the one of least {metric} gap on the selection split among those that lose at most "
@@ -128,7 +128,7 @@ def _rule_against_incumbent(document: AuditDocument, metric: str) -> str:
 
 
 def _stages_left_out(document: AuditDocument) -> Iterator[str]:
-    """Name the stages that the options switch off."""
+    """Yield a sentence that names the stages of the audit that options switch off, if there are any."""
     config = document.config
     why = "which needs that" if config.range else "--no-range"
     names = [
@@ -202,7 +202,7 @@ def _class_weights(document: AuditDocument) -> str:
 
 
 def limits(document: AuditDocument) -> Iterator[str]:
-    """State the limits of what the numbers can show."""
+    """Yield sentences about what the numbers of an audit cannot show."""
     yield (
         "This is a statement about support vector machines of one kernel within the tolerances, on one table. It says "
         "nothing about other kinds of models, about rows that were never collected, or about the law."
@@ -221,7 +221,10 @@ def limits(document: AuditDocument) -> Iterator[str]:
 
 
 def reduced_copy(dropped: Sequence[str], *, is_audit: bool) -> str:
-    """Say what the data embedded in a page leave out."""
+    """Return a text that says what the data embedded in a page leave out.
+
+    `dropped` names the fields that are too large for a page.
+    """
     models = SHORT_MODELS if is_audit and "models" not in dropped else ""
     more = f" Also left out, as too large for a page: {', '.join(dropped)}." if dropped else ""
     return (

@@ -1,4 +1,4 @@
-"""Model cards: the selected model, or model 1, described for its users."""
+"""Model cards, which describe the selected model, or model 1 if none is selected, for users of the model."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _rank(document: AuditDocument, model: AuditedModel) -> str:
 def model_card(document: AuditDocument, *, has_file: bool = False) -> Page:
     """Return the card of the selected model, or of model 1 if none was selected, compared with the reference.
 
-    `has_file` says whether the file of the model comes with the card.
+    The reference is the model in use or model 1. `has_file` says whether a file of the model comes with the card.
     """
     model = document.selected or document.first
     return Page(
@@ -159,7 +159,7 @@ def _performance(document: AuditDocument, model: AuditedModel) -> Table:
 
 
 def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
-    """Show every gap of the model with its change against the reference; the reference itself has none."""
+    """Yield the table of every gap of the model and its change against the reference; a text if there are no groups."""
     cells = strip_of(document)
     rows = cells or tuple(_together(document, model))
     if not rows:
@@ -180,7 +180,10 @@ def _gaps(document: AuditDocument, model: AuditedModel) -> Iterator[Block]:
 
 
 def _together(document: AuditDocument, model: AuditedModel) -> Iterator[GapChange]:
-    """Compare the gaps of a model that was not chosen, with limits that hold for all models together."""
+    """Yield the change of each gap from the reference to a model, with limits that hold for all models together.
+
+    The changes of the reference itself are empty.
+    """
     is_itself = document.reference.rank == model.rank
     for column, scores in model.scores.holdout.by_column.items():
         first = document.reference.scores.holdout.by_column[column]

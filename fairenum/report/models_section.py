@@ -1,4 +1,4 @@
-"""The listed models: plots, a short table of the main ones, a table of all with filters, and other methods."""
+"""The listed models as plots, a short table, and a full table with filters; and a table of other mitigation methods."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ BY_CHANCE: Shape = "hollow"
 
 
 class Kind(IntEnum):
-    """The kind of a model in a plot; higher kinds are drawn on top."""
+    """The kind of a model in a plot; kinds with higher numbers are drawn on top."""
 
     PLAIN = 0
     GUIDED = 1
@@ -62,12 +62,12 @@ class Kind(IntEnum):
 
     @property
     def tone(self) -> str:
-        """The colour of the kind."""
+        """The colour class of marks of this kind."""
         return LOOKS[self][0]
 
     @property
     def shape(self) -> Shape:
-        """The shape of the kind."""
+        """The shape of marks of this kind."""
         return LOOKS[self][1]
 
 
@@ -98,7 +98,7 @@ def _kind_of(model: AuditedModel | Incumbent, document: AuditDocument) -> Kind:
 
 
 def scatters(document: AuditDocument) -> tuple[Plot, ...]:
-    """Plot performance against gap on the selection split, and on the holdout."""
+    """Return two scatter plots of performance against gap: on the selection split, and on the holdout."""
     return (
         *_scatter(document, "selection", "Chosen here: the selection split"),
         *_scatter(document, "holdout", "Judged here: the holdout"),
@@ -106,12 +106,12 @@ def scatters(document: AuditDocument) -> tuple[Plot, ...]:
 
 
 def holdout_scatters(runs: Mapping[str, AuditDocument]) -> tuple[Plot, ...]:
-    """Plot performance against gap on the holdout of several runs, on the same axes."""
+    """Return scatter plots of performance against gap on the holdout, one for each run, with the same axes."""
     return aligned(unlinked(plot for name, document in runs.items() for plot in _scatter(document, "holdout", name)))
 
 
 def _scatter(document: AuditDocument, part: Part, title: str) -> Iterator[Plot]:
-    """Plot one split, if a gap is defined there."""
+    """Yield the scatter plot of one split; nothing if no model has a defined gap there."""
     metric, marks = document.selection.tolerances.metric, _marks(document, part)
     if not marks:
         return
@@ -156,7 +156,7 @@ def _key(document: AuditDocument, part: Part) -> Iterator[Key]:
 
 
 def _marks(document: AuditDocument, part: Part) -> tuple[Mark, ...]:
-    """Return one mark for all models with the same scores, the main ones on top."""
+    """Return the marks of a scatter plot, one for all models with equal scores; the main models come last, on top."""
     metric = document.selection.tolerances.metric
     places: dict[tuple[float, float], list[AuditedModel | Incumbent]] = {}
     for model in document.members:
@@ -185,7 +185,7 @@ def _model_mark(models: Sequence[AuditedModel | Incumbent], part: Part, document
 
 
 def _baseline_marks(document: AuditDocument) -> Iterator[Mark]:
-    """Return the marks of other mitigations, which are scored on the holdout only."""
+    """Yield the marks of other mitigation methods, which are scored on the holdout only."""
     metric = document.selection.tolerances.metric
     for method in document.baselines or ():
         if method.scores and None not in (method.scores.performance.value, method.scores.gap(metric).value):
@@ -215,7 +215,7 @@ def _label(kind: Kind, ranks: Sequence[int], document: AuditDocument) -> str:
 
 
 def ranked(ranks: Sequence[int]) -> str:
-    """Name models by their ranks, the model in use first; of many models, the first few."""
+    """Return a phrase that names models by rank, such as "models 2 and 5"; of many models it names the first few."""
     if 0 in ranks:
         return sentence_list(["in use", *([ranked(others)] if (others := [rank for rank in ranks if rank]) else [])])
     shown = [str(rank) for rank in ranks[:MOST_NAMED]]
@@ -232,7 +232,7 @@ def _front_line(document: AuditDocument) -> Curve:
 
 
 def rank_plots(document: AuditDocument) -> tuple[Plot, ...]:
-    """Plot objective, gap and performance of the enumerated models by rank, as the paper does."""
+    """Return plots of objective, gap and performance of the enumerated models by rank, as in the EnumSV paper."""
     metric = document.selection.tolerances.metric
     models = [model for model in document.models if model.origin == "exact"]
     ranks = tuple(float(model.rank) for model in models)
@@ -273,7 +273,10 @@ SHOWN = 12
 
 
 def shown_ranks(document: AuditDocument, limit: int = SHOWN) -> Sequence[int]:
-    """Return ranks for a short table: the model in use, model 1, the selected one, the Pareto front, the best."""
+    """Return the ranks of at most `limit` models for a short table, in ascending order.
+
+    They are the model in use, model 1 and the selected model, then the Pareto front, then the best by objective.
+    """
     wanted = [*document.shortlist, *document.selection.pareto_front, *document.ranks]
     return sorted(list(dict.fromkeys(wanted))[:limit])
 
@@ -282,13 +285,13 @@ ListedModel = AuditedModel | Incumbent | ExploredModel
 
 
 def objective_ratio(model: ListedModel) -> str:
-    """Show the objective as a share of that of model 1, if it is defined."""
+    """Return the objective as a share of model 1's, as text; a placeholder if it is undefined."""
     ratio = None if isinstance(model, Incumbent) else model.objective_ratio
     return UNDEFINED if ratio is None else f"{ratio:.6f}"
 
 
 def training_loss(model: ListedModel) -> str:
-    """Show the relative training loss above the least, if the model was trained here."""
+    """Return the training loss above the least, in percent, as text; a placeholder for the model in use."""
     if isinstance(model, Incumbent):
         return UNDEFINED
     return f"{100 * model.loss_ratio:+.1f} %" if round(model.loss_ratio, 3) else "0.0 %"
@@ -302,7 +305,7 @@ def _left_out(model: ListedModel) -> str:
     return UNDEFINED if isinstance(model, Incumbent) else str(sum(entry.copies for entry in model.left_out))
 
 
-# Columns of every table of models, saved or live, that come from training.
+# Columns about training in every table of models, in reports and in explorations.
 TRAINED: tuple[Column[ListedModel], ...] = (
     Column(
         *("objective_ratio", "objective", objective_ratio),
@@ -319,7 +322,7 @@ LEFT_OUT = Column("records_left_out", "left out", _left_out)
 
 
 def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
-    """Tabulate some models by rank, with their scores on the holdout."""
+    """Return a narrow table of the models with these ranks, with their scores on the holdout."""
     ended, columns = ended_with(document), _short_columns(document)
     return Table.of(
         "Models by objective, scored on the holdout",
@@ -335,7 +338,7 @@ def ranked_models(document: AuditDocument, ranks: Sequence[int]) -> Table:
 
 
 def _short_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbent], ...]:
-    """Return the columns of a narrow table: short headings, and changes without limits."""
+    """Return the columns of a narrow table of models: short headings, and changes of the gap without limits."""
     ended = ended_with(document)
     judged = _judged_columns(document, lambda change: signed(change.value))
     return (
@@ -348,7 +351,7 @@ def _short_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incum
 def _judged_columns(
     document: AuditDocument, show_change: Callable[[Estimate], str]
 ) -> tuple[Column[AuditedModel | Incumbent], ...]:
-    """Return the columns of the holdout: performance, gap, its change, verdict, flips."""
+    """Return the columns of scores on the holdout: performance, gap, change of the gap, verdict, flips."""
     metric, reference = document.selection.tolerances.metric, document.reference.rank
 
     def gap(model: AuditedModel | Incumbent) -> GapEstimate:
@@ -410,7 +413,7 @@ def _hidden_notes(document: AuditDocument, ranks: Sequence[int]) -> Iterator[str
 
 
 def explored(document: AuditDocument) -> Section:
-    """Return the section of all models: plots of both splits, and a table with filters."""
+    """Return the section of all models: scatter plots of both splits, and a table with filters."""
     explorer = Explorer(
         figure=Figure(scatters(document), SELECTED_BY),
         table=all_models(document),
@@ -426,7 +429,7 @@ CHOSEN_BY, JUDGED_BY = SpanningHeading(PARTS["selection"], "chosen by"), Spannin
 
 
 def all_models(document: AuditDocument) -> Table:
-    """Tabulate every model on the selection split and on the holdout."""
+    """Return the table of every model, with scores on the selection split and on the holdout."""
     ended, columns = ended_with(document), _all_columns(document)
     return Table.of(
         "All models, best objective first",
@@ -453,7 +456,7 @@ def _all_columns(document: AuditDocument) -> tuple[Column[AuditedModel | Incumbe
 
 
 def _candidate(document: AuditDocument, model: AuditedModel | Incumbent) -> Candidate:
-    """Return the data of a model for the filter; the model in use is never hidden, and cannot be selected."""
+    """Return the data by which the filter of the table shows or hides a model; it never hides the model in use."""
     if isinstance(model, Incumbent):
         kept = ("selected",) if ended_with(document) == 0 else ()
         return Candidate("model-0", loss=0.0, drop=0.0, gap="", marks=("incumbent", *kept))
@@ -484,12 +487,12 @@ def _exact(gap: float | None) -> str:
 
 
 def by_rank(document: AuditDocument) -> Section:
-    """Return the section of objective, gap and performance by rank."""
+    """Return the section with plots of objective, gap and performance by rank."""
     return Section("ranks", "Rank by rank", (Figure(rank_plots(document), RANK_CAPTION),))
 
 
 def other_methods(document: AuditDocument) -> Iterator[Table]:
-    """Tabulate other mitigations on the same splits, if they were tried."""
+    """Yield the table of other mitigation methods on the same splits, if they were tried."""
     if document.baselines:
         metric = document.selection.tolerances.metric
         yield Table.of(

@@ -1,4 +1,4 @@
-"""The reproduction of the paper as a page, verdicts first, and as a set of files."""
+"""The reproduction of the EnumSV paper as a page, with the verdicts on its claims first, and as a set of files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ BANDS = (Key("median", "tone-1", "line"), Key("50 % and 90 % of them", "tone-1",
 FLOOR = 1e-12  # stands for 0 on a logarithmic axis; smaller shortfalls are rounding errors
 FOLDER = "figures"
 COLUMNS = 3  # plots beside each other in a file
-# Anchor, title, claims and figures of each section.
+# Anchor, title, names of claims and names of figures of each section.
 SECTIONS = (
     ("objective", "Near-optimal models", ("german_spread",), ("objective", "spread")),
     ("loss", "Test loss", ("lower_loss",), ("loss",)),
@@ -122,7 +122,7 @@ def _subject(document: ReproductionDocument) -> str:
 
 
 def headline(claims: tuple[JudgedClaim, ...]) -> str:
-    """Count the verdicts on the claims in a sentence."""
+    """Return a sentence that counts the verdicts on the claims of the paper."""
     tried = [claim.verdict for claim in claims if claim.trials]
     counts = Counter(tried)
     parts = [
@@ -206,7 +206,7 @@ def _table_figures(tables: Mapping[str, TableExperiment]) -> Iterator[Figure]:
 
 
 def _banded(xs: Iterable[float], bands: Bands, first: int = 0) -> tuple[Curve, Curve]:
-    """Return curves of the median with bands of 50 and 90 % of the values, from the index `first` on."""
+    """Return two curves: the band of 90 % of values, and the median with the band of 50 %; from index `first` on."""
     xs = tuple(xs)
     outer = Curve(xs, (None,) * len(xs), bands.q05[first:], bands.q95[first:])
     return outer, Curve(xs, bands.q50[first:], bands.q25[first:], bands.q75[first:])
@@ -219,7 +219,7 @@ def _floored(values: Numbers) -> tuple[float | None, ...]:
 def _rank_plot(
     name: str, description: str, axis: Axis, bands: Bands, rules: Iterable[Rule], *, title: str, first: int = 1
 ) -> Plot:
-    """Plot medians with their bands by rank, from the rank `first` on."""
+    """Return the plot of medians, with bands of 50 and 90 % of the values, by rank from the rank `first` on."""
     ranks = (float(rank) for rank in range(first, len(bands.q50) + 1))
     layers: tuple[Layer, ...] = (*_banded(ranks, bands, first - 1), *rules)
     return Plot(name, description, Axis("rank k"), axis, layers, key=BANDS, title=title)
@@ -284,7 +284,7 @@ def _spread(tables: Mapping[str, TableExperiment]) -> Plot:
 
 
 def _distribution(values: Numbers, tone: str, floor: float = FLOOR) -> Curve:
-    """Return the curve of the share of values at or below each number."""
+    """Return the empirical distribution function of the values as a curve; values below `floor` count as `floor`."""
     known = sorted(max(value, floor) for value in values if value is not None)
     shares = tuple((place + 1) / len(known) for place in range(len(known)))
     return Curve((*known[:1], *known), (*([0.0] if known else []), *shares), tone=tone, is_step=True)
@@ -362,7 +362,7 @@ def _digits(value: float | None, form: str) -> str:
 
 
 def rendered(document: ReproductionDocument) -> dict[str, str]:
-    """Return the files of a reproduction by their paths: HTML, Markdown, and figures as SVG."""
+    """Return the texts of the files of a reproduction by path: HTML, Markdown, and figures as SVG."""
     page = reproduction_page(document)
     drawn = {f"{FOLDER}/{figure.name}.svg": grid(figure.plots, columns=COLUMNS) for figure in page.figures}
     paths = {figure.name: f"{FOLDER}/{figure.name}.svg" for figure in page.figures}
@@ -370,7 +370,7 @@ def rendered(document: ReproductionDocument) -> dict[str, str]:
 
 
 def reproduction_page(document: ReproductionDocument, *, brief: bool = False) -> Page:
-    """Return the page of a reproduction; in brief, only the verdicts."""
+    """Return the page of a reproduction; if `brief`, with the verdicts only."""
     verdicts = Section.of_table("verdicts", _verdicts(document))
     tried = [claim for claim in document.claims if claim.trials]
     return Page(
@@ -430,7 +430,7 @@ def _blocks(document: ReproductionDocument, claims: list[JudgedClaim], shown: li
 
 
 def _parts(claim: JudgedClaim) -> Table:
-    """Tabulate a claim by data and variant."""
+    """Return the table of how often a claim is true, by dataset and variant of the experiment."""
     columns: tuple[Column[ClaimPart], ...] = (
         Column("experiment", "data", lambda part: plain(part.experiment), is_word=True),
         Column("variant", "variant", lambda part: plain(part.variant), is_word=True),

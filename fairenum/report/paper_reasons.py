@@ -1,4 +1,4 @@
-"""Reasons for the verdict on each claim of the paper, in sentences with the numbers of the run."""
+"""Sentences that explain the verdict on each claim of the EnumSV paper, with the numbers of a reproduction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Tables = Mapping[str, TableExperiment]
 
 
 def exact_interval(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Return the confidence interval of Clopper and Pearson for a share."""
+    """Return the limits of the Clopper-Pearson confidence interval for the share of successes."""
     tail = (1.0 - level) / 2
     low = 0.0 if successes == 0 else _rising_root(lambda p: _at_least(successes, trials, p), tail)
     high = 1.0 if successes == trials else _rising_root(lambda p: _at_least(successes + 1, trials, p), 1.0 - tail)
@@ -36,7 +36,7 @@ def exact_interval(successes: int, trials: int, level: float = LEVEL) -> tuple[f
 
 
 def _at_least(successes: int, trials: int, p: float) -> float:
-    """Return the probability of at least `successes` successes, which rises with p."""
+    """Return the binomial probability of at least `successes` successes in `trials` trials of probability p."""
     return math.fsum(_chance(count, trials, p) for count in range(successes, trials + 1))
 
 
@@ -46,7 +46,7 @@ def _chance(count: int, trials: int, p: float) -> float:
 
 
 def _rising_root(rising: Callable[[float], float], level: float) -> float:
-    """Return the share at which a rising function reaches a level, by bisection."""
+    """Return the number between 0 and 1 at which an increasing function reaches `level`, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -55,7 +55,7 @@ def _rising_root(rising: Callable[[float], float], level: float) -> float:
 
 
 def reasons(document: ReproductionDocument, claim: str) -> tuple[str, ...]:
-    """Return sentences that explain the verdict on a claim."""
+    """Return sentences that explain the verdict on the claim named `claim`."""
     if claim in OF_TABLES:
         known = {name: document.tables[name] for name in TABLES if name in document.tables}
         return tuple(OF_TABLES[claim](known))
@@ -63,7 +63,7 @@ def reasons(document: ReproductionDocument, claim: str) -> tuple[str, ...]:
 
 
 def often(marks: Sequence[bool]) -> str:
-    """Count how often something is true, with the interval of its share."""
+    """Return a phrase that counts the true values, with their share and its confidence interval."""
     if not marks:
         return "in none of 0"
     low, high = exact_interval(sum(marks), len(marks))

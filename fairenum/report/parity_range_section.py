@@ -1,4 +1,4 @@
-"""The parity range on a page: bounds on the gap of every near-optimal model, as bars, sentences and tables."""
+"""The parity range on a page: bounds on the parity gap of all near-optimal models, as bars, sentences and tables."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ TABLE_NOTES = (
 
 
 def loss(eps: float) -> str:
-    """Write a training loss in percent."""
+    """Return a relative training loss as text in percent."""
     return f"{100 * eps:g} %"
 
 
 def between(low: float, high: float) -> str:
-    """Write a range of gaps or rates, or one number if both ends look equal."""
+    """Return a range of gaps or rates as text; one number if both ends have the same digits."""
     return share(low) if share(low) == share(high) else f"{share(low)} to {share(high)}"
 
 
 def explained(document: AuditDocument, found: ParityRange) -> Iterator[str]:
-    """Explain the bounds: what is proven, what was found, where they are weak, and how the main models compare."""
+    """Yield sentences about the gap of all near-optimal models: its proven bounds, and the gaps of models found."""
     widest = found.levels[-1]
     yield (
         "This is about every support vector machine of the same kernel, listed or not, whose training loss is within "
@@ -74,12 +74,15 @@ def _level(level: RangeLevel) -> str:
 
 
 def _is_weak(gap: Extent) -> bool:
-    """Tell whether models were found for less than half of the range within the bounds."""
+    """Tell whether the gaps of the models found span less than about half of the range between the proven bounds."""
     return gap.high - gap.low > 2.0 * (gap.most - gap.least) + 0.01
 
 
 def refutation(found: ParityRange) -> str:
-    """State the smallest possible gap at the largest loss with a bound above 0; empty if there is none."""
+    """Return a sentence that no model has a gap below a proven bound; empty if no bound is above 0.
+
+    Of several training losses with a bound above 0, it is about the largest.
+    """
     level = refuting(found)
     if level is None:
         return ""
@@ -91,7 +94,7 @@ def refutation(found: ParityRange) -> str:
 
 
 def refuting(found: ParityRange) -> RangeLevel | None:
-    """Return the largest loss at which the gap is proven to be above 0 in the digits shown."""
+    """Return the bounds for the largest loss with a lower bound on the gap above 0 after rounding; None without one."""
     return next((level for level in reversed(found.levels) if share(level.gap.low) > share(0.0)), None)
 
 
@@ -112,7 +115,7 @@ def _main_models(document: AuditDocument, found: ParityRange) -> Iterator[str]:
 
 
 def unexamined(found: ParityRange) -> str:
-    """Say how many rows were not examined, and that they widen the bound."""
+    """Return sentences that say how many holdout rows were not examined, and that this widens the bounds."""
     weak = " The bound is too weak to tell for that reason." if found.unexamined > MUCH * found.rows else ""
     return (
         f"Of {counted(found.rows, 'row')} of the holdout, {found.unexamined} were not examined, and count as open: "
@@ -121,7 +124,7 @@ def unexamined(found: ParityRange) -> str:
 
 
 def caption(found: ParityRange) -> str:
-    """Return the caption of the bars."""
+    """Return the caption of the figure with a bar for each training loss."""
     return (
         f"Demographic parity gap by {shortened(found.column, GROUP_WIDTH)} on the holdout, for every model within a "
         "training loss. Light: not ruled out. Dark: models were found. Beyond the bar no such model exists."
@@ -129,13 +132,13 @@ def caption(found: ParityRange) -> str:
 
 
 def sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the parity range with figure and tables, if it was computed."""
+    """Yield the section of the parity range with sentences, figure and tables, if the range was computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, tuple(_blocks(document, found)))
 
 
 def brief_sections(document: AuditDocument) -> Iterator[Section]:
-    """Show the parity range as bars with their explanation, if it was computed."""
+    """Yield the section of the parity range with figure and sentences, if the range was computed."""
     if found := document.parity_range:
         yield Section("range", TITLE, (_figure(document, found), Items(tuple(explained(document, found)))))
 
@@ -163,14 +166,17 @@ GROUP_COLUMNS: tuple[Column[GroupExtent], ...] = (
 
 
 def _rates(level: RangeLevel) -> Table:
-    """Tabulate the bounds on the selection rate of each group."""
+    """Return the table of bounds on the selection rate of each group, for one training loss."""
     shown = foremost(level.groups, [group.rows for group in level.groups])
     title = f"Selection rates within {loss(level.eps)}"
     return Table.of(title, GROUP_COLUMNS, shown, notes=hidden_groups(level.groups))
 
 
 def _marks(document: AuditDocument, level: RangeLevel) -> Mapping[str, float]:
-    """Return the gaps of the model in use, and of main models within the loss of a level, by their marks."""
+    """Return the gaps to mark on the bar of a training loss, by sign: "1" model 1, "S" the selected model, "U" in use.
+
+    Models with a larger training loss are left out, except for the model in use.
+    """
     selected = document.selected if document.selection.rank != 1 else None
     members = {"1": document.first, "U": document.incumbent, "S": selected}
     gaps = {
@@ -197,7 +203,7 @@ def _figure(document: AuditDocument, found: ParityRange) -> Figure:
 
 
 def range_bars(document: AuditDocument, found: ParityRange) -> Plot:
-    """Draw a bar for every loss: proven bounds outside, attained range inside, and marks for the main models."""
+    """Return a plot with a bar for every training loss: proven bounds, gaps of models found, and the main models."""
     layers: list[Layer] = []
     shown: dict[str, int] = {}
     for place, level in enumerate(found.levels):

@@ -1,4 +1,4 @@
-"""One person as a page: the decision of each listed model, its main reasons, and the flip price."""
+"""The page of one person: each listed model's decision, its main contributions, and the price of another decision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _loss(price: float) -> str:
 
 
 def _flip_price(found: PersonFlipPrice) -> Iterator[str]:
-    """Say whether the decision depends on the choice of model, and what the nearest model changes."""
+    """Yield sentences: whether near-optimal models decide differently, and how the best model that does so differs."""
     yield _state(found)
     if found.values:
         yield _values(found.values, found.eps)
@@ -91,7 +91,7 @@ WEIGHT_COLUMNS: tuple[Column[WeightChange], ...] = (
 
 
 def person_page(person: Person, *, brief: bool = False) -> Page:
-    """Return the page of a person; in brief, only with the main models and features."""
+    """Return the page of a person; if `brief`, with the main models and features only."""
     shown = [one for one in person.decisions if one.rank in (1, person.selected)]
     return Page(
         title=f"A person decided by the models of {shortened(person.data, TABLE_WIDTH)}",
@@ -115,7 +115,7 @@ def person_page(person: Person, *, brief: bool = False) -> Page:
 
 
 def _subject(person: Person) -> str:
-    """Name the table, the row of the person, and the favourable outcome."""
+    """Return a line that names the table, the row of the person, and the favourable value of the label."""
     who = "values as given" if person.row is None else f"row {person.row}, counted from 0"
     return (
         f"{shortened(person.data, TABLE_WIDTH)}: {who}; favourable: {short(person.label)} = {short(person.favourable)}"
@@ -123,7 +123,7 @@ def _subject(person: Person) -> str:
 
 
 def _headline(person: Person) -> str:
-    """Count the models that decide favourably."""
+    """Return a sentence that counts the models that decide favourably."""
     favourable, models = sum(one.is_favourable for one in person.decisions), len(person.decisions)
     outcome = f"{short(person.label)} = {short(person.favourable)}"
     if models == 1:
@@ -135,7 +135,7 @@ def _headline(person: Person) -> str:
 
 
 def _findings(person: Person, shown: Sequence[PersonDecision]) -> Iterator[str]:
-    """State the decision of each shown model, its decision value and the main contributions."""
+    """Yield, for each shown model, a sentence with its decision, decision value and main contributions of features."""
     for one in shown:
         outcome = short(person.decision(one))
         main = [part for part in one.contributions if part.contribution][:MAIN]
@@ -145,7 +145,7 @@ def _findings(person: Person, shown: Sequence[PersonDecision]) -> Iterator[str]:
 
 
 def person_warnings(person: Person) -> Iterator[str]:
-    """Name the values of a person that were not given, rare or unknown."""
+    """Yield warnings that name the person's features whose values are missing, rare in training, or unknown."""
     if person.imputed:
         cells = (f"{shortened(name, NAME_WIDTH)} = {value:g}" for name, value in person.imputed.items())
         yield shortened(f"not given, so the median of the training rows: {sentence_list(cells)}", 4 * TABLE_WIDTH)
@@ -161,7 +161,11 @@ def person_warnings(person: Person) -> Iterator[str]:
 
 
 class PersonWords(Value, frozen=True):
-    """The decisions about a person in words: by the listed models, and by all near-optimal ones."""
+    """The decisions about a person in texts and tables: by the listed models, and by all near-optimal ones.
+
+    `settled` says whether near-optimal models decide differently. `weighs` holds the contributions of features,
+    `nearest` the weights of the model of least loss that decides differently.
+    """
 
     headline: str
     findings: tuple[str, ...]
@@ -172,7 +176,7 @@ class PersonWords(Value, frozen=True):
 
 
 def person_words(person: Person, model: int | None) -> PersonWords:
-    """Describe the decisions about a person, with contributions in model 1, the selected model and `model`."""
+    """Return the decisions about a person in words, in detail for model 1, the selected model and the rank `model`."""
     wanted = (1, person.selected, model)
     shown = [one for one in person.decisions if one.rank in wanted]
     is_sum = any(one.contributions for one in shown)
@@ -190,7 +194,7 @@ ContributionRow = tuple[str, str, Callable[[PersonDecision], str]]  # feature or
 
 
 def contributions_table(person: Person, shown: Sequence[PersonDecision], most: int) -> Table:
-    """Tabulate the contributions of features to the decision values of some models, the largest first."""
+    """Return the table of the `most` largest contributions of features to the decision values of the shown models."""
     parts = {one.rank: {part.feature: part.contribution for part in one.contributions} for one in shown}
     names = sorted(person.values, key=lambda name: -max(abs(part[name]) for part in parts.values()))
     rows = [_contribution_row(person, name, parts) for name in names[:most]]
@@ -221,7 +225,10 @@ def _contribution_column(one: PersonDecision) -> Column[ContributionRow]:
 
 
 def nearest_table(person: Person) -> Iterator[Table]:
-    """Tabulate the weights that change most in the model of least loss that decides otherwise, if it has weights."""
+    """Yield the table of weights that change most in the model of least loss that decides differently.
+
+    Nothing is yielded if that model has no weights, or was not computed.
+    """
     model = person.flip_price and person.flip_price.model
     if model and model.weights:
         yield Table.of(TITLE, WEIGHT_COLUMNS, model.weights, notes=(NOTE,))
@@ -237,7 +244,7 @@ def _cell(person: Person, name: str) -> str:
 
 
 def _few(person: Person) -> tuple[PersonDecision, ...]:
-    """Return the models of a short table: model 1, the selected one, then the best."""
+    """Return the decisions of the models of a short table: model 1, the selected model, then the best by rank."""
     wanted = [1, person.selected or 1, *(one.rank for one in person.decisions)]
     ranks = list(dict.fromkeys(wanted))[:FEW_MODELS]
     return tuple(one for one in person.decisions if one.rank in ranks)
@@ -276,5 +283,5 @@ def _model_notes(person: Person, hidden: int) -> Iterator[str]:
 
 
 def _shortened(person: Person) -> Person:
-    """Return the person with the main contributions only."""
+    """Return the person with only the main contributions of features to each decision."""
     return person.but(decisions=tuple(one.but(contributions=one.contributions[:EMBEDDED]) for one in person.decisions))

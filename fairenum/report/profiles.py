@@ -1,4 +1,4 @@
-"""Bias audits under New York City's Local Law 144: rates and impact ratios by category, for each tool."""
+"""Bias audits under New York City's Local Law 144: selection rates and impact ratios of each tool by category."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NO_CATEGORIES = "No sensitive column was named, so there are no categories."
 
 
 def about_data(config: AuditConfig | MeasureConfig, undecided: int = 0) -> tuple[tuple[str, str], ...]:
-    """State the source and the period of the data, as their owner gives them, and count the undecided rows."""
+    """Return facts about the data as (name, text): source and dates as configured, and the number of undecided rows."""
     given = {"source of the data": config.data_source, "dates of the data": config.data_dates}
     facts = [(name, NOT_STATED if text is None else shortened(text, VALUE_WIDTH)) for name, text in given.items()]
     if undecided:
@@ -71,7 +71,7 @@ def about_data(config: AuditConfig | MeasureConfig, undecided: int = 0) -> tuple
 
 
 def unknown_rows_note(by_column: Mapping[str, int]) -> str:
-    """Count the rows of an unknown category, by sensitive column."""
+    """Return a text with the number of rows of unknown category for each sensitive column."""
     return "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in by_column.items())
 
 
@@ -85,7 +85,7 @@ def _lowest_ratio_sentence(tool: str, group: str, ratio: float, column: str, *, 
 
 
 def decided_about(document: AuditDocument) -> str:
-    """Say which rows and decisions the ratios of an audit are about."""
+    """Return sentences that say which rows and decisions the impact ratios of an audit are about."""
     data = document.dataset
     table, label, favourable = (shortened(text, GROUP_WIDTH) for text in (data.name, data.label, data.favourable))
     whose = f"of {IN_USE}, and of models," if document.incumbent else "of the models"
@@ -105,8 +105,8 @@ def _measured(document: AuditDocument) -> str:
 class Tool:
     """A tool that selects or scores people, the subject of a bias audit.
 
-    `selecting` and `scoring` hold adverse-impact tables of selection and of scores above the median, one for each
-    sensitive column; `score` is the name of the score if it differs from that of the tool.
+    `selecting` and `scoring` hold one adverse-impact table for each sensitive column: of selection, and of scores on
+    the favourable side of the median. `score` is the name of the score if it differs from `name`.
     """
 
     name: str
@@ -117,19 +117,19 @@ class Tool:
 
     @property
     def unknown(self) -> dict[str, int]:
-        """Rows of an unknown category, by sensitive column."""
+        """The number of rows of unknown category, by sensitive column."""
         return {table.column: unknown_rows(table) for table in self.selecting}
 
 
 class Ratio(NamedTuple):
-    """The impact ratio of one category."""
+    """The name of a category and its impact ratio."""
 
     group: str
     value: float
 
 
 def ratios_section(lead: str, facts: Sequence[tuple[str, str]], tools: Sequence[Tool]) -> Section:
-    """Show the impact ratios of every tool, beginning with the subject of the audit."""
+    """Return the section of impact ratios: an introduction, facts about the data, and tables for each tool."""
     unknown = tools[0].unknown
     by_column = "; ".join(f"by {shortened(column, GROUP_WIDTH)}: {rows}" for column, rows in unknown.items())
     counts = (("unknown category", by_column),) if unknown else ()
@@ -143,12 +143,12 @@ def ratios_section(lead: str, facts: Sequence[tuple[str, str]], tools: Sequence[
 
 
 def followed() -> Section:
-    """Return the section that names the legal texts behind the profile."""
+    """Return the section that names the legal texts that a bias audit follows."""
     return Section("followed", FOLLOWED, (Items(BIAS_FOLLOWS),))
 
 
 def headline(tool: Tool) -> str:
-    """Name the lowest impact ratio of a tool over all columns, of selection or of scores."""
+    """Return a sentence about the lowest impact ratio of a tool, over all columns, of selection and of scores."""
     ratios = [(table, found, False) for table in tool.selecting if (found := _lowest_ratio(table))]
     ratios += [(table, found, True) for table in tool.scoring if (found := _lowest_ratio(table))]
     undefined = f"No impact ratio of {tool.name} is defined."
@@ -164,13 +164,16 @@ def headline(tool: Tool) -> str:
 
 
 def impact_ratios(table: GroupTable, name: str) -> Table:
-    """Show selection rates and impact ratios by category; unknown and very small categories have no ratio."""
+    """Return the table of selection rates and impact ratios by category; unknown and small categories get no ratio."""
     note = "impact ratio: selection rate as a share of that of the most selected category"
     return _ratios(table, f"By {shortened(table.column, GROUP_WIDTH)}: {name}", ("selected", "selection rate"), note)
 
 
 def scoring_ratios(table: GroupTable, tool: Tool) -> Table:
-    """Show scoring rates and impact ratios by category: above the median, or below it where lower is better."""
+    """Return the table of scoring rates and impact ratios by category.
+
+    The scoring rate is the share of scores above the median, or below it if lower scores are better.
+    """
     title = f"Scoring rates by {shortened(table.column, GROUP_WIDTH)}: {tool.score or tool.name}"
     side, note = (said(is_lower_better=tool.is_lower_better) for said in (median_side, scoring_rate))
     return _ratios(table, title, (side, "scoring rate"), note)
@@ -206,14 +209,14 @@ def _notes(table: GroupTable) -> Iterator[str]:
 
 
 def _lowest_ratio(table: GroupTable) -> Ratio | None:
-    """Return the category of the lowest impact ratio; None if no ratio is defined."""
+    """Return the lowest impact ratio with its category; None if no ratio is defined."""
     known, best = _counted(table)
     ratios = [Ratio(group.group, group.rate.value / best) for group in known if group.rate.value is not None and best]
     return min(ratios, key=lambda ratio: ratio.value, default=None)
 
 
 def unknown_rows(table: GroupTable) -> int:
-    """Count the rows of an unknown category."""
+    """Return the number of rows of unknown category."""
     return sum(group.n for group in table.groups if _is_unknown(group))
 
 
@@ -225,5 +228,5 @@ def _counted(table: GroupTable) -> tuple[list[GroupRow], float]:
 
 
 def _is_unknown(group: GroupRow) -> bool:
-    """Tell whether a group, or a part of an intersection such as "sex: (missing) & race: white", is the missing one."""
+    """Tell whether the category of a group is missing, also in part, as in "sex: (missing) & race: white"."""
     return any(MISSING.fullmatch(part.rpartition(": ")[2]) for part in group.group.split(" & "))

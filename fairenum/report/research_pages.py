@@ -1,4 +1,4 @@
-"""Pages of benchmarks of solvers, and of mitigations side by side."""
+"""Pages of two kinds of research documents: benchmarks of solvers, and comparisons of mitigation methods."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ SCALE_COLUMNS: tuple[Column[GrowthSeries], ...] = (
 
 
 def bench_page(document: BenchDocument) -> Page:
-    """Return the page of a benchmark."""
+    """Return the page of a benchmark of solvers."""
     return Page(
         title=f"Benchmark on {short(document.data.name)}",
         name=short(document.data.name),
@@ -213,7 +213,7 @@ def _race(document: BenchDocument) -> Table:
 
 
 def _race_plot(document: BenchDocument) -> Plot:
-    """Plot the time of each solver on a logarithmic axis, the fastest on top."""
+    """Return the plot of the time of each solver on a logarithmic axis, the fastest on top."""
     timed = [(result.name, result.fits) for result in reversed(_by_time(document)) if result.fits is not None]
     looks = _looks(document)
     marks = (
@@ -241,7 +241,7 @@ def _race_plot(document: BenchDocument) -> Plot:
 
 
 def _looks(document: BenchDocument) -> dict[str, tuple[str, Shape]]:
-    """Give each contestant a colour and a shape, the same in all plots."""
+    """Return the colour and shape of each contestant, by name; they are the same in all plots."""
     names = dict.fromkeys([one.name for one in document.standings] + [one.name for one in document.growth])
     ours = [name for name in names if name != PAPER_ALGORITHM]
     looks = {name: (TONES[place % len(TONES)], SHAPES[place % len(SHAPES)]) for place, name in enumerate(ours)}
@@ -300,7 +300,7 @@ def _facts(document: BenchDocument) -> Iterator[tuple[str, str]]:
 
 
 def mitigation_page(document: MitigationDocument) -> Page:
-    """Return the page of a comparison of mitigations."""
+    """Return the page of a comparison of mitigation methods."""
     return Page(
         title="Guided search against other mitigations",
         name="mitigation",
@@ -387,7 +387,7 @@ def _plot(summary: CaseSummary) -> Plot:
 
 
 def _marks(summary: CaseSummary) -> Iterator[Mark]:
-    """Return a mark for every method, fairenum's own on top."""
+    """Yield a mark for every mitigation method; fairenum's own come last, on top."""
     for method in sorted(summary.methods, key=lambda one: one.method in OURS):
         title = method_title(method.method)
         other: tuple[str, Shape] = (OTHERS, "hollow" if method.is_randomised else "square")
@@ -426,7 +426,7 @@ def _bench_headline(document: BenchDocument) -> str:
 
 
 def speedup(document: BenchDocument, result: RaceResult) -> str:
-    """Return how many times faster than the paper's algorithm a solver is, with a sign for how well that is known."""
+    """Return how many times faster than the paper's algorithm a solver is, as text with a sign of `_ratio_sign`."""
     ratio = document.speedup(result)
     if result.name == PAPER_ALGORITHM:
         return "1"
@@ -434,7 +434,7 @@ def speedup(document: BenchDocument, result: RaceResult) -> str:
 
 
 def _ratio_sign(above: Basis, below: Basis) -> str:
-    """Return the sign of a ratio whose two sides are measured, extrapolated or lower bounds."""
+    """Return the sign before a ratio of two times: "~" if extrapolated; ">", "<" or "?" if bounded; else nothing."""
     if "at least" in (above, below):
         return "?" if above == below else ">" if above == "at least" else "<"
     return "~" if "extrapolated" in (above, below) else ""

@@ -1,4 +1,4 @@
-"""Rules for CI: limits on measures, their outcomes on an audit or a measurement, JUnit files and failure messages."""
+"""Rules for CI: limits on measures, judgements of audits and measurements by them, JUnit files and failure messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ WITHOUT_LIMITS_TOGETHER = (
 
 
 class RuleOutcome(StrEnum):
-    """The outcome of a rule on the holdout."""
+    """The result of judging a rule; OPEN if the data show neither that it holds nor that it is violated."""
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -59,9 +59,9 @@ class RuleOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A limit on one measure of a model.
+    """A limit on one measure of a model or, in a measurement, of decisions.
 
-    `subject` names the model; None is the model in use if there is one, and the selected model otherwise.
+    `subject` names the model; None stands for the model in use if there is one, and for the selected model otherwise.
     """
 
     measure: Measure
@@ -74,19 +74,20 @@ class Rule:
 
     @property
     def is_between_groups(self) -> bool:
-        """Whether the measure compares groups."""
+        """Whether the measure is a gap or ratio between groups."""
         return self.measure in GROUP_MEASURES
 
     def is_kept_by(self, value: float) -> bool:
-        """Tell whether a value is on the right side of the limit."""
+        """Tell whether a value of the measure is within the limit."""
         return COMPARISONS[self.comparison](value, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A rule, its outcome, and the reason in words.
+    """A rule, whether it holds, and the reason in words.
 
-    `table` holds the groups concerned; None for a measure of all rows, or if no model was selected.
+    `table` has the rates of the groups that the rule compares; None if the rule compares no groups, or there is no
+    model to judge.
     """
 
     rule: Rule
@@ -96,17 +97,17 @@ class Judgement:
 
     @property
     def check(self) -> Check:
-        """The judgement as a page shows it."""
+        """The judgement as texts for a page."""
         return Check(str(self.rule), self.outcome.value, self.reason)
 
 
 def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:
-    """Read rules such as ``demographic_parity_difference<=0.1``."""
+    """Return the rules written in texts such as ``demographic_parity_difference<=0.1``."""
     return tuple(map(parse_rule, texts))
 
 
 def parse_rule(text: str) -> Rule:
-    """Read a rule such as ``demographic_parity_difference<=0.1``."""
+    """Return the rule written in a text such as ``demographic_parity_difference<=0.1``; refuse an invalid one."""
     found = PATTERN.fullmatch(text)
     if not found:
         raise ConfigError(
@@ -124,14 +125,14 @@ def parse_rule(text: str) -> Rule:
 
 
 def refuse_subjects(rules: Iterable[Rule]) -> None:
-    """Refuse rules that name a model of an audit, for a measurement, which has no models."""
+    """Refuse rules that name a model, as a measurement has none."""
     if named := next((rule for rule in rules if rule.subject), None):
         limit = replace(named, subject=None)
         raise ConfigError(f"{str(named)!r} is about a model of an audit; a measurement has none: write {str(limit)!r}")
 
 
 def judge_all(document: Document, rules: Iterable[Rule]) -> tuple[Judgement, ...]:
-    """Judge an audit, or all decisions of a measurement, by some rules; other documents cannot be judged."""
+    """Return the judgements of an audit, or of all decisions of a measurement, by rules; none for other documents."""
     match document:
         case AuditDocument():
             return tuple(judge(document, rule) for rule in rules)
@@ -158,7 +159,7 @@ def _judge_decisions(document: MeasureDocument, decisions: MeasuredDecisions, ru
 
 
 def _too_small(column: str, few: Mapping[str, int]) -> str:
-    """Name the groups with too few rows for a rate that a rule is about."""
+    """Return a clause that names the groups with too few rows; `few` has their numbers of rows by name."""
     named = [f"{short(name)} ({counted(rows, 'row')})" for name, rows in few.items()]
     more = f" and {len(named) - 3} more" if len(named) > 3 else ""
     what = f"{counted(len(few), 'group')} of {short(column)} too small"
@@ -166,7 +167,7 @@ def _too_small(column: str, few: Mapping[str, int]) -> str:
 
 
 def judge(document: AuditDocument, rule: Rule) -> Judgement:
-    """Judge one rule by the holdout scores of its model."""
+    """Return the judgement of one rule by the holdout scores of the model that it is about."""
     if document.incumbent and rule.subject is None:
         rule = replace(rule, subject="incumbent")
     if (model := _model_of(document, rule)) is None:
@@ -204,7 +205,7 @@ def _why_no_model(document: AuditDocument, rule: Rule) -> str:
 
 
 def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule) -> GroupTable | None:
-    """Return the adverse-impact table of a model for the primary column."""
+    """Return the adverse-impact table of a model in the primary column; None if the rule compares no groups."""
     if document.dataset.primary is None or not rule.is_between_groups:
         return None
     wanted = (model.rank, document.dataset.primary.column)
@@ -214,10 +215,10 @@ def _table(document: AuditDocument, model: AuditedModel | Incumbent, rule: Rule)
 def _decided(
     rule: Rule, numbers: Estimate, found: str, lack: str, aside: str, without: str = WITHOUT_LIMITS
 ) -> Judgement:
-    """Judge a rule by an estimate.
+    """Return the judgement of a rule by an estimate with its limits.
 
-    The texts are parts of the reason: `found` states the estimate, `lack` what prevents a comparison of groups, `aside`
-    the groups that are not judged (both may be empty), and `without` that there are no limits to judge by.
+    The texts are parts of the reason: `found` states the estimate; `lack` says what prevents a comparison of groups,
+    and `aside` which groups are not judged, both possibly empty; `without` says that the estimate has no limits.
     """
     if numbers.value is None or numbers.low is None or numbers.high is None:
         return Judgement(rule, RuleOutcome.OPEN, f"{found}{without}")
@@ -231,13 +232,19 @@ def _decided(
 
 
 def _measured(scores: SplitScores, measure: Measure, *, was_seen: bool) -> Estimate:
-    """Return a measure on the holdout; with limits for all models together if the choice has seen the holdout."""
+    """Return the estimate of a measure; if `was_seen`, with limits that hold for all models together.
+
+    `was_seen` says that the model was chosen with the holdout in sight.
+    """
     alone = scores.measure(measure)
     return scores.together.get(measure, Estimate(alone.value)) if was_seen else alone
 
 
 def _lack_of_groups(document: AuditDocument, model: AuditedModel | Incumbent, measure: Measure) -> str:
-    """Say which compared groups of the primary column have too few rows to judge by, or that there is only one."""
+    """Return a clause that says why groups of the primary column cannot be judged: too few rows, or only one group.
+
+    It is empty if they can be judged.
+    """
     column, least = document.dataset.primary, document.config.min_group_size
     if column is None:
         return ""
@@ -262,7 +269,10 @@ def _listed(sizes: Sequence[tuple[str, int]]) -> str:
 
 
 def _trials(column: SensitiveColumn, measure: Measure, scores: ColumnScores) -> dict[str, int]:
-    """Count the holdout rows behind the rates of a gap or ratio, by compared group; for two rates, the fewer rows."""
+    """Return, by compared group, the number of holdout rows in the denominator of the rate that a measure compares.
+
+    For a measure of two rates, it is the smaller number.
+    """
     metric, found = metric_of(measure), {}
     for code, group in enumerate(column.groups):
         if group.is_compared and metric:
@@ -274,7 +284,10 @@ JUNIT_ELEMENTS = {RuleOutcome.VIOLATED: "failure", RuleOutcome.OPEN: "error"}
 
 
 def to_junit(page: Page, judgements: Sequence[Judgement], *, is_partial: bool, kind: str = "audit") -> str:
-    """Write a run and its rules as a JUnit file: violated rules are failures, open ones and a partial run errors."""
+    """Return the JUnit file of a run and its rules as XML text.
+
+    Violated rules are failures; open rules, and a run that was interrupted, are errors.
+    """
     outcomes = [judgement.outcome for judgement in judgements]
     suite = ElementTree.Element(
         "testsuite",
@@ -300,7 +313,7 @@ def _add_run(suite: ElementTree.Element, page: Page, kind: str, *, is_partial: b
 
 
 def _lines(page: Page) -> Iterator[str]:
-    """Write every gap and every guardrail as a line."""
+    """Yield the rows of the tables of gaps and guardrails of a page as lines of text."""
     tables = [page.strip.table] if page.strip else []
     tables += [
         block for one in page.sections if one.anchor == "guards" for block in one.blocks if isinstance(block, Table)
@@ -336,7 +349,7 @@ NO_LABEL = "without a label, only selection rates can be judged; name the column
 
 
 def subject(document: JudgedDocument) -> str:
-    """Name the run, and the decisions, that were judged."""
+    """Return a phrase that names what was judged: the model and audit, or the decisions and table."""
     name = short(document.dataset.name)
     if isinstance(document, AuditDocument):
         # with a model in use every rule names its model
@@ -348,12 +361,12 @@ def subject(document: JudgedDocument) -> str:
 
 
 def unkept(document: JudgedDocument, found: int, rules: int) -> str:
-    """Say how many rules are not kept."""
+    """Return the first line of a failure message: how many (`found`) of the rules (`rules`) are not kept."""
     return f"{found} of {counted(rules, 'rule')} {'is' if found == 1 else 'are'} not kept ({subject(document)}):"
 
 
 def group_rates(table: GroupTable, measure: Measure) -> Iterator[str]:
-    """List the rates that a rule compares by group, the lowest first, without groups that have no rate."""
+    """Yield a line for each compared group with the rates behind a measure, the group of lowest rate first."""
     if (metric := metric_of(measure)) is None:
         return
     found = {group: group.of(metric.rates[0]).value for group in table.groups if group.is_compared}
@@ -367,7 +380,7 @@ def group_rates(table: GroupTable, measure: Measure) -> Iterator[str]:
 
 
 def advice(document: JudgedDocument, violated: bool, opened: list[Measure]) -> Iterator[str]:
-    """Say what to do about violated and open rules."""
+    """Yield advice on what to do about violated and open rules; `opened` are the measures of open rules."""
     if violated:
         yield VIOLATED
     if opened:

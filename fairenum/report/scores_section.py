@@ -1,4 +1,4 @@
-"""A score, compared between the groups of a sensitive column, as tables and figures."""
+"""Tables and figures that compare a score between the groups of a sensitive column."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ MOST_RATES = 6  # groups with a column of their own in the table of cutoffs
 
 
 def median_side(*, is_lower_better: bool) -> str:
-    """Name the side of the median on which scores are favourable."""
+    """Return a phrase for the side of the median on which scores are favourable."""
     return "below the median" if is_lower_better else "above the median"
 
 
 def scoring_rate(*, is_lower_better: bool) -> str:
-    """Define the scoring rate of a group in words."""
+    """Return the definition of the scoring rate of a group in words."""
     side = median_side(is_lower_better=is_lower_better)
     return f"scoring rate: share of the group whose score is {side} of all measured rows"
 
 
 def shown_groups(column: ColumnRanking) -> list[int]:
-    """Return the places of the groups with a curve: the largest compared ones, as many as there are colours."""
+    """Return the indices of the groups that get a curve: the largest compared groups, as many as there are colours."""
     groups = column.scoring.groups
     compared = [place for place, group in enumerate(groups) if group.is_compared and group.n]
     return sorted(sorted(compared, key=lambda place: -groups[place].n)[: len(TONES)])
@@ -61,7 +61,7 @@ def _banded(xs: Sequence[float], numbers: Sequence[Estimate], key: Key) -> Curve
 
 
 def sweeps(column: ColumnRanking, score: str) -> tuple[Plot, ...]:
-    """Draw selection rates by group, the gap and, with labels, the accuracy against the cutoff."""
+    """Return two plots against the cutoff: selection rates by group, and the gap, with the accuracy if known."""
     points = sorted(column.sweep, key=lambda point: point.cutoff)
     if len(points) < 2:
         return ()
@@ -99,7 +99,7 @@ def _plot(label: str, name: str, across: Axis, layers: tuple[Layer, ...], key: t
 
 
 def roc(column: ColumnRanking) -> Iterator[Plot]:
-    """Draw the ROC curves of the groups, if labels are known."""
+    """Yield the plot of the ROC curves of the groups, if labels are known."""
     places = [place for place in shown_groups(column) if column.groups[place].true_positive_rates]
     if not places:
         return
@@ -128,7 +128,7 @@ def _roc_curve(group: GroupRanking, key: Key) -> Curve:
 
 
 def calibration_plot(column: ColumnRanking, score: str) -> Iterator[Plot]:
-    """Draw how often rows of similar scores have the favourable label, if labels are known."""
+    """Yield the plot of the share of favourable labels by score, a curve for each group, if labels are known."""
     bins = sorted(column.calibration, key=_middle)
     if len(bins) < 2:
         return
@@ -149,7 +149,7 @@ def _middle(found: CalibrationBin) -> float:
 
 
 def score_sections(score: MeasuredScore, title: str = "The score", anchor: str = "score") -> Iterator[Section]:
-    """Show a score by every sensitive column, with figures."""
+    """Yield one section for each sensitive column, with tables and figures that compare a score between its groups."""
     for place, column in enumerate(score.columns):
         blocks = tuple(_score_blocks(score, place))
         yield Section(f"{anchor}-{place + 1}", f"{title}, by {shortened(column.column, GROUP_WIDTH)}", blocks)
@@ -167,14 +167,17 @@ def _score_blocks(score: MeasuredScore, place: int) -> Iterator[Block]:
 
 
 def brief_score_sections(score: MeasuredScore, title: str = "The score", anchor: str = "score") -> Iterator[Section]:
-    """Show a score by every sensitive column in 80 columns."""
+    """Yield one section for each sensitive column, with tables that fit a terminal of 80 columns."""
     for place, column in enumerate(score.columns):
         tables = (scoring(score, place), cutoffs(score, place, is_brief=True))
         yield Section(f"{anchor}-{place + 1}", f"{title}, by {shortened(column.column, GROUP_WIDTH)}", tables)
 
 
 def scoring(score: MeasuredScore, place: int) -> Table:
-    """Tabulate the scores of each group: rates above the median, means and, with a label, the AUC."""
+    """Return the table of scores by group: share above the median, mean and, if labels are known, the AUC.
+
+    `place` is the index of the sensitive column.
+    """
     column = score.columns[place]
     rows = list(zip(column.scoring.groups, column.groups, strict=True))
     shown = foremost(rows, [group.n for group, _ in rows])
@@ -207,7 +210,10 @@ def _scoring_notes(score: MeasuredScore, place: int) -> Iterator[str]:
 
 
 def cutoffs(score: MeasuredScore, place: int, *, is_brief: bool = False) -> Table:
-    """Tabulate the selection at a number of cutoffs; in brief at about every tenth of the rows."""
+    """Return the table of selection rates, gap and ratio by cutoff; if `is_brief`, of every second cutoff.
+
+    `place` is the index of the sensitive column.
+    """
     column = score.columns[place]
     points = column.sweep[1::2] if is_brief and len(column.sweep) > 1 else column.sweep
     columns = tuple(_cutoff_columns(column, is_brief=is_brief))
@@ -231,7 +237,7 @@ def _rate_column(column: ColumnRanking, code: int) -> Column[CutoffPoint | Calib
 
 
 def calibration(score: MeasuredScore, place: int) -> Iterator[Table]:
-    """Tabulate how often rows of similar scores have the favourable label, if labels are known."""
+    """Yield the table of the share of favourable labels by score and group, if labels are known."""
     column = score.columns[place]
     if column.calibration:
         columns: tuple[Column[CalibrationBin], ...] = (
@@ -242,7 +248,7 @@ def calibration(score: MeasuredScore, place: int) -> Iterator[Table]:
 
 
 def model_score_sections(document: AuditDocument, *, is_brief: bool = False) -> Iterator[Section]:
-    """Show the scores of the model in use and of the models of the shortlist, by every sensitive column."""
+    """Yield sections on the scores of the model in use, model 1 and the selected model, by sensitive column."""
     shown = brief_score_sections if is_brief else score_sections
     for one in document.scores:
         if one.rank in document.shortlist:

@@ -1,4 +1,4 @@
-"""The words of a live exploration, as values that the server sends part by part."""
+"""Texts and tables of a live exploration, as objects that the server sends to the browser."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ MOST_WEIGHTS, MOST_FLIPPED = 30, 100
 
 
 class ModelRow(Value, frozen=True):
-    """The data of one model for the list and the plot, which never change.
+    """The data of one model for the list and the plot of models, which do not change during an exploration.
 
-    `gaps` are those of the primary column by metric, `left_out` counts left-out copies of training rows; `cells` are
-    the texts by the keys of their columns, except those that depend on the tolerances, and `gap_cells` by metric.
+    `gaps` are the gaps of the primary sensitive column by metric, and `gap_cells` the same as texts. `left_out` is the
+    number of left-out training rows. `cells` are the texts in the list by column key, without columns that depend on
+    the tolerances.
     """
 
     number: int
@@ -65,7 +66,7 @@ class ColumnWords(Value, frozen=True):
 
 
 class StepWords(Value, frozen=True):
-    """A step of the record in words."""
+    """A step of the decision record in words."""
 
     number: int
     at: str
@@ -75,7 +76,7 @@ class StepWords(Value, frozen=True):
 
 
 class FocusWords(Value, frozen=True):
-    """One model in words: its gaps beside those of the reference, its guardrails, and its left-out rows."""
+    """Tables about one model: its gaps beside those of the reference, its guardrails, and clusters of left-out rows."""
 
     strip: Table | None
     guards: Table | None
@@ -83,14 +84,14 @@ class FocusWords(Value, frozen=True):
 
 
 class StandWords(Value, frozen=True):
-    """The choice under some tolerances, in words."""
+    """The model that given tolerances would select, in words."""
 
     headline: str
     findings: tuple[str, ...]
 
 
 class DecisionWords(Value, frozen=True):
-    """The verdict of the holdout on a committed model, from the top of its report."""
+    """The judgement on the holdout of the model that the user decided for, as at the top of its report."""
 
     headline: str
     findings: tuple[str, ...]
@@ -98,7 +99,7 @@ class DecisionWords(Value, frozen=True):
 
 
 class ScreenWords(Value, frozen=True):
-    """The present state of an exploration, in words."""
+    """The current state of an exploration, in words."""
 
     title: str
     subject: str
@@ -117,7 +118,7 @@ class ScreenWords(Value, frozen=True):
 
 
 class ComparisonWords(Value, frozen=True):
-    """Two models side by side, in words."""
+    """A comparison of two models, in a sentence and tables."""
 
     headline: str
     weights: Table | None
@@ -128,7 +129,7 @@ class ComparisonWords(Value, frozen=True):
 
 
 def model_row(view: ExplorationView, model: ExploredModel) -> ModelRow:
-    """Return the data of one model for the list and the plot."""
+    """Return the data of one model for the list and the plot of models."""
     scores = model.scores
     gaps = {metric: scores.gap(metric).alone for metric in GAP_NAMES} if view.column is not None else {}
     return ModelRow(
@@ -148,7 +149,10 @@ def model_row(view: ExplorationView, model: ExploredModel) -> ModelRow:
 def screen_words(
     view: ExplorationView, steps: tuple[TimelineEntry, ...], decision: AuditDocument | None, *, was_torn: bool
 ) -> ScreenWords:
-    """Describe the state of an exploration, with some steps and the decision; `was_torn` if a step was lost."""
+    """Return the state of an exploration in words, with the steps of its record and the decision, if there is one.
+
+    `was_torn` says whether the last line of the record was incomplete, so that its step is lost.
+    """
     tolerances = view.standpoint.tolerances
     return ScreenWords(
         title=f"Exploration of {shortened(view.data, TABLE_WIDTH)}",
@@ -176,13 +180,13 @@ def _decided(document: AuditDocument) -> DecisionWords:
 
 
 def step_words(entry: TimelineEntry) -> StepWords:
-    """Describe a step and the models it showed."""
+    """Return a step of the decision record in words, with the numbers of the models that it listed."""
     shown = ", ".join(map(str, entry.shown)) or UNDEFINED
     return StepWords(entry.number, entry.at, exploration_words.step(entry), shown, entry.is_undone)
 
 
 def focus_words(view: ExplorationView) -> FocusWords:
-    """Describe the model in focus."""
+    """Return the tables about the model that the user is looking at."""
     return FocusWords(
         strip=_strip(view),
         guards=guards_table(view) if view.guards else None,
@@ -191,13 +195,13 @@ def focus_words(view: ExplorationView) -> FocusWords:
 
 
 def stand_words(view: ExplorationView, standpoint: Standpoint) -> StandWords:
-    """Describe the choice under other tolerances."""
+    """Return, in words, which model would be selected under the tolerances of `standpoint`."""
     there = view.but(standpoint=standpoint)
     return StandWords(exploration_words.headline(there), tuple(exploration_words.findings(there)))
 
 
 def comparison_words(pair: ModelComparison) -> ComparisonWords:
-    """Compare two models in words and tables."""
+    """Return the comparison of two models in a sentence and tables."""
     names = (f"model {pair.first}", f"model {pair.second}")
     return ComparisonWords(
         headline=exploration_words.compared(pair),

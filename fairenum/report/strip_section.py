@@ -1,4 +1,4 @@
-"""Gaps and rates of the shortlist side by side: the strip of changes, guardrails, and the grid of rates by group."""
+"""The selected model beside the reference, which it is compared with: changes of gaps, guardrails, rates by group."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ GRID = "; ".join(["base: share of favourable labels", *(metric.legend for metric
 
 
 def gap_name(cell: GapChange) -> str:
-    """Name a gap, with marks that the legend explains."""
+    """Return the name of a gap, after "*" if models are selected by it, and before "°" if a group has too few rows."""
     return f"{'*' if cell.is_claim else ''}{GAP_NAMES[cell.metric]}{FEW if cell.is_coarse else ''}"
 
 
 def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]:
-    """Explain the verdicts and limits of the strip."""
+    """Yield notes that explain the verdicts and limits in the table of changed gaps."""
     yield f"{SELECTED_BY}; change: {_levels(cells)}, {how_judged(document)}"
     found = {cell.verdict for cell in cells}
     margin = f"{document.config.same_within:g}"
@@ -63,7 +63,7 @@ def legend(document: AuditDocument, cells: Sequence[GapChange]) -> Iterator[str]
 
 
 def _levels(cells: Sequence[GapChange]) -> str:
-    """State the confidence of the limits of the claim, and of the other gaps, which share the rest."""
+    """Return a phrase with the confidence level of the gap that models are selected by, and those of the other gaps."""
     (claim, *_), others = cells, {f"{100 * cell.confidence:.3g}" for cell in cells if not cell.is_claim}
     level = f"{100 * claim.confidence:.3g}"
     if others <= {level}:
@@ -72,7 +72,7 @@ def _levels(cells: Sequence[GapChange]) -> str:
 
 
 def status(check: GuardCheck) -> str:
-    """Return the status of a guardrail; beyond if its limit is exceeded, but not by all of the interval."""
+    """Return the status of a guardrail; "beyond" if the value, but not its whole interval, exceeds the limit."""
     return "beyond" if check.status == "open" and not check.is_kept else check.status
 
 
@@ -86,7 +86,11 @@ TONES: Mapping[Verdict | None, str] = {
 
 
 def strip(document: AuditDocument) -> Strip | None:
-    """Show the change of every gap, or the present gaps if no other model was selected."""
+    """Return the table, with arrows, of the change of every gap from the reference to the selected model.
+
+    If no other model was selected, it is the table of the gaps of model 1 and the model in use. None without sensitive
+    columns.
+    """
     cells = strip_of(document)
     if not cells:
         return _unchanged(document)
@@ -127,7 +131,7 @@ def _arrow(cell: GapChange) -> Arrow:
 
 
 def _unchanged(document: AuditDocument) -> Strip | None:
-    """Show the gaps of model 1 and of the model in use, beginning with the gap that models are selected by."""
+    """Return the table of every gap of model 1 and of the model in use, the gap that models are selected by first."""
     if not document.dataset.sensitive:
         return None
     metric = document.selection.tolerances.metric
@@ -161,7 +165,7 @@ GUARD_COLUMNS: tuple[Column[GuardCheck], ...] = (
 
 
 def guardrails(document: AuditDocument) -> Iterator[Section]:
-    """Show the check of every guardrail, if there are any."""
+    """Yield the section with the status of every guardrail, if there are guardrails."""
     if checks := document.selection.guards:
         signed_limit = f"a signed limit is about the change against {reference_name(document)}"
         notes = (f"{signed_limit}; the holdout's value has its interval", STATUS)
@@ -169,14 +173,14 @@ def guardrails(document: AuditDocument) -> Iterator[Section]:
 
 
 def grid(document: AuditDocument) -> Iterator[Section]:
-    """Show all rates with their intervals, for every sensitive column."""
+    """Yield the section of all rates by group, with intervals, one table for each sensitive column."""
     tables = tuple(_by_model(document, column) for column in document.dataset.sensitive)
     if tables:
         yield Section("grid", "Group by group", tables)
 
 
 def brief_grid(document: AuditDocument) -> Iterator[Section]:
-    """Show all rates in 80 columns, without intervals."""
+    """Yield one section of rates by group for each sensitive column, without intervals, for 80 columns."""
     for place, column in enumerate(document.dataset.sensitive):
         is_long = len(document.shortlist) > MOST_IN_CELL
         table = _by_model(document, column, is_brief=True) if is_long else _compact(document, column)
@@ -185,7 +189,7 @@ def brief_grid(document: AuditDocument) -> Iterator[Section]:
 
 
 def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
-    """Show the rates of two models in one cell: 0.51 → 0.75."""
+    """Return the table of rates by group, with the rates of the two models in one cell: 0.51 → 0.75."""
 
     def moved(rate: ComparedRate) -> Column[Sequence[GroupRates]]:
         return Column(rate.key, rate.short, lambda row: " → ".join(_digits(one.rates[rate.key]) for one in row))
@@ -201,7 +205,7 @@ def _compact(document: AuditDocument, column: SensitiveColumn) -> Table:
 
 
 class GridRow(NamedTuple):
-    """The rates of one group under one model, and its adverse-impact row with their limits, if the run has one."""
+    """The rates of one group under one model, and `limits`, its row of an adverse-impact table, if the run has one."""
 
     rank: int
     counted: GroupRates
@@ -209,7 +213,7 @@ class GridRow(NamedTuple):
 
 
 def _by_model(document: AuditDocument, column: SensitiveColumn, *, is_brief: bool = False) -> Table:
-    """Show each group in a line for each model; in brief with short headings and without intervals."""
+    """Return the table of rates, one line for each group and model; if `is_brief`, without intervals."""
 
     def rate_column(rate: ComparedRate) -> Column[GridRow]:
         if is_brief:
@@ -245,7 +249,7 @@ def _limits(document: AuditDocument, rank: int, column: SensitiveColumn) -> tupl
 
 
 def _estimated(row: GridRow, rate: ComparedRate) -> str:
-    """Show a rate with its limits, or its value alone if the run kept no limits."""
+    """Return a rate with its limits as text; the value alone if the run kept no limits."""
     found = Estimate() if row.limits is None else row.limits.of(rate)
     return share(row.counted.rates[rate.key]) if found.value is None else estimate(found)
 
@@ -274,5 +278,5 @@ def _name(one: GroupRates) -> str:
 
 
 def _digits(value: float | None) -> str:
-    """Show a rate with as many digits as fit a narrow column."""
+    """Return a rate as text with two decimals."""
     return UNDEFINED if value is None else f"{value:.2f}"
