@@ -184,8 +184,10 @@ class Measured(Value, frozen=True):
 
     Attributes
     ----------
-    gap, error
-        Gap between the groups, and share of wrong decisions, on the holdout.
+    gap
+        Gap between the groups on the holdout.
+    error
+        Share of wrong decisions on the holdout.
     train_gap
         Gap between the groups on the training rows, with their labels before any flip.
     """
@@ -220,10 +222,14 @@ class TrialDetection(Value, frozen=True):
     ----------
     left_out
         Number of training rows that some fairer model leaves out.
-    precision, recall
-        Share of the left-out rows that were flipped, and share of the flipped rows that are left out.
-    chance, support_chance
-        Expected precision of training rows picked at random, and of support vectors of model 1 picked at random.
+    precision
+        Share of the left-out rows that were flipped.
+    recall
+        Share of the flipped rows that are left out.
+    chance
+        Expected precision of training rows picked at random.
+    support_chance
+        Expected precision of support vectors of model 1 picked at random.
     """
 
     left_out: int
@@ -250,9 +256,12 @@ class Attacked(Measured, frozen=True):
         Flips as configured: a number of rows, or a share of the training rows.
     rows
         Flipped rows, by their position among the training rows of the draw, counted from 0.
-    models, predictors, tied
-        Number of models listed after the flips, of models among them that decide the holdout differently from each
-        other, and of models whose objective equals that of model 1.
+    models
+        Number of models listed after the flips.
+    predictors
+        Number of these models, with models that decide all holdout rows alike counted once.
+    tied
+        Number of these models whose objective equals that of model 1, including model 1.
     recovery
         Ranks of the first listed models that are as fair as the model before the flips.
     detection
@@ -312,8 +321,10 @@ class Levels(Value, frozen=True):
     ----------
     trials
         Number of trials that were finished.
-    gap, error
-        Mean gap between the groups, and mean share of wrong decisions, on the holdout.
+    gap
+        Mean gap between the groups on the holdout.
+    error
+        Mean share of wrong decisions on the holdout.
     gap_quantiles
         Quantiles over trials of the gap on the holdout.
     train_gap
@@ -378,10 +389,12 @@ class DefenceSummary(Value, frozen=True):
 
     Attributes
     ----------
-    trials, failed
-        Number of trials in which the defence succeeded, which the means are over, and in which it failed.
+    trials
+        Number of trials in which the defence did not fail; means are over these.
     gap_change, error_change
         Mean change against model 1 after the same flips without a defence.
+    failed
+        Number of trials in which the defence failed.
     failure
         Error message of the first trial in which the defence failed; null if there is none.
     """
@@ -412,7 +425,7 @@ class AttackPoint(Levels, frozen=True):
     recovery
         How often a listed model is as fair as the model before the flips.
     predictors
-        Mean number of listed models that decide the holdout differently from each other.
+        Mean number of listed models, with models that decide all holdout rows alike counted once.
     one_predictor
         Share of trials in which all listed models decide the holdout alike.
     all_differ

@@ -43,7 +43,7 @@ class Requested(Value, frozen=True):
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
-    """The result of one audit. Undefined numbers are null.
+    """The result of one audit, in which undefined numbers are null.
 
     The same input and seed give the same document, apart from timings.
 
@@ -57,7 +57,7 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
         Whether the holdout proves nothing about the selected model: models were selected by the same rows, or somebody
         had seen the holdout before deciding.
     is_redacted
-        Whether row numbers, labels, groups and values of single rows were left out.
+        Whether the row numbers, splits, labels, groups, values and scores of single rows were left out.
     tuning
         The choice of C; null if C was given.
     class_weights
@@ -173,12 +173,12 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
 
     @property
     def ranks(self) -> Sequence[int]:
-        """The ranks of all models: from 0, the model in use, if there is one, else from 1."""
+        """The ranks of all models: those of listed models from 1 and, if there is a model in use, 0 for that model."""
         return range(0 if self.incumbent else 1, len(self.models) + 1)
 
     @property
     def members(self) -> Sequence[AuditedModel | Incumbent]:
-        """All models in the order of their ranks, the model in use first."""
+        """All models in the order of their ranks; the model in use, if there is one, is the first."""
         return (self.incumbent, *self.models) if self.incumbent else self.models
 
     @property

@@ -105,7 +105,7 @@ def cautions(document: JudgedDocument) -> tuple[AnyCaution, ...]:
 
 
 def caution_texts(document: JudgedDocument) -> tuple[str, ...]:
-    """Return one text for each caution of a document, in their order."""
+    """Return one text for each caution of a document, in the same order."""
     table = entries(type(document))
     texts = (table[caution.code].words(document, caution) for caution in document.warnings)
     return tuple(shortened(text, LONGEST) for text in texts)
@@ -469,7 +469,7 @@ def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
-    """Return the difference in selection rate below which a compared group's can go unseen; None if not computed."""
+    """Return the difference in selection rate that the size of some compared group can hide; None if not computed."""
     if isinstance(document, AuditDocument):
         tables = [table for table in document.group_tables if table.rank == 1 and table.column == column]
     else:
@@ -660,7 +660,7 @@ def _alike_groups(document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unused_rows(document: AuditDocument) -> int:
-    """Return the number of rows in no split, as the sizes of the splits do not add up to all rows."""
+    """Return the number of rows that are in no split because the configured sizes do not add up to all rows."""
     sizes, rows = document.config.sizes, document.dataset.rows
     if document.dataset.origin.how != "random":
         return 0
@@ -693,7 +693,7 @@ def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _other_rate(document: AuditDocument) -> str:
-    """Return a clause with the share that model 1 selects and the share of favourable labels; empty if not cut at 0."""
+    """Return a clause on the share that model 1 selects and the share with the label; empty unless cut at 0."""
     counts, rate = document.dataset.class_counts, document.first.scores.selection.selection_rate.value
     if document.config.decide != "sign":
         return ""

@@ -36,8 +36,10 @@ class GapChange(Value, frozen=True):
     ----------
     is_claim
         Whether this is the gap, in the primary column, that the model was selected by.
-    first, selected
-        The gap of the reference, and of the selected model.
+    first
+        The gap of the reference.
+    selected
+        The gap of the selected model.
     change
         Gap of the selected model minus that of the reference.
     confidence
@@ -122,9 +124,10 @@ class Selection(Value, frozen=True):
     gap_change
         Gap of the selected model minus that of the reference, on each split; null unless another model than the
         reference was selected.
-    performance_change, accuracy_change
-        Performance, and accuracy, of the selected model minus that of the reference, on each split; null as for
-        gap_change.
+    performance_change
+        Performance of the selected model minus that of the reference, on each split; null as for gap_change.
+    accuracy_change
+        Accuracy of the selected model minus that of the reference, on each split; null as for gap_change.
     verdict
         Verdict on the change of the gap on the holdout; null as for gap_change.
     optimism
@@ -210,9 +213,10 @@ class Cluster(Value, frozen=True):
         Value that most of the records share, by feature.
     records
         Number of these records; if only some of several identical records are left out, each counts as that share.
-    share, share_of_training
-        These records as a share of all left-out records, and training rows of this label and group as a share of all
-        training rows.
+    share
+        These records as a share of all left-out records.
+    share_of_training
+        Training rows of this label and group as a share of all training rows.
     rows
         Row numbers of the records in the input table, counted from 0.
     """
@@ -310,8 +314,10 @@ class Caution(AnyCaution, frozen=True):
 
     Attributes
     ----------
-    part, rank
-        The split, and the rank of the model, that the caution is about; null if it is about none in particular.
+    part
+        The split that the caution is about; null if it is about none in particular.
+    rank
+        The rank of the model that the caution is about; null if it is about none in particular.
     """
 
     part: Part | None = None

@@ -47,7 +47,7 @@ def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str)
 
 
 def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
-    """Yield faults in counts by group: not one count for each group, or a count above the rows of the group."""
+    """Yield faults in counts by group: a list that is too short or too long, or a count above the rows of the group."""
     groups, counts = len(rows), (scores.true_positives, scores.selected)
     if any(len(one) != groups for one in counts):
         yield place, "selected and true_positives have a number for each group"

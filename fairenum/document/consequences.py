@@ -1,4 +1,4 @@
-"""Side effects of the selected model, from the document of an audit: wider gaps, moved rates, broken guardrails."""
+"""Side effects of the selected model, from the document of an audit: wider gaps, changed rates, broken guardrails."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _rates(group: GroupSizes, code: int, counts: ColumnScores) -> GroupRates:
 
 
 def _shares(total: Share, selected: Share) -> Mapping[str, Share]:
-    """Return (numerator, denominator) of every rate; arguments are rows with an unfavourable and a favourable label."""
+    """Return (numerator, denominator) of each rate by name; arguments count rows by label, the unfavourable first."""
     return {rate.key: rate.fraction(total, selected) for rate in (*RATES.values(), BASE_RATE)}
 
 
@@ -176,7 +176,7 @@ def broken_guards(document: AuditDocument) -> list[GuardCheck]:
 def selection_moved(document: AuditDocument) -> Moved | None:
     """Return the selection rates of reference and selected model if they differ notably; None otherwise.
 
-    They also do if the selected model alone selects nearly everybody or nearly nobody.
+    They count as notably different, too, if only the selected model selects nearly everybody or nearly nobody.
     """
     moved = _moved(document, "selection_rate")
     if moved is None:
@@ -237,7 +237,7 @@ def _reversed(moves: list[tuple[str, Moved]]) -> tuple[tuple[str, Moved], tuple[
 
 
 def _moves(document: AuditDocument, name: str, rate: GapRate) -> list[tuple[str, Moved]]:
-    """Return the names of compared groups with a rate under both models; groups where it is undefined are left out."""
+    """Return (group, rate under both models) for each compared group in which the rate is defined under both."""
     column, ranks = column_named(document, name), (document.reference.rank, document.selection.rank or 1)
     pairs = zip(*(compared_rates(document, rank, column) for rank in ranks), strict=True)
     known = [(old.group.name, old.rates[rate], new.rates[rate]) for old, new in pairs]

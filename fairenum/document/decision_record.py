@@ -43,7 +43,7 @@ class LeaveOut(Taken, frozen=True, tag="leave_out"):
 
 
 class Pin(Taken, frozen=True, tag="pin"):
-    """Train every model with some rows from now on, also rows that were left out before; rows are counted from 0."""
+    """Keep training rows in every model from now on, also rows that were left out before; rows are counted from 0."""
 
     rows: tuple[int, ...]
 
@@ -59,7 +59,7 @@ class Tolerate(Taken, frozen=True, tag="tolerate"):
 
 
 class Commit(Taken, frozen=True, tag="commit"):
-    """Decide for a model, and open the holdout, whose rows are not shown before.
+    """Decide for a model, and open the holdout, which is hidden until then.
 
     Attributes
     ----------

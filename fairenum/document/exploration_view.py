@@ -32,8 +32,8 @@ class ExploredModel(Value, frozen=True):
     support_size
         Number of support vectors.
     supports
-        Number of models seen so far that have other support vectors but decide the selection split as this model does,
-        this model included.
+        Number of models seen so far, this one included, that have different support vectors but decide the selection
+        split alike.
     cut
         Decision values of at least this are favourable.
     tied
@@ -122,7 +122,7 @@ class GuardStanding(Value, frozen=True):
 
 
 class Standpoint(Value, frozen=True):
-    """The models within the tolerances, and the model that the rule chooses, by the selection split alone.
+    """The models within the tolerances, and the fairest of them, by the selection split alone.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Standpoint(Value, frozen=True):
 
 
 class Seal(Value, frozen=True):
-    """Numbers of rows and models that were looked at before the holdout is opened.
+    """Numbers of rows and models looked at, and how often the holdout was opened.
 
     Everything shown while exploring is measured on the selection split.
 

@@ -119,8 +119,10 @@ class GroupFlips(Value, frozen=True):
     ----------
     rows
         Number of all rows of the group in the holdout.
-    gained, lost
-        Number of rows that the selected model alone decides favourably, and that the reference alone does.
+    gained
+        Number of rows that only the selected model decides favourably.
+    lost
+        Number of rows that only the reference decides favourably.
     """
 
     group: str
@@ -178,7 +180,7 @@ class SingleFeature(Value, frozen=True):
     Attributes
     ----------
     auc
-        Area under the ROC curve on the selection split, learned on the training rows; 0.5 is chance.
+        Area under the ROC curve on the selection split, of a prediction learned on the training rows; 0.5 is chance.
     """
 
     feature: str

@@ -386,11 +386,15 @@ class RangeLevel(Value, frozen=True):
         Ranges of the selection rates of the compared groups.
     doubtful
         Number of holdout rows of the compared groups that are not proven to be decided as model 1 decides them.
-    by_rows, by_envelope
-        Bounds on the gap before the last step of the proof: from the rows that are not doubtful alone, and from a
-        convex relaxation of the decisions about doubtful rows; the latter null if there was no time or no need for it.
-    solves, branches
-        Number of training problems solved for the proof, and number of branches, each with one more decision fixed.
+    by_rows
+        Bounds on the gap if doubtful rows may be decided in any way: the first step of the proof.
+    by_envelope
+        Bounds on the gap from a convex relaxation of the decisions about doubtful rows, the second step of the proof;
+        null if there was no time or no need for it.
+    solves
+        Number of training problems solved for the proof.
+    branches
+        Number of branches in the last step of the proof, each of which fixes the decision about one more row.
     """
 
     eps: float
@@ -404,7 +408,7 @@ class RangeLevel(Value, frozen=True):
 
 
 class ParityRange(Value, frozen=True):
-    """The demographic parity difference on the holdout over all near-optimal models, listed or not.
+    """Range of the demographic parity difference on the holdout over all near-optimal models, listed or not.
 
     Attributes
     ----------

@@ -86,7 +86,7 @@ class Guard:
 
     @property
     def about(self) -> tuple[str, str | None]:
-        """The guarded quantity and column; a given guardrail replaces the default guardrail of the same two."""
+        """The guarded quantity and column; a given guardrail replaces the default one for which both are equal."""
         return self.quantity, self.column
 
 

@@ -96,10 +96,14 @@ KIND = "kind"
 
 
 class SolverVersion(Value, frozen=True):
-    """The solver plugin of a run, its provider, and the packages behind it.
+    """The solver plugin of a run, and the versions of the packages that it comes from and calls.
 
     Attributes
     ----------
+    name
+        Name of the solver.
+    provider, version
+        The package that provides the solver, and its version.
     backends
         Versions of the packages that the solver calls.
     """
@@ -121,9 +125,10 @@ class Environment(Value, frozen=True):
         Versions of packages, by name.
     solver
         The solver of the run; null if there was none, or several.
-    machine, processors
-        Architecture of the computer and number of its processors, in documents about running times; null in
-        others.
+    machine
+        Architecture of the computer, in documents about running times; null in others.
+    processors
+        Number of processors of the computer, in documents about running times; null in others.
     """
 
     python: str
@@ -158,7 +163,7 @@ class Document(Value, frozen=True, kw_only=True, tag_field=KIND):
 
     @property
     def name(self) -> str:
-        """The name of the run, by which files and comparisons with other runs call it."""
+        """The name of the run, for file names and for comparisons with other runs."""
         return self.title
 
     @property
@@ -171,7 +176,7 @@ FaultKind = Literal["missing", "extra", "changed", "no_document", "no_copy", "ot
 
 
 class Versions(Value, frozen=True):
-    """Environments of the run in an evidence file, and of the program that wrote the file.
+    """The environment that computed the run in an evidence file, and the environment that wrote the evidence file.
 
     Attributes
     ----------
