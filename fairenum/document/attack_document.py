@@ -1,4 +1,8 @@
-"""The document of a simulated attack: the effect of label flips, over many draws of a table."""
+"""The document of a simulated attack: options, results of every trial, and means over trials.
+
+A trial draws rows from a table at random, trains models before and after some training labels are flipped, and compares
+them.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ MOST_TRAINED, MOST_AUDITED, SHARE_TRAINED = 300, 1000, 0.6
 
 
 def _some(name: str, value: object) -> tuple[Any, ...]:
-    """Return a list as a tuple; refuse an empty list, and repetitions."""
+    """Return the values as a tuple; refuse an empty list, and a list with repetitions."""
     values = as_tuple(value)
     require(name, values, len(values) > 0, "at least one")
     return _different(name, values)
@@ -75,7 +79,7 @@ def _sizes(value: object) -> tuple[float, ...]:
 @documented
 @dataclass(frozen=True, slots=True)
 class AttackConfig(Options):
-    """Options of a simulated attack, apart from the table."""
+    """Options of a simulated attack; the table is given separately."""
 
     subject: ClassVar[str] = "an attack"
 
@@ -159,11 +163,11 @@ class AttackConfig(Options):
 
     @property
     def rows_trained(self) -> int:
-        """The number of training rows in a draw, once the sizes are rows."""
+        """The number of training rows in a draw, for `sizes` that are rows and not shares; 0 if `sizes` is None."""
         return int(self.sizes[0]) if self.sizes else 0
 
     def sizes_for(self, rows: int) -> Sizes:
-        """Return the split sizes of a draw from a table with `rows` rows."""
+        """Return the sizes of train, selection and holdout in a draw from a table with `rows` rows."""
         if self.sizes is not None:
             return self.sizes
         train = min(round(SHARE_TRAINED * rows), MOST_TRAINED)
@@ -171,19 +175,21 @@ class AttackConfig(Options):
 
 
 def budget(flips: float, rows: int) -> int:
-    """Turn a budget of flips into rows: whole numbers are rows already, others shares."""
+    """Return the number of labels to flip: `flips` itself if it is a whole number, else that share of `rows`."""
     return int(flips) if is_whole(flips, 0, MOST_ROWS) else round(flips * rows)
 
 
 class Measured(Value, frozen=True):
-    """Gap and error of one model of one trial.
+    """Gap and error of one model of one trial; null where undefined.
 
     Attributes
     ----------
-    gap, error
-        On the holdout.
+    gap
+        Gap between the groups on the holdout.
+    error
+        Share of wrong decisions on the holdout.
     train_gap
-        On the training rows, which the attacker sees.
+        Gap between the groups on the training rows, with their labels before any flip.
     """
 
     gap: float | None
@@ -192,15 +198,15 @@ class Measured(Value, frozen=True):
 
 
 class RecoveryRanks(Value, frozen=True):
-    """The first listed models that make up for the attack.
+    """Ranks of the first models listed after the flips that are as fair as the model trained before the flips.
 
     Attributes
     ----------
     rank
-        Rank of the first model whose gap is at most the clean one, with no more error than model 1; null if there is
-        none.
+        Rank of the first model whose gap is at most that of the model before the flips, with no more error than model 1
+        after the flips; null if there is none.
     paper_rank
-        Rank of the first model with a smaller gap than the clean one and less error than model 1, as the paper reports.
+        The same with a smaller gap and less error, as the paper reports; null if there is none.
     """
 
     rank: int | None = None
@@ -208,14 +214,22 @@ class RecoveryRanks(Value, frozen=True):
 
 
 class TrialDetection(Value, frozen=True):
-    """Flipped rows among those that fairer models leave out.
+    """How well the training rows that fairer models leave out match the flipped rows, in one trial.
+
+    Fairer models are the listed models with a smaller gap on the holdout than model 1.
 
     Attributes
     ----------
     left_out
-        Rows that some fairer model leaves out.
-    chance, support_chance
-        Precision of picking any training row, and of picking any support vector of model 1.
+        Number of training rows that some fairer model leaves out.
+    precision
+        Share of the left-out rows that were flipped.
+    recall
+        Share of the flipped rows that are left out.
+    chance
+        Expected precision of training rows picked at random.
+    support_chance
+        Expected precision of support vectors of model 1 picked at random.
     """
 
     left_out: int
@@ -226,7 +240,7 @@ class TrialDetection(Value, frozen=True):
 
 
 class Defended(Value, frozen=True):
-    """Gap and error under a defence on the holdout of one trial, or why it failed."""
+    """Gap and error on the holdout of one trial under one defence, or the error message if the defence failed."""
 
     gap: float | None = None
     error: float | None = None
@@ -234,19 +248,26 @@ class Defended(Value, frozen=True):
 
 
 class Attacked(Measured, frozen=True):
-    """One attack on one draw: model 1 after the flips, and the listed models.
+    """Results of one attack on one draw of the table; gaps and error are those of model 1 after the flips.
 
     Attributes
     ----------
     flips
-        The budget as asked for.
+        Flips as configured: a number of rows, or a share of the training rows.
     rows
-        Training rows of the draw whose labels were flipped.
-    models, predictors, tied
-        Number of listed models, of different predictors among them on the holdout, and of models that share the best
-        objective.
+        Flipped rows, by their position among the training rows of the draw, counted from 0.
+    models
+        Number of models listed after the flips.
+    predictors
+        Number of these models, with models that decide all holdout rows alike counted once.
+    tied
+        Number of these models whose objective equals that of model 1, including model 1.
+    recovery
+        Ranks of the first listed models that are as fair as the model before the flips.
     detection
-        Null if no fairer model leaves out any row.
+        How well left-out rows match flipped rows; null if no row was flipped, or no fairer model leaves out any row.
+    defences
+        Gap and error under each defence, by its name.
     """
 
     strategy: str
@@ -261,7 +282,13 @@ class Attacked(Measured, frozen=True):
 
 
 class Failure(Value, frozen=True):
-    """Why a trial, or one of its attacks, has no numbers."""
+    """The error that ended a trial, or one of its attacks.
+
+    Attributes
+    ----------
+    strategy, flips
+        The attack that failed; null if the whole trial failed.
+    """
 
     strategy: str | None
     flips: int | float | None
@@ -274,9 +301,9 @@ class TrialRecord(Value, frozen=True):
     Attributes
     ----------
     clean
-        The model before any flip; null if the draw failed.
+        Gap and error of the model before any flip; null if the whole trial failed.
     lapse
-        The solver that failed, if another took over.
+        The solver that failed, and the solver that took over; null if none failed.
     """
 
     trial: int
@@ -293,11 +320,15 @@ class Levels(Value, frozen=True):
     Attributes
     ----------
     trials
-        Trials that were finished.
-    gap, error
-        On the holdout.
+        Number of trials that were finished.
+    gap
+        Mean gap between the groups on the holdout.
+    error
+        Mean share of wrong decisions on the holdout.
+    gap_quantiles
+        Quantiles over trials of the gap on the holdout.
     train_gap
-        On the training rows, which the attacker sees.
+        Mean gap between the groups on the training rows, with their labels before any flip.
     """
 
     trials: int
@@ -308,23 +339,24 @@ class Levels(Value, frozen=True):
 
 
 class Recovery(Value, frozen=True):
-    """How often a listed model has at most the clean model's gap on the holdout, with no more error than model 1.
+    """How often a model listed after the flips is as fair as the model before the flips, without more error.
 
-    Models that decide all rows alike do not count.
+    A listed model recovers from the attack if, on the holdout, its gap is at most that of the model before the flips,
+    and its error at most that of model 1 after the flips. Models that decide all rows alike do not count.
 
     Attributes
     ----------
     share
-        Share of trials with such a model.
+        Share of trials in which some listed model recovers.
     at_rank_1
-        Share of trials in which model 1 is such a model: nothing to recover from.
+        Share of trials in which model 1 itself recovers, as the attack has not widened the gap.
     of_raised
-        Share of trials with such a model, among the trials whose gap was raised.
+        Share of trials in which some listed model recovers, among the trials in which the attack widened the gap.
     rank_quantiles
-        Rank of the first such model, where there is one.
+        Quantiles of the rank of the first model that recovers, over the trials that have one; null if none has.
     paper_share
-        Share of trials in which a listed model has a smaller gap than the clean model and less error than model 1, as
-        the paper reports.
+        Share of trials in which a listed model has a smaller gap than the model before the flips and less error than
+        model 1 after the flips, as the paper reports.
     """
 
     share: Estimate
@@ -335,7 +367,15 @@ class Recovery(Value, frozen=True):
 
 
 class Detection(Value, frozen=True):
-    """Flipped rows among those that fairer models leave out, over the trials in which such models leave out any row."""
+    """How well the training rows that fairer models leave out match the flipped rows: means over trials.
+
+    Attributes
+    ----------
+    trials
+        Number of trials in which some fairer model leaves out a row; the others do not count.
+    precision, recall, chance, support_chance
+        Means of the numbers of the same name in TrialDetection.
+    """
 
     trials: int
     precision: Estimate
@@ -345,12 +385,18 @@ class Detection(Value, frozen=True):
 
 
 class DefenceSummary(Value, frozen=True):
-    """Gap and error under one defence; changes are against the undefended model of the same trial.
+    """Means of gap and error on the holdout under one defence.
 
     Attributes
     ----------
+    trials
+        Number of trials in which the defence did not fail; means are over these.
+    gap_change, error_change
+        Mean change against model 1 after the same flips without a defence.
+    failed
+        Number of trials in which the defence failed.
     failure
-        The reason of the first failure.
+        Error message of the first trial in which the defence failed; null if there is none.
     """
 
     name: str
@@ -364,7 +410,9 @@ class DefenceSummary(Value, frozen=True):
 
 
 class AttackPoint(Levels, frozen=True):
-    """One strategy at one budget of flips; changes are against the clean model of the same trial.
+    """Means over trials for one strategy at one number of flips.
+
+    Gaps and errors are those of model 1 after the flips; changes are against the model before the flips.
 
     Attributes
     ----------
@@ -373,11 +421,13 @@ class AttackPoint(Levels, frozen=True):
     share
         Flipped rows as a share of the training rows.
     raised
-        Share of trials whose gap is larger than the clean one.
+        Share of trials in which the flips widened the gap on the holdout.
+    recovery
+        How often a listed model is as fair as the model before the flips.
     predictors
-        Number of different predictors among the listed models, on the holdout.
+        Mean number of listed models, with models that decide all holdout rows alike counted once.
     one_predictor
-        Share of trials in which all listed models are one predictor.
+        Share of trials in which all listed models decide the holdout alike.
     all_differ
         Share of trials in which no two listed models decide the holdout alike.
     all_tied
@@ -401,14 +451,14 @@ class AttackPoint(Levels, frozen=True):
 
 
 class AttackCurve(Value, frozen=True):
-    """One strategy over all budgets."""
+    """Results of one attack strategy, with one point for each number of flips."""
 
     strategy: str
     points: tuple[AttackPoint, ...]
 
 
 class TrialFailure(Failure, frozen=True):
-    """A failure, with the number and seed of its trial."""
+    """The error that ended a trial, or one of its attacks, with the number and seed of the trial."""
 
     trial: int
     seed: int
@@ -417,14 +467,16 @@ class TrialFailure(Failure, frozen=True):
 class Attack(Value, frozen=True):
     """Summary of a simulated attack: the effect of label flips, over many draws of a table.
 
-    Intervals are over trials; trials of the same number share their draw.
+    Confidence intervals are over trials. All attacks of one trial are on the same draw.
 
     Attributes
     ----------
     config
-        The options, as resolved.
+        The options of the attack, with defaults that depend on the table filled in.
     clean
-        Means before any flip.
+        Means over trials for the model before any flip.
+    curves
+        Results of each attack strategy.
     is_out_of_time
         Whether a time limit ended the attack before all trials were done.
     """
@@ -438,12 +490,12 @@ class Attack(Value, frozen=True):
 
 
 class DrawnTable(Value, frozen=True):
-    """The table that trials draw their rows from.
+    """The table from which trials draw their rows.
 
     Attributes
     ----------
     remarks
-        Remarks made while the table was read.
+        Remarks about the table and its columns, made while it was read.
     """
 
     name: str
@@ -460,9 +512,9 @@ class AttackDocument(Document, frozen=True, kw_only=True, tag="attack"):
     Attributes
     ----------
     attack
-        The summary over trials.
+        Means over trials.
     trials
-        One record for each finished trial, in order.
+        Results of each finished trial, in the order of their numbers.
     """
 
     title: ClassVar[str] = "simulated attack"
@@ -474,5 +526,5 @@ class AttackDocument(Document, frozen=True, kw_only=True, tag="attack"):
 
     @property
     def name(self) -> str:
-        """The name of the run, after its table."""
+        """The name of the run: ``attack-`` and the name of its table."""
         return f"attack-{self.dataset.name}"

@@ -1,4 +1,4 @@
-"""The options of an audit; its document keeps them as they were resolved."""
+"""The options of an audit; its document has them with "auto" replaced by values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SHARES = (0.6, 0.2, 0.2)
 @documented
 @dataclass(frozen=True, slots=True)
 class AuditConfig(Options):
-    """Options of an audit, apart from the table."""
+    """Options of an audit, including how its table is read; the table itself is given separately."""
 
     subject: ClassVar[str] = "an audit"
 
@@ -191,16 +191,16 @@ class AuditConfig(Options):
 
     @property
     def rate(self) -> float | None:
-        """The share of the selection split that every model selects; None where all are cut at one value."""
+        """The share of the selection split that every model is to select; None if `decide` is not ``rate=SHARE``."""
         decide = Decide.of(self.decide)
         return decide.number if decide.rule == "rate" else None
 
     @property
     def tolerances(self) -> Tolerances:
-        """The limits on the cost of a fairer model.
+        """The limits on what a fairer model may lose in objective, performance and loss, and the guardrails.
 
-        A performance measure of "auto" becomes the one that suits the class weights. Guardrails are those of a resolved
-        configuration: no defaults are added.
+        A performance measure of "auto" becomes balanced accuracy if classes are weighted, else accuracy. The guardrails
+        are exactly those in `guards`: no defaults are added.
         """
         is_weighted = self.svm.class_weight not in ("none", "auto")
         suited = "balanced_accuracy" if is_weighted else "accuracy"

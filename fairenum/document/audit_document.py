@@ -31,7 +31,7 @@ from fairenum.document.value import Value
 
 
 class Requested(Value, frozen=True):
-    """Options as they were asked for, before the run resolved them."""
+    """Options as the user gave them, before the run replaced "auto" and the like by values."""
 
     C: float | Literal["auto"]
     gamma: float | Literal["scale", "auto"]
@@ -43,69 +43,77 @@ class Requested(Value, frozen=True):
 
 
 class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
-    """The result of one audit. Undefined numbers are null.
+    """The result of one audit, in which undefined numbers are null.
 
     The same input and seed give the same document, apart from timings.
 
     Attributes
     ----------
     config
-        The options, as resolved.
+        The options, with "auto" and the like replaced by values.
     requested
-        Options that had to be resolved, as they were asked for.
+        Options that can be "auto" or the like, as the user gave them.
     is_exploratory
-        Whether the reported scores are of rows that models were also selected by.
+        Whether the holdout proves nothing about the selected model: models were selected by the same rows, or somebody
+        had seen the holdout before deciding.
     is_redacted
-        Whether row numbers, labels, groups and values of single rows were left out.
+        Whether the row numbers, splits, labels, groups, values and scores of single rows were left out.
     tuning
         The choice of C; null if C was given.
     class_weights
-        Class weights as resolved, and the selection rate that decided on them.
+        Class weights that were used, and the selection rate without them, by which they were chosen.
+    enumeration
+        Effort of the search that lists models best first, and why it stopped.
     guided
-        How the guided search went; null if it was not asked for.
+        Effort of the guided search for fairer models, and why it stopped; null if it was not asked for.
+    models
+        The listed models, in the order of their ranks from 1.
     tilted
-        How the search among tilted models went; null if the guided search was not asked for or skipped.
+        Effort of the search among tilted models, which are trained with a price on the difference between two groups;
+        null if the guided search was not asked for or was skipped.
     examples
-        The training examples that some model leaves out.
+        The training examples that some listed model leaves out.
     multiplicity
         Disagreement of the listed models; null if there was no time for it.
     parity_range
-        The parity range over all near-optimal models. Null without two groups to compare, if it was not asked for or
-        could not be proven, and where every model is cut at a rate of its own.
+        Bounds on the demographic parity difference over all near-optimal models, listed or not. Null without two groups
+        to compare, if it was not asked for or could not be proven, and if each model has a threshold of its own.
     baselines
-        Other mitigations; null if they were not asked for.
+        Results of other mitigation methods; null if they were not asked for.
     explanation
-        Why the selected model is fairer; null unless another model than model 1 was selected, and explained.
+        Why the selected model is fairer; null if the selected model is model 1, or was not explained.
     group_tables
-        For the model in use, model 1 and the selected model, every sensitive column.
+        Adverse-impact tables of the model in use, model 1 and the selected model, one for each sensitive column.
+    reference_check
+        Comparison of gaps with those that another library computes.
     warnings
         Cautions for the reader, the gravest first.
     attack
         Effect of label flips on the audit, over many draws of the table; null if it was not asked for.
     screening
-        How well single features tell the label and the groups; null if there was no time for it.
+        How well single features predict the label, the decisions of model 1 and the groups; null if there was no time
+        for it.
     anatomy
-        Encoding of the features, and the weights of the models.
+        Encoding of the features, and the weights of the models for them.
     flips
-        Rows that the selected model and the reference decide differently; null if they are the same model, and in a
-        choice that was made again without the data.
+        Rows that the selected model and the reference decide differently; null if they are the same model, or if the
+        model was chosen again from a saved document without the data.
     incumbent
-        The model in use, row 0 of every table; null if none was given.
+        The model in use, which has rank 0; null if none was given.
     scores
         Scores that models rank people by, on the holdout: the score of the model in use if it has one and, if asked
         for, the decision values of model 1 and of the selected model.
     exploration
-        How the selected model was decided for in an exploration; null unless the run was explored.
+        Who decided for the selected model in an exploration, and why; null if there was no exploration.
     ambiguity
-        Ambiguity: whose decision depends on the choice among all near-optimal models, listed or not; null if it was not
-        asked for, if there was no time for it, and where the solver failed.
+        How many decisions depend on the choice among all near-optimal models, listed or not; null if it was not asked
+        for, if there was no time for it, and if the solver failed.
     spending
-        How the audit kept to its time limit, and the stages that were cut; null where there was no limit and nothing
-        was cut.
+        The time limit, and the stages that were cut; null if there was no limit and nothing was cut.
     options_file
         The name of the configuration file that options were taken from; null if there was none.
     lapse
-        The solver that failed, if another went on in its place.
+        The solver that failed, and the solver that took over; null if none failed.
     """
 
     title: ClassVar[str] = "audit"
@@ -145,12 +153,12 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
 
     @property
     def name(self) -> str:
-        """The name of the run: that of its table."""
+        """The name of the run, which is the name of its table."""
         return self.dataset.name
 
     @property
     def first(self) -> AuditedModel:
-        """Model 1, the best by its objective."""
+        """Model 1, which has the best objective of all models."""
         return self.models[0]
 
     @property
@@ -165,12 +173,12 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
 
     @property
     def ranks(self) -> Sequence[int]:
-        """Ranks of all models in a table; the model in use has rank 0."""
+        """The ranks of all models: those of listed models from 1 and, if there is a model in use, 0 for that model."""
         return range(0 if self.incumbent else 1, len(self.models) + 1)
 
     @property
     def members(self) -> Sequence[AuditedModel | Incumbent]:
-        """All models in the order of their ranks, the model in use first."""
+        """All models in the order of their ranks; the model in use, if there is one, is the first."""
         return (self.incumbent, *self.models) if self.incumbent else self.models
 
     @property
@@ -184,16 +192,16 @@ class AuditDocument(Document, frozen=True, kw_only=True, tag="audit"):
 
     @property
     def selected(self) -> AuditedModel | None:
-        """The selected model; None if there is none."""
+        """The selected model; None if no listed model was selected."""
         return None if self.selection.rank is None else self.models[self.selection.rank - 1]
 
     @property
     def column(self) -> str | None:
-        """The sensitive column, or intersection, that models are selected by."""
+        """The sensitive column, or intersection of columns, whose gap models are selected by; None if there is none."""
         return self.config.primary
 
     def redacted(self) -> AuditDocument:
-        """Return a copy without single rows: their numbers, splits, labels, groups and values."""
+        """Return a copy without the row numbers, splits, labels, groups, values and scores of single rows."""
         models = tuple(model.but(left_out=tuple(entry.counted for entry in model.left_out)) for model in self.models)
         explanation = self.explanation
         if explanation:

@@ -1,6 +1,6 @@
-"""An entry in the table of cautions: its code, when it holds, its sentence and its remedy.
+"""The type of the entries in the table of cautions, and decorators that add an entry.
 
-The entries themselves stand in `fairenum.document.cautions`, each as a decorated function.
+The entries themselves are in `fairenum.document.cautions`, each as a decorated function.
 """
 
 from __future__ import annotations
@@ -13,27 +13,29 @@ from fairenum.document.audit_document import AuditDocument, JudgedDocument
 from fairenum.document.choice import AnyCaution, Caution, MeasureCaution
 from fairenum.document.measure_document import MeasureDocument
 
-Subject = Mapping[str, Any]  # the fields of a caution beside its code
+Subject = Mapping[str, Any]  # fields of a caution that say what it is about, such as {"column": "sex"}
 D = TypeVar("D")
 C = TypeVar("C")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A caution.
+    """One kind of caution: when it holds, and how it is worded.
 
     Attributes
     ----------
     documents
-        The kinds of document that can call for it.
+        The types of document that can have this caution.
     about
-        Lists the columns, splits, models or decisions that it can be about; one empty subject if it is about the run.
+        Returns the subjects to check in a document, each a mapping from fields of a caution (column, split, rank or
+        decision) to values; one empty mapping if the caution is about the whole run.
     when
-        Tells whether the caution holds for its subject.
+        Tells whether the caution holds, given the document and the caution with its subject.
     sentence
-        Puts the caution in words.
+        Returns the text of the caution, given the document and the caution.
     remedy
-        What to do about it, as a text or as a function that words it; empty if there is nothing to do.
+        What to do about it: a text, or a function that returns one, given the document and the caution; empty if there
+        is nothing to do.
     """
 
     code: str
@@ -45,11 +47,11 @@ class Entry:
 
     @property
     def names_column(self) -> bool:
-        """Whether the caution has to name a sensitive column."""
+        """Whether a caution of this kind is always about a sensitive column."""
         return self.about in (each_column, each_split, primary_column, screened_column)
 
     def words(self, document: JudgedDocument, caution: AnyCaution) -> str:
-        """Return the sentence of a caution, followed by its remedy."""
+        """Return the text of a caution: its sentence, then its remedy if there is one."""
         remedy = self.remedy if isinstance(self.remedy, str) else self.remedy(document, caution)
         return "; ".join(filter(None, (self.sentence(document, caution), remedy)))
 
@@ -58,46 +60,46 @@ TABLE: list[Entry] = []
 
 
 def run(_document: object) -> Iterable[Subject]:
-    """Return one empty subject, for a caution about the run as a whole."""
+    """Return a single empty mapping, the subject of a caution about the whole run."""
     return [{}]
 
 
 def each_column(document: JudgedDocument) -> Iterable[Subject]:
-    """List all sensitive columns."""
+    """Return one subject for each sensitive column."""
     return [{"column": column.column} for column in document.dataset.sensitive]
 
 
 def each_split(document: JudgedDocument) -> Iterable[Subject]:
-    """List all sensitive columns, in an audit once for each split that is scored."""
+    """Return one subject for each sensitive column; in an audit, for each pair of sensitive column and scored split."""
     if isinstance(document, MeasureDocument):
         return each_column(document)
     return [{**column, "part": part} for column in each_column(document) for part in ("selection", "holdout")]
 
 
 def primary_column(document: JudgedDocument) -> Iterable[Subject]:
-    """Return the primary sensitive column, if there is one."""
+    """Return one subject with the primary sensitive column; an empty list if there is no such column."""
     primary = document.column if isinstance(document, AuditDocument) else document.dataset.primary.column
     return [] if primary is None else [{"column": primary}]
 
 
 def screened_column(document: AuditDocument) -> Iterable[Subject]:
-    """List the sensitive columns that features were screened for."""
+    """Return one subject for each sensitive column whose groups the features were tested to predict."""
     return [{"column": one.column} for one in document.screening.columns] if document.screening else []
 
 
 def shortlisted(document: AuditDocument) -> Iterable[Subject]:
-    """List the ranks of the shortlist."""
+    """Return one subject with the rank of model 1, and one with that of the selected model if it is another."""
     return [{"rank": rank} for rank in document.selection.shortlist]
 
 
 def each_decision(document: MeasureDocument) -> Iterable[Subject]:
-    """List the numbers of all measured decisions."""
+    """Return one subject for each set of decisions in a measurement, with its number from 1."""
     return [{"decision": number} for number in range(1, len(document.decisions) + 1)]
 
 
 @dataclass(frozen=True)
 class Register(Generic[D, C]):
-    """A decorator that adds a sentence to the table as the caution of a code."""
+    """A factory of decorators, each of which adds a kind of caution for these types of document to `TABLE`."""
 
     documents: tuple[type, ...]
 
@@ -109,7 +111,7 @@ class Register(Generic[D, C]):
         about: Callable[[D], Iterable[Subject]] = run,
         remedy: str | Callable[[D, C], str] = "",
     ) -> Callable[[Callable[[D, C], str]], Callable[[D, C], str]]:
-        """Return the decorator of one caution's sentence."""
+        """Return a decorator that adds an entry to `TABLE`, with the decorated function as its sentence."""
 
         def enter(sentence: Callable[[D, C], str]) -> Callable[[D, C], str]:
             TABLE.append(Entry(code, self.documents, about, when, sentence, remedy))

@@ -1,7 +1,7 @@
 """The table of cautions about audits and measurements, the gravest first.
 
-A caution is one decorated function: the decorator has its code, when it holds and its remedy, the function its
-sentence. Documents list their cautions in the order of this file.
+Each kind of caution is one decorated function: the arguments of the decorator are its code, the condition under which
+it holds and its remedy, and the function returns its sentence. Documents list their cautions in the order of this file.
 """
 
 from __future__ import annotations
@@ -73,18 +73,18 @@ from fairenum.runtime.formatting import counted, percent, sentence_list, share, 
 from fairenum.runtime.hints import option, quoted, without
 
 NOTABLE_DIFFERENCE = 0.1  # of selection rates: group sizes should be large enough to show it
-NOTABLE_MISS = 0.01  # of the share that models are to select
+NOTABLE_MISS = 0.01  # distance from the share that models are to select
 REFERENCE_AGREES = 1e-9
-TELLING_SHARE = 0.5  # of the holdout's rows: the effective number of rows should not be smaller
-NARROW = 1e-9  # an interval of biases that is one number
-NAMED = 3  # columns, features or groups that a sentence names
+TELLING_SHARE = 0.5  # smallest effective number of rows, as a share of the rows of the holdout, without a caution
+NARROW = 1e-9  # an interval of biases of at most this width is a single number
+NAMED = 3  # columns, features or groups that a sentence names at most
 UNMOVED = Moved(0.0, 0.0)
 BUDGETS = {"nodes": "nodes", "time": "seconds"}
 TRY = f"sizes={SHARES} (--split {','.join(map(str, SHARES))})"
 
 
 def entries(kind: type) -> dict[str, Entry]:
-    """Return the cautions that a document of this kind can hold, by code, the gravest first."""
+    """Return the table entries of the cautions that a document of type `kind` can have, by code, the gravest first."""
     return {entry.code: entry for entry in TABLE if kind in entry.documents}
 
 
@@ -97,7 +97,7 @@ def cautions(document: MeasureDocument) -> tuple[MeasureCaution, ...]: ...
 
 
 def cautions(document: JudgedDocument) -> tuple[AnyCaution, ...]:
-    """List the cautions of an audit or a measurement, the gravest first."""
+    """Return the cautions that hold for an audit or a measurement, the gravest first."""
     kind = Caution if isinstance(document, AuditDocument) else MeasureCaution
     table = entries(type(document)).values()
     found = [(entry, kind(entry.code, **subject)) for entry in table for subject in entry.about(document)]
@@ -105,7 +105,7 @@ def cautions(document: JudgedDocument) -> tuple[AnyCaution, ...]:
 
 
 def caution_texts(document: JudgedDocument) -> tuple[str, ...]:
-    """Put the cautions of a document in words, one text for each."""
+    """Return one text for each caution of a document, in the same order."""
     table = entries(type(document))
     texts = (table[caution.code].words(document, caution) for caution in document.warnings)
     return tuple(shortened(text, LONGEST) for text in texts)
@@ -131,7 +131,7 @@ def _is_interrupted(document: AuditDocument, _caution: Caution) -> bool:
 
 
 def _cut_stages(spending: Spending, by: CutBy) -> str:
-    """Name the stages that were cut short, and those that were left out."""
+    """Return a text that names the stages that were cut short and the stages that were left out."""
     early = [STAGES[stage] for stage in spending.stages(by, is_skipped=False)]
     missing = [STAGES[stage] for stage in spending.stages(by, is_skipped=True)]
     parts = (("cut short", early), ("left out", missing))
@@ -203,7 +203,7 @@ def _no_cutoff(_document: MeasureDocument, _caution: MeasureCaution) -> str:
 
 
 def missed_rate(document: MeasureDocument, decisions: MeasuredDecisions) -> float | None:
-    """Return the share that a cutoff was to select, if it misses that share because of ties; None otherwise."""
+    """Return the share of rows that a cutoff was to select if it selects a notably different share; None otherwise."""
     cutoff = Cutoff.of(document.config.cutoff) if decisions.how == "cutoff" else None
     if cutoff is None or cutoff.rule != "rate" or cutoff.number is None:
         return None
@@ -319,10 +319,10 @@ def _lost_balance(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _has_other_rate(document: AuditDocument, _caution: Caution) -> bool:
-    """Tell whether model 1, cut at the sign, selects a notably different share of the holdout than the model in use.
+    """Tell whether model 1 and the model in use select notably different shares of the holdout.
 
-    False if the model in use selects everybody or nobody, as no model can be cut to do so, and if the caution
-    moved_selection already reports the difference.
+    False if models are not cut at 0, if the model in use selects everybody or nobody, which no cut of another model can
+    imitate, and if the caution moved_selection already reports a difference.
     """
     if (incumbent := document.incumbent) is None:
         return False
@@ -406,7 +406,7 @@ def _arbitrary_gap(document: AuditDocument, caution: Caution) -> str:
 
 
 class _Group(NamedTuple):
-    """A group of a sensitive column, of an audit or of a measurement."""
+    """The facts about a group that audits and measurements have in common."""
 
     name: str
     is_small: bool
@@ -415,7 +415,7 @@ class _Group(NamedTuple):
 
 
 def _groups(document: JudgedDocument, caution: AnyCaution) -> list[_Group]:
-    """List the groups of the column that a caution names, with their rows in the split that it names."""
+    """Return the groups of a caution's column; `rows` counts rows of the caution's split, by default the holdout."""
     column = str(caution.column)
     if isinstance(document, AuditDocument):
         part = (isinstance(caution, Caution) and caution.part) or "holdout"
@@ -469,7 +469,7 @@ def _single_group(_document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unseen_difference(document: JudgedDocument, column: str | None) -> float | None:
-    """Return the largest detectable difference in selection rate among the compared groups of a column."""
+    """Return the difference in selection rate that the size of some compared group can hide; None if not computed."""
     if isinstance(document, AuditDocument):
         tables = [table for table in document.group_tables if table.rank == 1 and table.column == column]
     else:
@@ -607,7 +607,7 @@ def _one_column(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _proxies(document: AuditDocument, caution: Caution) -> list[SingleFeature]:
-    """List features that are nearly copies of the sensitive column."""
+    """Return features that alone predict the groups of a caution's column almost perfectly, at most `NAMED`."""
     columns = document.screening.columns if document.screening else ()
     found = [column for column in columns if column.column == caution.column]
     return [one for column in found for one in column.features if one.feature in column.copies[:NAMED]]
@@ -660,7 +660,7 @@ def _alike_groups(document: JudgedDocument, caution: AnyCaution) -> str:
 
 
 def unused_rows(document: AuditDocument) -> int:
-    """Count the rows that the sizes of the splits leave out."""
+    """Return the number of rows that are in no split because the configured sizes do not add up to all rows."""
     sizes, rows = document.config.sizes, document.dataset.rows
     if document.dataset.origin.how != "random":
         return 0
@@ -693,7 +693,7 @@ def _class_weighted(document: AuditDocument, _caution: Caution) -> str:
 
 
 def _other_rate(document: AuditDocument) -> str:
-    """Say that the class-weighted model selects another share than the label has, unless it is cut there."""
+    """Return a clause on the share that model 1 selects and the share with the label; empty unless cut at 0."""
     counts, rate = document.dataset.class_counts, document.first.scores.selection.selection_rate.value
     if document.config.decide != "sign":
         return ""
@@ -713,7 +713,7 @@ for _kind in get_args(RemarkKind):
 
 
 def _lacking(document: AuditDocument, kind: str) -> dict[str, int]:
-    """Count the missing cells of the features of one kind."""
+    """Return the number of missing cells by feature, for features of one kind with missing cells."""
     features = document.dataset.features
     return {feature.name: feature.missing for feature in features if feature.kind == kind and feature.missing}
 
@@ -766,7 +766,7 @@ def _ranked(document: AuditDocument, caution: Caution) -> AuditedModel:
 
 
 def _misses_rate(document: AuditDocument, caution: Caution) -> bool:
-    """Tell whether a model misses the share of the selection split that it was to select."""
+    """Tell whether a model selects a notably different share of the selection split than it was to select."""
     wanted, rows, model = document.config.rate, document.dataset.splits.selection, _ranked(document, caution)
     if wanted is None:
         return False
@@ -820,7 +820,7 @@ def _solver_replaced(document: AuditDocument, _caution: Caution) -> str:
 
 
 def replaced(lapse: SolverLapse) -> str:
-    """Name the solver that took over, the one that failed, and why."""
+    """Return a sentence with the solver that took over, the solver that failed, and the message of the failure."""
     return f"solver {lapse.fallback!r} went on where {lapse.solver!r} had failed: {lapse.message}"
 
 

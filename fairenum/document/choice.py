@@ -1,4 +1,4 @@
-"""The choice of a model: its reason, gains, guardrails, explanation and cautions."""
+"""The choice of a model: the reason, the changes against the reference, guardrails, explanation and cautions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from fairenum.document.value import Estimate, Parts, Value
 
 
 class Optimism(Value, frozen=True):
-    """Selection bias: how much of the gain on the selection split is due to choosing on it.
+    """Selection bias: how much of the gain on the selection split is due to choosing the model by these rows.
 
     Attributes
     ----------
     gap
-        Gap of the selected model, by split.
+        Gap of the selected model on each split.
     observed
-        Change of gap on the holdout minus that on the selection split; limits are those of the change on the holdout.
-        Unbiased, however the model was found.
+        Change of the gap against the reference on the holdout, minus the same change on the selection split. Unbiased,
+        however the model was found; its limits allow for the chance in the holdout only.
     expected
-        Expected bias of the rule of choice, from the selection split alone; null where the rule did not choose, or a
-        search had looked at these rows before, which cannot be repeated.
+        Selection bias of the rule of choice, estimated by drawing the rows of the selection split again. Null if the
+        model was asked for by its rank, if it was found by a search on these rows, or if the reference is the model in
+        use.
     """
 
     gap: Parts[Estimate]
@@ -34,13 +35,17 @@ class GapChange(Value, frozen=True):
     Attributes
     ----------
     is_claim
-        Whether the model was selected by this gap, in the primary column.
+        Whether this is the gap, in the primary column, that the model was selected by.
+    first
+        The gap of the reference.
+    selected
+        The gap of the selected model.
     change
         Gap of the selected model minus that of the reference.
     confidence
         Confidence of the limits of the change.
     verdict
-        Null where nothing can be compared, or where the selected model decides all rows alike.
+        Verdict on the change; null if the change is undefined, or if the selected model decides all rows alike.
     is_coarse
         Whether a group has too few rows for a verdict, so that the verdict is open.
     """
@@ -62,7 +67,7 @@ class GuardCheck(Value, frozen=True):
     Attributes
     ----------
     guard
-        As an option writes it: "selection_rate=+-0.1".
+        Text of the guardrail, as in options: "selection_rate=+-0.1".
     subject
         The guarded measure that comes closest to its limit, or exceeds it most, with its column and group where it has
         them.
@@ -71,9 +76,9 @@ class GuardCheck(Value, frozen=True):
     selection
         The value on the selection split: a change against the reference, or the measure itself.
     holdout
-        The value on the holdout.
+        The same value on the holdout, with its confidence interval.
     status
-        On the holdout: broken if the whole interval exceeds the limit, holds if all of it is within, else open.
+        On the holdout: broken if the whole interval lies outside the limits, holds if all of it is within, else open.
     """
 
     guard: str
@@ -86,7 +91,7 @@ class GuardCheck(Value, frozen=True):
 
     @property
     def is_change(self) -> bool:
-        """Whether the guardrail limits a change against the reference, as its signed limit says."""
+        """Whether the guardrail limits a change against the reference, as a sign before its limit says."""
         return "=+" in self.guard or "=-" in self.guard
 
     @property
@@ -104,37 +109,43 @@ class Selection(Value, frozen=True):
     Attributes
     ----------
     rank
-        The selected model; null if every model is constant, or the model in use is kept.
+        Rank of the selected model; null if every model decides all rows alike, or if the model in use is kept.
     outcome
-        Selected: another model than the reference; kept: the reference, as no other is fairer; none: every model is
-        constant. The reference is model 1, or the model in use.
+        Selected: another model than the reference; kept: the reference, as no other model is fairer; none: every model
+        decides all rows alike. The reference is model 1, or the model in use.
     reason
-        The reason, as a code.
+        The reason for the outcome.
     column
-        The sensitive column, or intersection, whose gap was to be small.
+        The sensitive column, or intersection of columns, whose gap was to be small.
     candidates
         Ranks of the models within the tolerances.
     pareto_front
-        Ranks that no model beats in both performance and gap on the selection split.
+        Ranks of the models that no other model beats in both performance and gap on the selection split.
     gap_change
-        Gap of the selected model minus that of the reference; null if no other model was selected.
-    performance_change, accuracy_change
-        Change of performance and of accuracy, likewise.
+        Gap of the selected model minus that of the reference, on each split; null unless another model than the
+        reference was selected.
+    performance_change
+        Performance of the selected model minus that of the reference, on each split; null as for gap_change.
+    accuracy_change
+        Accuracy of the selected model minus that of the reference, on each split; null as for gap_change.
     verdict
-        On the holdout; null unless another model was selected.
+        Verdict on the change of the gap on the holdout; null as for gap_change.
+    optimism
+        Selection bias of the gain in fairness; null as for gap_change.
     proposal
-        Proposed: the holdout shows the model to be fairer, and no guardrail broken; candidate otherwise; null unless
-        another model was selected.
+        Proposed: the holdout shows the model to be fairer, and within every guardrail; candidate otherwise; null as for
+        gap_change.
     strip
-        Change of every gap in every sensitive column, the one that the model was selected by first.
+        Changes of every gap in every sensitive column on the holdout, first of the gap that the model was selected by.
     guards
-        Check of every guardrail.
+        Results of checking each guardrail.
     performance_floor
-        One-sided lower limit of the change of performance on the holdout; null where it is not known.
+        One-sided lower confidence limit of the change of performance on the holdout; null where it was not computed.
     confirmed
-        Ranks of other models within the tolerances that the holdout shows to be fairer, all models judged together.
+        Ranks of other models within the tolerances that the holdout shows to be fairer, with limits that hold for all
+        models together.
     is_in_sight
-        Whether the choice was made after the holdout was seen, so that limits hold for all models together.
+        Whether the holdout had been seen before the choice, so that limits hold for all models together.
     """
 
     rank: int | None
@@ -168,10 +179,11 @@ class Selection(Value, frozen=True):
 
 
 def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Proposal | None:
-    """Propose a model in place of the reference if the holdout shows it to be fairer and every guardrail kept.
+    """Return "proposed" if the holdout shows the selected model to be fairer and within every guardrail.
 
-    A guardrail is kept if the measured value lies within its limits: that is more than not being shown broken. An
-    exploratory run has no rows apart from those that it chose by, and proposes nothing.
+    Otherwise return "candidate", or None if no other model than the reference was selected. A model is within a
+    guardrail if the value measured on the holdout lies within the limits, whatever its confidence interval. The model
+    of an exploratory run is never proposed, as it was chosen by the rows that would have to confirm it.
     """
     if selection.outcome != "selected":
         return None
@@ -180,7 +192,7 @@ def proposal_of(selection: Selection, *, is_exploratory: bool = False) -> Propos
 
 
 def reason_for(outcome: Outcome, column: str | None, models: int, others: set[int]) -> Reason:
-    """Return the reason for the outcome of a choice; `others` are the candidates other than the reference."""
+    """Return the code of the reason for an outcome; `others` are the ranks of candidates other than the reference."""
     if outcome == "none":
         return "all_constant"
     if outcome == "selected":
@@ -193,16 +205,20 @@ def reason_for(outcome: Outcome, column: str | None, models: int, others: set[in
 
 
 class Cluster(Value, frozen=True):
-    """Left-out records of one label and group, and the values that most of them share.
+    """Training records of one label and group that a model leaves out, and the values that most of them share.
 
     Attributes
     ----------
     cell
-        Values that most of the records have.
+        Value that most of the records share, by feature.
     records
-        Number of records; identical ones count by the share of them that is left out.
-    share, share_of_training
-        Share of the left-out records, and of the training rows.
+        Number of these records; if only some of several identical records are left out, each counts as that share.
+    share
+        These records as a share of all left-out records.
+    share_of_training
+        Training rows of this label and group as a share of all training rows.
+    rows
+        Row numbers of the records in the input table, counted from 0.
     """
 
     label: str
@@ -215,7 +231,21 @@ class Cluster(Value, frozen=True):
 
 
 class Core(Value, frozen=True):
-    """The fewest left-out examples that still give most of the gain."""
+    """The fewest examples found that, left out alone, still give most of the selected model's gain in fairness.
+
+    Attributes
+    ----------
+    records
+        Number of training records that are left out.
+    left_out
+        The examples, each of which stands for identical records.
+    objective_ratio
+        Objective of the model that leaves out these examples only, as a share of that of model 1.
+    gap
+        Gap of that model on each split.
+    share_of_gain
+        Gain of that model over model 1 on the selection split, as a share of the gain of the selected model.
+    """
 
     records: int
     left_out: tuple[LeftOut, ...]
@@ -225,7 +255,19 @@ class Core(Value, frozen=True):
 
 
 class Explanation(Value, frozen=True):
-    """Why the selected model is fairer: common values of its left-out records, and the few records that matter most."""
+    """Why the selected model is fairer: which training records it leaves out, and which few of them matter most.
+
+    Attributes
+    ----------
+    rank
+        Rank of the selected model.
+    records
+        Number of training records that it leaves out.
+    clusters
+        The left-out records by label and group; a redacted document has none.
+    core
+        The few examples that give most of the gain.
+    """
 
     rank: int
     records: int
@@ -234,7 +276,17 @@ class Explanation(Value, frozen=True):
 
 
 class ReferenceCheck(Value, frozen=True):
-    """Gaps of the shortlist in the primary column on the holdout, computed again by another library."""
+    """Comparison of gaps and ratios on the holdout, in the primary column, with those that another library computes.
+
+    Attributes
+    ----------
+    ranks
+        Ranks of the models compared: the model in use, model 1 and the selected model.
+    compared
+        Number of gaps and ratios compared.
+    largest_difference
+        Largest absolute difference between the results of the two libraries.
+    """
 
     library: str
     ranks: tuple[int, ...]
@@ -243,14 +295,14 @@ class ReferenceCheck(Value, frozen=True):
 
 
 class AnyCaution(Value, frozen=True):
-    """A caution for the reader.
+    """A caution for the reader of a document.
 
     Attributes
     ----------
     code
         The kind of caution; reports put it in words with the numbers of the document.
     column
-        The sensitive column concerned, if there is one.
+        The column that the caution is about; null if it is about none in particular.
     """
 
     code: str
@@ -262,8 +314,10 @@ class Caution(AnyCaution, frozen=True):
 
     Attributes
     ----------
-    part, rank
-        The split and the model concerned, where the code alone does not say.
+    part
+        The split that the caution is about; null if it is about none in particular.
+    rank
+        The rank of the model that the caution is about; null if it is about none in particular.
     """
 
     part: Part | None = None
@@ -276,7 +330,7 @@ class MeasureCaution(AnyCaution, frozen=True):
     Attributes
     ----------
     decision
-        The number of the decisions concerned, from 1.
+        Number, from 1, of the set of decisions that the caution is about; null if it is about none in particular.
     """
 
     decision: int | None = None

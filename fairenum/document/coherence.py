@@ -1,4 +1,4 @@
-"""Consistency of a whole document: ranks that exist, columns that are there, lists of equal length.
+"""Checks that the parts of a document agree: ranks and columns exist, lists have equal lengths, bounds are in order.
 
 A document that fairenum wrote passes all checks; reports rely on that.
 """
@@ -20,25 +20,25 @@ from fairenum.document.research_documents import Bands, BenchDocument, Mitigatio
 from fairenum.document.scores import ColumnRanking, ColumnScores, GroupTable, MeasuredScore
 from fairenum.document.table_facts import SensitiveColumn, TableFacts
 
-Fault = tuple[str, str]  # the place in the document, and the reason
+Fault = tuple[str, str]  # the JSON path of the contradiction, and a sentence about it
 Groups = dict[str, list[str]]  # the names of groups by sensitive column
 
 
 def ranked(ranks: Sequence[int], known: Collection[int], place: str) -> Iterator[Fault]:
-    """Require that every rank is that of a known model."""
+    """Yield a fault for each rank that is not among the `known` ranks of models."""
     for rank in ranks:
         if rank not in known:
             yield place, f"no model has rank {rank}; there are {len(known)}"
 
 
 def named(name: str | None, known: Collection[str], place: str) -> Iterator[Fault]:
-    """Require that a name, if given, is known."""
+    """Yield a fault if a name is given and is not among the `known` names."""
     if name is not None and name not in known:
         yield place, f"{name!r} is none of {[*known]}"
 
 
 def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str) -> Iterator[Fault]:
-    """Require a caution of the table, and an existing column where its sentence needs one."""
+    """Yield a fault if a caution has an unknown code, or needs a sensitive column and names none of `columns`."""
     entry = entries(kind).get(caution.code)
     if entry is None:
         yield f"{place}.code", f"Invalid enum value {caution.code!r}"
@@ -47,7 +47,7 @@ def about(kind: type, caution: AnyCaution, columns: Collection[str], place: str)
 
 
 def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[Fault]:
-    """Require counts for each group, none of them above the rows of the group."""
+    """Yield faults in counts by group: a list that is too short or too long, or a count above the rows of the group."""
     groups, counts = len(rows), (scores.true_positives, scores.selected)
     if any(len(one) != groups for one in counts):
         yield place, "selected and true_positives have a number for each group"
@@ -60,7 +60,7 @@ def counted(scores: ColumnScores, rows: Sequence[int], place: str) -> Iterator[F
 
 
 def tabled(table: GroupTable, groups: Groups, place: str) -> Iterator[Fault]:
-    """Require that an adverse-impact table has exactly the groups of its column, and refers to no others."""
+    """Yield faults in an adverse-impact table: other groups than its column has, or more rows selected than exist."""
     yield from named(table.column, groups, f"{place}.column")
     names = [row.group for row in table.groups]
     if names != groups.get(table.column):
@@ -72,7 +72,7 @@ def tabled(table: GroupTable, groups: Groups, place: str) -> Iterator[Fault]:
 
 
 def scored(score: MeasuredScore, groups: Groups, place: str) -> Iterator[Fault]:
-    """Require that a score is measured for each group of its columns."""
+    """Yield faults in the measures of a score: other groups than those of its columns, or rates that lack a group."""
     for number, column in enumerate(score.columns):
         at = f"{place}.columns[{number}]"
         yield from tabled(column.scoring, groups, f"{at}.scoring")
@@ -90,7 +90,7 @@ def _ranking(column: ColumnRanking, place: str) -> Iterator[Fault]:
 
 
 def refuse_contradictions(document: Document) -> None:
-    """Refuse a document whose parts contradict each other, naming the place of the first contradiction."""
+    """Refuse a document whose parts contradict each other; the message has the JSON path of the first contradiction."""
     for place, reason in CHECKS[type(document)](document):
         raise ValueError(f"{reason} - at `$.{place}`")
 
@@ -109,7 +109,7 @@ def _audit(document: AuditDocument) -> Iterator[Fault]:
 
 
 def _parity_range(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
-    """Check the parity range: bounds in order, at losses that rise."""
+    """Yield faults in the parity range: losses that do not rise, unknown groups, or bounds out of order."""
     if (found := document.parity_range) is None:
         return
     yield from named(found.column, groups, "range.column")
@@ -170,7 +170,7 @@ def _groups_of(column: SensitiveColumn, place: str) -> Iterator[Fault]:
 
 
 def _scores(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
-    """Check that every model is measured in every sensitive column, and group by group."""
+    """Yield faults in the scores of models: a missing sensitive column, or counts that do not fit its groups."""
     for model in document.members:
         start = f"models[{model.rank - 1}]" if isinstance(model, AuditedModel) else "incumbent"
         for part in ("selection", "holdout"):
@@ -211,7 +211,7 @@ def _anatomy(document: AuditDocument) -> Iterator[Fault]:
 
 
 def _beside(document: AuditDocument, groups: Groups) -> Iterator[Fault]:
-    """Check the optional parts of an audit: explanation, flips, multiplicity and screening."""
+    """Yield faults in the optional parts of an audit: explanation, flips, multiplicity and screening."""
     ranks = document.ranks
     if explanation := document.explanation:
         yield from ranked([explanation.rank], ranks, "explanation.rank")

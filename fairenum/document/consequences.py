@@ -1,4 +1,4 @@
-"""Side effects of the selected model: changes of other gaps, rates and guardrails, from the numbers of the document."""
+"""Side effects of the selected model, from the document of an audit: wider gaps, changed rates, broken guardrails."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Share = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class GroupRates:
-    """Rates of one group under one model.
+    """Rates of one group under one model on the holdout.
 
     Attributes
     ----------
     rates
-        Rates by name, weighted where rows have weights; None where there is nothing to divide by.
+        Rates by name, weighted where rows have weights; None where the denominator is 0.
     trials
-        Number of rows behind each rate.
+        Number of rows in the denominator of each rate, by its name.
     """
 
     group: GroupSizes
@@ -36,13 +36,13 @@ class GroupRates:
 
 
 def rates_of(document: AuditDocument, rank: int, column: SensitiveColumn) -> tuple[GroupRates, ...]:
-    """Return the rates of one model in every group of a column on the holdout."""
+    """Return the rates of every group of a column under one model on the holdout."""
     counts = document.member(rank).scores.holdout.by_column[column.column]
     return tuple(_rates(group, code, counts) for code, group in enumerate(column.groups))
 
 
 def compared_rates(document: AuditDocument, rank: int, column: SensitiveColumn) -> Iterator[GroupRates]:
-    """Yield the rates of one model in the compared groups of a column on the holdout."""
+    """Yield the rates of the compared groups of a column under one model on the holdout."""
     return (one for one in rates_of(document, rank, column) if one.group.is_compared)
 
 
@@ -58,22 +58,22 @@ def _rates(group: GroupSizes, code: int, counts: ColumnScores) -> GroupRates:
 
 
 def _shares(total: Share, selected: Share) -> Mapping[str, Share]:
-    """Return the numerator and denominator of every rate, given all rows and the selected ones by label."""
+    """Return (numerator, denominator) of each rate by name; arguments count rows by label, the unfavourable first."""
     return {rate.key: rate.fraction(total, selected) for rate in (*RATES.values(), BASE_RATE)}
 
 
-NOTABLE_GROWTH = 0.05  # of a gap that the model was not selected by
-NOTABLE_MOVE = 0.1  # of the share that is selected
-NOTABLE_LOSS = 0.02  # of balanced accuracy
-NOTABLE_LEAD, NOTABLE_REVERSAL = 0.02, 0.05  # of a group over another, before its order is reversed and after
-NOTABLE_FALL = 0.02  # of the rate of the group that was best off
+NOTABLE_GROWTH = 0.05  # rise of a gap that the model was not selected by
+NOTABLE_MOVE = 0.1  # change of the selection rate
+NOTABLE_LOSS = 0.02  # fall of balanced accuracy
+NOTABLE_LEAD, NOTABLE_REVERSAL = 0.02, 0.05  # differences of two rates, before and after their order is reversed
+NOTABLE_FALL = 0.02  # fall of the rate of the best-off group
 EVERYBODY, NOBODY = 0.9, 0.1
-ROUNDING = 1e-9  # that a difference of two shares may be off by
-SOME_ROWS = tuple(rate.key for rate in RATES.values() if rate.trials != ALL)  # rates that are no shares of all rows
+ROUNDING = 1e-9  # largest rounding error of a difference of two shares
+SOME_ROWS = tuple(rate.key for rate in RATES.values() if rate.trials != ALL)  # rates whose denominator is not all rows
 
 
 class Moved(NamedTuple):
-    """A measure of the reference, and of the selected model."""
+    """One measure for two models: the reference, and the selected model."""
 
     first: float
     selected: float
@@ -85,7 +85,17 @@ class Moved(NamedTuple):
 
 
 class Reversal(NamedTuple):
-    """Two groups whose order in a rate the selected model reverses: first the one behind, then the one ahead."""
+    """Two groups whose rates have opposite orders under the reference and under the selected model.
+
+    Attributes
+    ----------
+    cell
+        Change of the gap that is the difference of these rates.
+    names
+        The group with the lower rate under the reference, then the group with the higher rate.
+    behind, ahead
+        The rates of these groups under both models.
+    """
 
     cell: GapChange
     rate: GapRate
@@ -95,18 +105,22 @@ class Reversal(NamedTuple):
 
 
 def other_model(document: AuditDocument) -> AuditedModel | None:
-    """Return the selected model if it is not the reference."""
+    """Return the selected model if it is not the reference; None otherwise."""
     return document.selected if document.selection.rank != document.reference.rank else None
 
 
 def ended_with(document: AuditDocument) -> int | None:
-    """Return the rank that a run ends with: the selected model, or 0 if the model in use is kept; None for none."""
+    """Return the rank of the selected model, or 0 if the model in use is kept; None if no model was selected."""
     is_kept = document.is_against_incumbent and document.selection.outcome == "kept"
     return 0 if is_kept else document.selection.rank
 
 
 def strip_of(document: AuditDocument) -> tuple[GapChange, ...]:
-    """Return the change of every gap in every column; if the choice kept none, with limits for all models together."""
+    """Return the change of every gap on the holdout, in every sensitive column, from reference to selected model.
+
+    Empty if the selected model is the reference. If the document's choice lists no changes, they are taken from the
+    scores of the models, with limits that hold for all models together.
+    """
     chosen = other_model(document)
     if chosen is None:
         return ()
@@ -132,17 +146,20 @@ def _cells(document: AuditDocument, chosen: AuditedModel) -> Iterator[GapChange]
 
 
 def claim_of(document: AuditDocument) -> GapChange | None:
-    """Return the change of the gap that the model was selected by."""
+    """Return the change of the gap that the model was selected by; None if the selected model is the reference."""
     return next((cell for cell in strip_of(document) if cell.is_claim), None)
 
 
 def less_fair(document: AuditDocument) -> list[GapChange]:
-    """Return the gaps that the holdout shows to be wider, except the one that the model was selected by."""
+    """Return the changes of gaps that the holdout shows to be wider, except the gap that the model was selected by."""
     return [cell for cell in strip_of(document) if not cell.is_claim and cell.verdict is Verdict.LESS_FAIR]
 
 
 def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]:
-    """Return the other gaps that are shown wider or look notably wider, in all columns or in one."""
+    """Return the changes of gaps that are shown to be wider or look notably wider, in all columns or in one.
+
+    The gap that the model was selected by is not among them.
+    """
     return [
         cell
         for cell in strip_of(document)
@@ -152,12 +169,15 @@ def wider(document: AuditDocument, column: str | None = None) -> list[GapChange]
 
 
 def broken_guards(document: AuditDocument) -> list[GuardCheck]:
-    """Return the guardrails that the selected model exceeds on the holdout, by the measured value."""
+    """Return the guardrails whose value, as measured on the holdout, lies outside the limits for the selected model."""
     return [check for check in document.selection.guards if not check.is_kept]
 
 
 def selection_moved(document: AuditDocument) -> Moved | None:
-    """Return the selection rates of both models if they are far apart, or the new one is near 1 or 0."""
+    """Return the selection rates of reference and selected model if they differ notably; None otherwise.
+
+    They count as notably different, too, if only the selected model selects nearly everybody or nearly nobody.
+    """
     moved = _moved(document, "selection_rate")
     if moved is None:
         return None
@@ -167,7 +187,7 @@ def selection_moved(document: AuditDocument) -> Moved | None:
 
 
 def balance_lost(document: AuditDocument) -> Moved | None:
-    """Return the balanced accuracy of both models if the selected one loses much of it."""
+    """Return the balanced accuracy of reference and selected model if it falls notably; None otherwise."""
     moved = _moved(document, "balanced_accuracy")
     return moved if moved and moved.change <= ROUNDING - NOTABLE_LOSS else None
 
@@ -181,7 +201,7 @@ def _moved(document: AuditDocument, measure: str) -> Moved | None:
 
 
 def is_levelled_down(document: AuditDocument) -> bool:
-    """Tell whether the gap is smaller because the best-off group lost, while no group gained."""
+    """Tell whether the gap is smaller because the rate of the best-off group fell, while that of no group rose."""
     claim = claim_of(document)
     if claim is None or (claim.change.value or 0.0) >= 0.0:
         return False
@@ -194,7 +214,10 @@ def is_levelled_down(document: AuditDocument) -> bool:
 
 
 def reversals(document: AuditDocument, column: str | None = None) -> Iterator[Reversal]:
-    """Yield the gaps in which the group that was ahead falls behind; small groups are passed over."""
+    """Yield, for each gap, the groups of lowest and highest rate under the reference if their order is reversed.
+
+    Small groups do not count; `column` restricts the gaps to one sensitive column.
+    """
     for cell in strip_of(document):
         rate, *others = GAP_RATES[cell.metric]
         if column not in (None, cell.column) or others:
@@ -214,7 +237,7 @@ def _reversed(moves: list[tuple[str, Moved]]) -> tuple[tuple[str, Moved], tuple[
 
 
 def _moves(document: AuditDocument, name: str, rate: GapRate) -> list[tuple[str, Moved]]:
-    """Return a rate under both models, for every compared group in which it is defined under both."""
+    """Return (group, rate under both models) for each compared group in which the rate is defined under both."""
     column, ranks = column_named(document, name), (document.reference.rank, document.selection.rank or 1)
     pairs = zip(*(compared_rates(document, rank, column) for rank in ranks), strict=True)
     known = [(old.group.name, old.rates[rate], new.rates[rate]) for old, new in pairs]
@@ -227,7 +250,10 @@ def column_named(document: AuditDocument, name: str) -> SensitiveColumn:
 
 
 def few_trials(document: AuditDocument, column: SensitiveColumn) -> list[tuple[str, int, GapRate]]:
-    """List compared groups with too few rows behind a rate, although the group itself is not small."""
+    """Return (group, rows, rate) for each rate of a compared group whose denominator has too few rows.
+
+    Groups that are small as a whole are left out; `rows` is the smallest denominator among the shortlisted models.
+    """
     tables = [tuple(compared_rates(document, rank, column)) for rank in document.shortlist]
     found: list[tuple[str, int, GapRate]] = []
     for groups in zip(*tables, strict=True):

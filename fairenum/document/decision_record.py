@@ -1,4 +1,4 @@
-"""The decision record of an exploration: a header, then one line for each step, each bound to the line before it."""
+"""The decision record of an exploration: a header, then one line for each step, with the sha256 of the line before."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairenum.document.training import Tolerances
 from fairenum.document.value import Value
 
 RECORD_VERSION: Final = "1.0"
-# Why a step showed nothing more: all are alike so far, none is left, or the solver failed.
+# Why a step showed no new model: all models so far decide alike, no model is left, or the solver failed.
 StepEnd = Literal["alike", "exhausted", "solver"]
 
 
@@ -19,52 +19,54 @@ class Taken(Value, frozen=True, tag_field="step"):
 
 
 class Next(Taken, frozen=True, tag="next"):
-    """Show the next best model within the current box.
+    """Show the next best model that leaves out and keeps the training rows that earlier steps ask for.
 
     Attributes
     ----------
     boxes
-        Solved boxes after which to return without a model.
+        Number of training problems to solve before the step ends without a new model.
     """
 
     boxes: int
 
 
 class Fairer(Taken, frozen=True, tag="fairer"):
-    """Continue the guided search for a number of solved boxes."""
+    """Continue the guided search for fairer models; `solves` is the number of training problems to solve."""
 
     solves: int
 
 
 class LeaveOut(Taken, frozen=True, tag="leave_out"):
-    """Leave training rows out of every box from now on; rows are counted from 0 in the input table."""
+    """Leave training rows out of every model from now on; rows are counted from 0 in the input table."""
 
     rows: tuple[int, ...]
 
 
 class Pin(Taken, frozen=True, tag="pin"):
-    """Keep training rows in every box from now on, and put back those that were left out."""
+    """Keep training rows in every model from now on, also rows that were left out before; rows are counted from 0."""
 
     rows: tuple[int, ...]
 
 
 class Undo(Taken, frozen=True, tag="undo"):
-    """Take back the last step that is still in force."""
+    """Take back the last step that has not been taken back."""
 
 
 class Tolerate(Taken, frozen=True, tag="tolerate"):
-    """Change the tolerances and guardrails of the choice."""
+    """Change the tolerances and guardrails by which a model is chosen."""
 
     tolerances: Tolerances
 
 
 class Commit(Taken, frozen=True, tag="commit"):
-    """Decide for a model, and open the holdout.
+    """Decide for a model, and open the holdout, which is hidden until then.
 
     Attributes
     ----------
     model
-        Number of the model.
+        Number of the model in the exploration.
+    reason, author
+        Why the model was decided for, and by whom.
     """
 
     model: int
@@ -76,7 +78,7 @@ Step = Next | Fairer | LeaveOut | Pin | Undo | Tolerate | Commit
 
 
 class ModelMark(Value, frozen=True):
-    """The fingerprint by which a model is recognised, bit for bit.
+    """Checksums by which a model is recognised when an exploration is repeated.
 
     Attributes
     ----------
@@ -85,7 +87,7 @@ class ModelMark(Value, frozen=True):
     support
         Number of support vectors.
     alpha, decisions
-        The sha256 of the model's weights, and of its decisions about the rows of the selection split.
+        The sha256 of the model's dual variables, bias and left-out rows, and of its decisions on the selection split.
     """
 
     number: int
@@ -95,20 +97,20 @@ class ModelMark(Value, frozen=True):
 
 
 class StepOutcome(Value, frozen=True):
-    """The outcome of a step.
+    """The state of an exploration after a step.
 
     Attributes
     ----------
     shown
-        The models that joined the list.
+        The models that the step added to the list.
     current
-        The number of the model in focus.
+        Number of the model whose details are shown.
     chosen
-        The number of the model that the rule chooses; null if there is none.
+        Number of the model that the rule of choice would select; null if there is none.
     looked_at
-        Models looked at so far, including those of steps that were taken back.
+        Number of models looked at so far, including those of steps that were taken back.
     end
-        Why there was nothing more to show; null otherwise.
+        Why the step found no new model; null if it found one, or did not look for one.
     """
 
     shown: tuple[ModelMark, ...]
@@ -132,13 +134,13 @@ class RecordHeader(Line, frozen=True, tag="record", kw_only=True):
     data, fingerprint
         The name of the table, and the sha256 of its content.
     label, favourable, sensitive
-        How the table was read, beside the options.
+        The label column, its favourable value, and the sensitive columns.
     config
-        The options as they were given.
+        The options as the user gave them.
     is_opened
-        Whether the run that is explored had looked at the holdout before.
+        Whether the holdout had been opened before, by a saved run that the exploration starts from.
     outcome
-        Model 1, which is shown first.
+        The state before the first step, in which model 1 is shown.
     """
 
     version: Literal["1.0"] = RECORD_VERSION
@@ -160,11 +162,13 @@ class Entry(Line, frozen=True, tag="step"):
     Attributes
     ----------
     number
-        Line number, from 1 below the header.
+        Number of the line, counted from 1 after the header.
     at
         When the step was taken, in ISO 8601.
     previous
         The sha256 of the line before.
+    outcome
+        The state after the step.
     """
 
     number: int
@@ -175,14 +179,20 @@ class Entry(Line, frozen=True, tag="step"):
 
 
 class Judged(Line, frozen=True, tag="judged"):
-    """The line of the audit run that a commit led to.
+    """The line after a commit, with the rank of the committed model in the audit run that followed.
 
     Attributes
     ----------
+    number
+        Number of the line, counted from 1 after the header.
+    at
+        When the line was written, in ISO 8601.
+    previous
+        The sha256 of the line before.
     rank
         Rank of the committed model in the run.
     run
-        The sha256 of the run, without its timings.
+        The sha256 of the document of the run, without its timings.
     """
 
     number: int

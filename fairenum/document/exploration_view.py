@@ -1,4 +1,4 @@
-"""The view of an exploration: its models so far, on the selection split alone, as a typed value for any medium."""
+"""Everything that an exploration shows: the models so far, measured on the selection split alone, and the steps."""
 
 from __future__ import annotations
 
@@ -13,26 +13,37 @@ from fairenum.document.value import Estimate, Value
 
 
 class ExploredModel(Value, frozen=True):
-    """A model that was looked at. It is chosen by its scores on the selection split, so that they are biased.
+    """A model that was looked at in an exploration.
+
+    Models are chosen by these scores on the selection split, so those of the chosen model are biased in its favour.
 
     Attributes
     ----------
     number
         Permanent number of the model, from 1, in the order in which models were looked at.
+    origin
+        Search that found the model: exact, guided, tilted, or steered by rows to leave out or to keep.
     objective
-        The objective of the problem without the left-out examples.
+        Optimal objective of the training problem without the left-out examples.
     objective_ratio
         Objective as a share of that of model 1.
     loss_ratio
-        Relative loss on all training examples above the least.
+        Loss on all training examples, left out or not, divided by the least possible loss, minus 1.
+    support_size
+        Number of support vectors.
     supports
-        Number of models with distinct supports seen so far that decide these rows alike.
+        Number of models seen so far, this one included, that have different support vectors but decide the selection
+        split alike.
     cut
         Decision values of at least this are favourable.
+    tied
+        Number of rows of the selection split whose decision value equals the cut.
+    is_constant
+        Whether the model decides all rows of the selection split alike.
     predictions_changed
         Rows of the selection split decided differently from model 1.
     scores
-        Scores whose limits hold one by one, without a verdict.
+        Scores on the selection split; confidence limits hold for each score alone, and there is no verdict.
     """
 
     number: int
@@ -52,7 +63,7 @@ class ExploredModel(Value, frozen=True):
 
     @property
     def shortfall(self) -> float:
-        """The relative loss of objective against model 1."""
+        """The loss of objective against model 1, as a share of the objective of model 1."""
         return 1.0 - self.objective_ratio
 
 
@@ -72,9 +83,9 @@ class ShownGap(Value, frozen=True):
     is_claim
         Whether this is the gap, in the primary column, that models are selected by.
     first, second
-        The gaps of the two models, with limits that hold one by one.
+        The gaps of the two models, with confidence limits that hold for each gap alone.
     change
-        From the first to the second; null where it is undefined.
+        Gap of the second model minus gap of the first; null where it is undefined.
     """
 
     column: str
@@ -91,13 +102,13 @@ class GuardStanding(Value, frozen=True):
     Attributes
     ----------
     guard
-        As an option writes it.
+        Text of the guardrail, as in options: "selection_rate=+-0.1".
     subject
         The guarded measure that comes closest to its limit, or exceeds it most.
     low, high
         Limits of the value; null without such a limit.
     value
-        A change against the reference, or the measure itself; null where it is undefined.
+        The value to check: a change against the reference, or the measure itself; null where it is undefined.
     is_kept
         Whether the value lies within the limits; an undefined value counts as kept.
     """
@@ -111,18 +122,19 @@ class GuardStanding(Value, frozen=True):
 
 
 class Standpoint(Value, frozen=True):
-    """The candidates under the tolerances, and the chosen one, by the selection split alone.
+    """The models within the tolerances, and the fairest of them, by the selection split alone.
 
     Attributes
     ----------
     chosen
-        The number of the fairest candidate; null if there is none, or if the model in use stays.
+        Number of the fairest candidate; null if there is none, or if the model in use is kept.
     candidates
         Numbers of the models within the tolerances and guardrails.
     pareto_front
-        Numbers of the models that none beats in both performance and gap.
+        Numbers of the models that no other model beats in both performance and gap.
     least_performance, gap
-        The tolerance region: candidates perform at least this well, and are fairer than the reference below this gap.
+        Least performance of a candidate, and the gap of the reference, below which a candidate is fairer; null where
+        undefined.
     """
 
     tolerances: Tolerances
@@ -134,18 +146,20 @@ class Standpoint(Value, frozen=True):
 
 
 class Seal(Value, frozen=True):
-    """Rows and models looked at in an exploration. Everything shown while exploring is of the selection split.
+    """Numbers of rows and models looked at, and how often the holdout was opened.
+
+    Everything shown while exploring is measured on the selection split.
 
     Attributes
     ----------
     rows
-        Rows of the selection split.
+        Number of rows of the selection split.
     holdout
-        Rows of the holdout, none of which is shown.
+        Number of rows of the holdout, none of which is shown.
     looked_at
-        Models looked at, including those of steps that were taken back.
+        Number of models looked at, including those of steps that were taken back.
     opened
-        Number of times that the holdout was opened: by commits, and by the run that is explored.
+        Number of times that the holdout was opened: by commits, and by a saved run that the exploration starts from.
     """
 
     rows: int
@@ -155,19 +169,21 @@ class Seal(Value, frozen=True):
 
     @property
     def is_broken(self) -> bool:
-        """Whether the holdout was opened, so that later commits are exploratory."""
+        """Whether the holdout has been opened, so that it cannot confirm the models of later commits."""
         return self.opened > 0
 
 
 class TimelineEntry(Value, frozen=True):
-    """A line of the decision record, as the exploration shows it.
+    """A step in the decision record, as the exploration shows it.
 
     Attributes
     ----------
     number, at
-        Number of the line, and when it was written.
+        Number of the line in the record, and when it was written, in ISO 8601.
     shown
-        Numbers of the models that joined the list.
+        Numbers of the models that the step added to the list.
+    end
+        Why the step found no new model; null if it found one, or did not look for one.
     is_undone
         Whether the step was taken back.
     """
@@ -186,31 +202,31 @@ class ExplorationView(Value, frozen=True):
     Attributes
     ----------
     data, label, column
-        The table, its label, and the sensitive column whose gap is to be small.
+        Name of the table, its label column, and the sensitive column whose gap is to be small.
     seal
-        Rows and models looked at.
+        Numbers of rows and models looked at, and of times that the holdout was opened.
     models
-        In the order in which they were looked at, without those of steps that were taken back.
+        The models in the order in which they were looked at, without those of steps that were taken back.
     incumbent
         The model in use; null if there is none.
     is_against_incumbent
         Whether models are compared with the model in use, not with model 1.
     current
-        The number of the model in focus.
+        Number of the model in focus, whose details are shown.
     standpoint
-        The candidates, and the chosen one.
+        The models within the tolerances, and the model that the rule chooses.
     strip, guards
         Every gap of the reference and of the model in focus, and each guardrail of the model in focus.
     clusters
-        Left-out records of the model in focus.
+        Training records that the model in focus leaves out, by label and group.
     left_out, pinned
-        Training rows that every box leaves out, and keeps.
+        Training rows that every model has to leave out, and has to keep.
     committed
-        The number of the committed model; null if there is none.
+        Number of the committed model; null if there is none.
     end
-        Why the last step had nothing more to show; null if it had.
+        Why the last step found no new model; null if it found one, or did not look for one.
     timeline
-        The lines of the decision record.
+        The steps in the decision record.
     """
 
     data: str
@@ -245,7 +261,7 @@ class WeightPair(Value, frozen=True):
 
 
 class GroupPair(Value, frozen=True):
-    """Selection rates of two models in one group of the selection split; null without rows."""
+    """Selection rates of two models in one group of the selection split; null if the group has no rows."""
 
     column: str
     group: str
@@ -262,9 +278,13 @@ class ModelComparison(Value, frozen=True):
     first, second
         Numbers of the models.
     weights
-        Weights, those that differ most first; empty for a kernel without weights.
+        Weights of both models, those that differ most first; empty for a kernel without weights.
+    groups
+        Selection rates of both models in every group.
+    strip
+        Every gap of both models.
     flips
-        Rows, by sensitive column and group, with the favourable outcome from only one of the two models.
+        Numbers of rows that only one of the two models decides favourably, by sensitive column and group.
     flipped
         The rows that the models decide differently, with the decision of the second model.
     """
@@ -279,23 +299,23 @@ class ModelComparison(Value, frozen=True):
 
 
 class Explored(Value, frozen=True):
-    """How an audit came out of an exploration: the models looked at, and who decided for which model, and why.
+    """The exploration before an audit: who decided for which model, why, and after looking at how many models.
 
     Attributes
     ----------
     number
         Number of the committed model in the exploration.
     looked_at
-        Models looked at on the selection split.
+        Number of models looked at on the selection split.
     steps
-        Steps taken, including those that were taken back.
+        Number of steps, including those that were taken back.
     left_out, pinned
-        Training rows that the author left out, and kept.
+        Number of training rows that the author required models to leave out, and to keep.
     look
-        Number of times that the holdout has been opened, this run included; 1 if the model was decided for without
-        having seen the holdout.
+        Number of times that the holdout has been opened, this run included; 1 if nobody had seen it before the
+        decision.
     record
-        The sha256 of the commit's line in the decision record.
+        The sha256 of the line of the commit in the decision record.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Features: their encoding, the weights of models, decisions that change, and the screening of single features."""
+"""Facts about features: encoding, weights of models, rows decided differently, and tests of what a feature predicts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fairenum.document.models import Cell
 from fairenum.document.terms import Direction
 from fairenum.document.value import Value
 
-# Decision values closer than this are equal, and smaller ones 0; the margin is 1, and answers have about twelve digits.
+# Decision values that differ by less are equal, and smaller ones are 0; solvers give about twelve correct digits.
 ROUNDING = 1e-10
-OTHER = "(other)"  # values that share one column
+OTHER = "(other)"  # name of the encoded column that rare and unknown values share
 
 
 class EncodedFeature(Value, frozen=True):
@@ -21,13 +21,13 @@ class EncodedFeature(Value, frozen=True):
     Attributes
     ----------
     median
-        The number that stands for a missing one; null for a categorical feature.
+        The number that replaces a missing one; null for a categorical feature.
     mean, scale
-        A number becomes (number - mean) / scale.
+        A number is encoded as (number - mean) / scale.
     levels
-        Values with a 0/1 column each; null is the missing value.
+        Values of a categorical feature that have a 0/1 column each; null is the missing value.
     is_pooled
-        Whether one more column, the last, stands for all other values.
+        Whether there is one more 0/1 column, the last, for all values that are not in levels.
     """
 
     name: str
@@ -40,16 +40,16 @@ class EncodedFeature(Value, frozen=True):
 
     @property
     def width(self) -> int:
-        """The number of encoded columns."""
+        """The number of encoded columns of the feature."""
         return 1 if self.kind == "numeric" else len(self.columns)
 
     @property
     def columns(self) -> tuple[str | None, ...]:
-        """The value that each encoded column of a categorical feature stands for."""
+        """The value that each encoded column of a categorical feature stands for; empty for a numeric feature."""
         return (*self.levels, OTHER) if self.is_pooled else self.levels
 
     def encoded(self, value: Cell) -> tuple[float, ...]:
-        """Return the numbers for one value: a number, a text, or None if it is missing."""
+        """Return the numbers in the encoded columns for one value, which is None if it is missing."""
         if self.kind == "categorical":
             known = tuple(float(value == level) for level in self.levels)
             return (*known, float(value not in self.levels)) if self.is_pooled else known
@@ -58,7 +58,7 @@ class EncodedFeature(Value, frozen=True):
 
 
 def spans(features: Sequence[EncodedFeature]) -> dict[str, slice]:
-    """Return the encoded columns of each feature."""
+    """Return the slice of each feature's columns in the encoded table, by the name of the feature."""
     ends = list(accumulate(feature.width for feature in features))
     return {one.name: slice(end - one.width, end) for one, end in zip(features, ends, strict=True)}
 
@@ -74,12 +74,12 @@ class ModelWeights(Value, frozen=True):
 
 
 class FeatureEffects(Value, frozen=True):
-    """How much one model without weights depends on each feature.
+    """How much the decisions of one model with a nonlinear kernel depend on each feature.
 
     Attributes
     ----------
     rows
-        Rows of the selection split that the effects were measured on.
+        Number of rows of the selection split that the effects were measured on.
     effects
         For each feature, the share of rows whose decision changes when the values of the feature are shuffled.
     """
@@ -95,11 +95,12 @@ class Anatomy(Value, frozen=True):
     Attributes
     ----------
     features
-        In the order of the encoded columns; features that do not vary are left out.
+        Encoding of each feature, in the order of the encoded columns; features that do not vary are left out.
     weights
-        Of every model with a linear kernel or, where that would be too many numbers, of model 1 and the selected model.
+        For a linear kernel, weights of every model or, where that would be too many numbers, of model 1 and the
+        selected model.
     effects
-        Of model 1 and the selected model, for other kernels.
+        For other kernels, effects of each feature on the decisions of model 1 and of the selected model.
     """
 
     features: tuple[EncodedFeature, ...]
@@ -107,19 +108,21 @@ class Anatomy(Value, frozen=True):
     effects: tuple[FeatureEffects, ...] = ()
 
     def only(self, ranks: list[int]) -> Anatomy:
-        """Keep the weights of some models only."""
+        """Return a copy that has the weights of the models with these ranks only."""
         return self.but(weights=tuple(one for one in self.weights if one.rank in ranks))
 
 
 class GroupFlips(Value, frozen=True):
-    """Rows of one group that the selected model and the reference decide differently.
+    """Numbers of rows of one group that the selected model and the reference decide differently.
 
     Attributes
     ----------
     rows
-        All rows of the group in the holdout.
-    gained, lost
-        Rows with the favourable outcome from the selected model alone, and from the reference alone.
+        Number of all rows of the group in the holdout.
+    gained
+        Number of rows that only the selected model decides favourably.
+    lost
+        Number of rows that only the reference decides favourably.
     """
 
     group: str
@@ -155,9 +158,9 @@ class Flips(Value, frozen=True):
     rank
         Rank of the selected model.
     by_column
-        Counts by sensitive column and group; all rows are one group without a sensitive column.
+        Numbers of such rows by sensitive column and group; without a sensitive column, all rows are one group.
     flipped
-        The rows themselves; a redacted document has none.
+        The rows that are decided differently; a redacted document has none.
     """
 
     rank: int
@@ -165,19 +168,19 @@ class Flips(Value, frozen=True):
     flipped: tuple[FlippedRow, ...]
 
 
-GOOD_MODEL = 0.7  # area under the curve from which model 1 is clearly better than chance
+GOOD_MODEL = 0.7  # least AUC at which model 1 is clearly better than chance
 MOST_OF_LIFT = 0.95  # share of model 1's lift over chance that one feature reaches
-SAME_DECISIONS = 0.99
-NEAR_COPY = 0.95
+SAME_DECISIONS = 0.99  # least agreement with model 1 at which a feature counts as reproducing its decisions
+NEAR_COPY = 0.95  # least AUC at which a feature that predicts the groups counts as nearly a copy of the column
 
 
 class SingleFeature(Value, frozen=True):
-    """How well one feature alone predicts, learned on training rows and measured on the selection split.
+    """How well one feature alone predicts the label, or the groups of a sensitive column.
 
     Attributes
     ----------
     auc
-        Area under the curve; 0.5 is chance.
+        Area under the ROC curve on the selection split, of a prediction learned on the training rows; 0.5 is chance.
     """
 
     feature: str
@@ -185,12 +188,13 @@ class SingleFeature(Value, frozen=True):
 
 
 class Lookalike(Value, frozen=True):
-    """A feature that decides as model 1 does, by one threshold or by its values.
+    """A feature that alone reproduces the decisions of model 1, by one threshold or by its values.
 
     Attributes
     ----------
     agreement
-        Share of the selection split decided alike; both decisions weigh the same, however rare one is.
+        Share of the selection split that both decide alike: the mean of the share among the rows that model 1 decides
+        favourably and the share among the other rows.
     """
 
     feature: str
@@ -203,9 +207,10 @@ class ScreenedColumn(Value, frozen=True):
     Attributes
     ----------
     groups
-        Compared groups with enough rows to be predicted.
+        Names of the compared groups with enough rows to be predicted.
     together
-        Area under the curve of a linear model of all features, averaged over groups if there are more than two.
+        Area under the ROC curve of a linear model of all features, averaged over groups if there are more than two;
+        null without features.
     features
         The features that predict the groups best, best first.
     """
@@ -217,7 +222,7 @@ class ScreenedColumn(Value, frozen=True):
 
     @property
     def copies(self) -> list[str]:
-        """The features that are nearly copies of the column."""
+        """Names of the features that alone predict the groups almost perfectly, as a copy of the column would."""
         return [one.feature for one in self.features if one.auc >= NEAR_COPY]
 
 
@@ -227,15 +232,15 @@ class Screening(Value, frozen=True):
     Attributes
     ----------
     rows
-        Rows of the selection split that the screening was measured on.
+        Number of rows of the selection split that all this was measured on.
     model_auc
-        Area under the curve of model 1, to compare features with; null if these rows have one label only.
+        Area under the ROC curve of model 1, to compare features with; null if these rows have one label only.
     features
-        The features that best predict the label alone.
+        The features that alone predict the label best, best first.
     lookalikes
-        The features that decide as model 1 does.
+        The features that alone reproduce the decisions of model 1.
     columns
-        Features that predict the groups, by sensitive column.
+        How well features predict the groups, for each sensitive column.
     """
 
     rows: int
@@ -246,7 +251,7 @@ class Screening(Value, frozen=True):
 
     @property
     def leaks(self) -> list[SingleFeature]:
-        """The features that alone predict the label nearly as well as a model 1 that is clearly better than chance."""
+        """The features that alone predict the label nearly as well as model 1; none if its AUC is < `GOOD_MODEL`."""
         if self.model_auc is None or self.model_auc < GOOD_MODEL:
             return []
         bar = 0.5 + MOST_OF_LIFT * (self.model_auc - 0.5)
@@ -254,11 +259,11 @@ class Screening(Value, frozen=True):
 
     @property
     def other_leaks(self) -> list[SingleFeature]:
-        """The leaks that are not already lookalikes."""
+        """The features in `leaks` that do not also reproduce the decisions of model 1."""
         known = {one.feature for one in self.lookalikes}
         return [one for one in self.leaks if one.feature not in known]
 
     @property
     def has_findings(self) -> bool:
-        """Whether anything deserves a warning."""
+        """Whether a feature nearly gives away the label, the decisions of model 1 or a sensitive column."""
         return bool(self.leaks or self.lookalikes or any(column.copies for column in self.columns))

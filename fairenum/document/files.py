@@ -25,7 +25,7 @@ AnyDocument = (
 
 
 def converted(found: dict[str, object]) -> AnyDocument:
-    """Turn decoded JSON into a document; refuse missing, unknown or mistyped values, naming their place."""
+    """Return decoded JSON as a document; refuse missing, unknown, mistyped or contradictory values."""
     document = cast(AnyDocument, msgspec.convert(found, AnyDocument))
     refuse_unwritable(document)
     _refuse_unread(found, msgspec.to_builtins(document), "$")
@@ -34,7 +34,7 @@ def converted(found: dict[str, object]) -> AnyDocument:
 
 
 def _refuse_unread(found: object, read: object, place: str) -> None:
-    """Refuse fields that were passed over: msgspec ignores unknown fields of a dataclass."""
+    """Refuse fields of `found` that are not in `read`, as msgspec ignores unknown fields of a dataclass."""
     if isinstance(found, dict) and isinstance(read, dict):
         for name, value in found.items():
             if name not in read:
@@ -45,7 +45,7 @@ def _refuse_unread(found: object, read: object, place: str) -> None:
             _refuse_unread(value, kept, f"{place}[{number}]")
 
 
-Json = dict[str, Any]  # the one untyped value: a document that was read and is not yet understood
+Json = dict[str, Any]  # decoded JSON that has not been checked yet
 D = TypeVar("D", bound=Document)
 HINT = "make one with: fairenum audit DATA"
 
@@ -66,12 +66,12 @@ def save(document: Document, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> AnyDocument:
-    """Read a saved document of any kind; refuse anything else, naming the place of the fault."""
+    """Return the document, of any kind, that is saved in a file; refuse a file that holds no valid document."""
     return parse(received(path), str(path))
 
 
 def load_as(kind: type[D], path: str | Path) -> D:
-    """Read a saved document of one kind."""
+    """Return the document that is saved in a file; refuse a document of another kind."""
     document = load(path)
     if not isinstance(document, kind):
         article = "an" if document.title[0] in "aeiou" else "a"
@@ -82,7 +82,7 @@ def load_as(kind: type[D], path: str | Path) -> D:
 
 
 def parse(content: bytes, name: str) -> AnyDocument:
-    """Read a document of any kind from bytes; messages call it `name`."""
+    """Return the document, of any kind, in the bytes of a JSON file; error messages call the file `name`."""
     found = _decoded(content, name)
     _require_header(found, name)
     try:
@@ -111,7 +111,7 @@ def _require_header(found: dict[str, object], name: str) -> None:
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
-    """Write a file beside its place and move it there, so that an old one survives a crash."""
+    """Write a temporary file and rename it to `path`, so that a crash leaves an older file at `path` unchanged."""
     target = Path(path)
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:20]}.", dir=target.parent)

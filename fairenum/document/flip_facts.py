@@ -1,4 +1,8 @@
-"""Flip prices, ambiguity and the parity range: decisions and gaps over all near-optimal models."""
+"""Statements about all near-optimal models, listed or not: which decisions they change, and their range of parity gaps.
+
+Losses are relative: the loss on the training rows divided by the least possible loss, minus 1. The flip price of a
+decision is the least loss of a model that decides differently from model 1.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,14 @@ FlipState = Literal["flips", "settled", "open"]
 
 
 class ValueRange(Value, frozen=True):
-    """Range of one person's decision values over all models within a loss.
+    """Range of one person's decision values over all models up to some relative loss.
 
     Attributes
     ----------
     low_bound, high_bound
-        Proven bounds for every such model.
+        Proven bounds on the decision value under every such model.
     low_attained, high_attained
-        Extremes that some model attains.
+        Smallest and largest decision value for which a model was found.
     """
 
     low_bound: float
@@ -30,7 +34,15 @@ class ValueRange(Value, frozen=True):
 
 
 class WeightChange(Value, frozen=True):
-    """A weight of model 1, and of the model that decides differently; `level` is the text that the weight is for."""
+    """One weight in model 1, and in the model that decides differently.
+
+    Attributes
+    ----------
+    level
+        The value of a categorical feature that the weight belongs to; null for a numeric feature.
+    first, other
+        The weight in model 1, and in the other model.
+    """
 
     feature: str
     level: str | None
@@ -39,23 +51,29 @@ class WeightChange(Value, frozen=True):
 
 
 class MovedExample(Value, frozen=True):
-    """A training example that supports only one of two models: its first row, counted from 0."""
+    """A training example that is a support vector of only one of two models.
+
+    Attributes
+    ----------
+    row
+        First row of the example in the input table, counted from 0; identical rows are one example.
+    """
 
     row: int
     label: str
 
 
 class FlippingModel(Value, frozen=True):
-    """The model of least loss that decides the person differently.
+    """The model of least loss among those that decide differently from model 1 about a person.
 
     Attributes
     ----------
     weights
-        The weights that change most, if the kernel has weights.
+        The weights that differ most from those of model 1; empty for a kernel without weights.
     dropped, added
-        Number of training examples that support model 1 only, and this model only.
+        Number of training examples that are support vectors of model 1 only, and of this model only.
     examples
-        Some of the dropped examples: those that this model does without.
+        Some of the examples that are support vectors of model 1 only.
     """
 
     weights: tuple[WeightChange, ...] = ()
@@ -65,23 +83,24 @@ class FlippingModel(Value, frozen=True):
 
     @property
     def redacted(self) -> FlippingModel:
-        """A copy without single rows."""
+        """A copy without the training examples, which are single rows."""
         return self.but(examples=())
 
 
 class PersonFlipPrice(Value, frozen=True):
-    """The flip price of one person's decision.
+    """The flip price of one decision: the least relative loss of a model that decides differently about the person.
 
     Attributes
     ----------
     eps
-        The relative loss within which models count as near-optimal.
+        Largest relative loss of a near-optimal model.
     low, high
-        Proven lower bound on the flip price, and the loss that the flipping model attains.
+        Proven lower bound on the flip price, and upper bound: the relative loss of `model`.
     model
         The model of least loss that decides differently.
     values
-        Decision values of all models within eps, minus the cut; null if eps is 0, or where nothing is proven.
+        Range of the decision values of all near-optimal models, minus the cut, so that 0 and above is favourable; null
+        if eps is 0, or where nothing is proven.
     """
 
     eps: float
@@ -92,19 +111,21 @@ class PersonFlipPrice(Value, frozen=True):
 
     @property
     def state(self) -> FlipState:
-        """Whether the decision depends on the choice among near-optimal models."""
+        """``flips`` if some near-optimal model decides differently, ``settled`` if none does, ``open`` if unknown."""
         if self.high <= self.eps:
             return "flips"
         return "settled" if self.low > self.eps else "open"
 
 
 class BoundedShare(Value, frozen=True):
-    """Bounds on a share of rows, where it is open for some rows whether they flip.
+    """Bounds on the share of rows that some near-optimal model decides differently from model 1.
+
+    A row is open if it is not known whether there is such a model.
 
     Attributes
     ----------
     least, most
-        Bounds on the share among the examined rows: equal where no row is open, null where the share is undefined.
+        Bounds on the share among the examined rows: equal if no row is open, null where the share is undefined.
     low, high
         Confidence limits for the population that the rows come from; null where the share is undefined.
     """
@@ -116,25 +137,25 @@ class BoundedShare(Value, frozen=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether no row is open."""
+        """Whether both bounds are equal, as no row is open."""
         return self.least == self.most
 
 
 class FlippedShare(Value, frozen=True):
-    """Rows that some model within a loss decides differently from model 1.
+    """Number and share of rows that some near-optimal model decides differently from model 1.
 
     Attributes
     ----------
     rows
-        Rows that were examined.
+        Number of rows that were examined.
     flipped
-        Examined rows that some model is known to decide differently.
+        Number of examined rows that some near-optimal model is known to decide differently.
     open
-        Examined rows for which this is not known.
+        Number of examined rows for which it is not known whether some near-optimal model does.
     ambiguity
-        The share of flipped rows, by weight where rows have weights.
+        The share of flipped rows among the examined rows, weighted where rows have weights.
     listed
-        The share of the same rows that a listed model within the loss decides differently; null without rows.
+        The share of the examined rows that a listed near-optimal model decides differently; null without rows.
     """
 
     rows: int
@@ -145,14 +166,14 @@ class FlippedShare(Value, frozen=True):
 
 
 class GroupFlipped(FlippedShare, frozen=True, kw_only=True):
-    """Rows of one group that some model within a loss decides differently from model 1."""
+    """Number and share of rows of one group that some near-optimal model decides differently from model 1."""
 
     group: str
     is_compared: bool = True
 
 
 class FlippedColumn(Value, frozen=True):
-    """Ambiguity in each group of one sensitive column.
+    """Ambiguity in each group of one sensitive column: the share of rows that some near-optimal model flips.
 
     Attributes
     ----------
@@ -165,12 +186,14 @@ class FlippedColumn(Value, frozen=True):
 
 
 class CurvePoint(Value, frozen=True):
-    """Ambiguity among all models within one relative loss.
+    """Ambiguity if models up to a relative loss of eps count as near-optimal.
 
     Attributes
     ----------
+    overall
+        Ambiguity over all examined rows.
     groups
-        For the compared groups that have rows, in order, of the column that models are selected by.
+        Ambiguity of each compared group with examined rows, in the order of the groups of the primary column.
     """
 
     eps: float
@@ -179,16 +202,16 @@ class CurvePoint(Value, frozen=True):
 
 
 class Discrepancy(Value, frozen=True):
-    """The largest share of the examined rows that a single model within the loss decides differently from model 1.
+    """The largest share of the examined rows that a single near-optimal model decides differently from model 1.
 
     Attributes
     ----------
     attained
-        The largest share among the models that were looked at.
+        The largest share among listed models, and models that differ from model 1 in their bias only.
     rank
-        The listed model with that share; null if it is model 1 with another bias, or if no model changes a decision.
+        Rank of the listed model with that share; null if it is model 1 with another bias, or if the share is 0.
     bound
-        An upper bound for every model within the loss: the ambiguity, at its most.
+        An upper bound on the share for every near-optimal model: the upper bound of the ambiguity.
     """
 
     attained: float
@@ -197,18 +220,20 @@ class Discrepancy(Value, frozen=True):
 
 
 class PricedRows(Value, frozen=True):
-    """The rows whose flip prices were looked for, in the order of the table; a redacted document has none.
+    """The examined rows with bounds on their flip prices; a redacted document has none.
+
+    All lists are parallel, with one entry for each row.
 
     Attributes
     ----------
     rows
         Row numbers in the input table, counted from 0.
     is_favourable
-        Whether model 1 decides favourably.
+        Whether model 1 decides the row favourably.
     low, high
-        Proven bounds on the flip prices; a null high is beyond the largest price that was looked for.
+        Proven bounds on the flip price; a null upper bound means that the price exceeds the largest one looked for.
     groups
-        For each sensitive column, the place of each row's group among the groups of the column.
+        For each sensitive column, the index of the row's group among the groups of the column, counted from 0.
     """
 
     rows: tuple[int, ...] = ()
@@ -218,7 +243,7 @@ class PricedRows(Value, frozen=True):
     groups: dict[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
 
     def is_whole(self, sizes: Mapping[str, int]) -> bool:
-        """Tell whether every row has all its entries and a known group; `sizes` is the number of groups by column."""
+        """Tell whether all lists have equal lengths and all groups exist; `sizes` are numbers of groups by column."""
         parts = (self.is_favourable, self.low, self.high, *self.groups.values())
         places = ((column, code) for column, codes in self.groups.items() for code in codes)
         is_known = all(0 <= code < sizes.get(column, 0) for column, code in places)
@@ -226,18 +251,18 @@ class PricedRows(Value, frozen=True):
 
 
 class PriceEffort(Value, frozen=True):
-    """Number of rows settled by each method of finding flip prices.
+    """Number of distinct rows whose flip price each method found.
 
     Attributes
     ----------
     distinct
-        Different rows among those that were examined.
+        Number of distinct rows; identical rows have the same price, which is computed once.
     screened
-        Rows settled by the geometry of the best model.
+        Rows whose price is above the largest one looked for by a proof that was made for another row.
     listed
-        Rows settled by listed models.
+        Rows that a listed model of the least possible loss decides differently.
     walked
-        Rows for which a problem was solved.
+        Rows for which an optimisation problem was solved.
     """
 
     distinct: int
@@ -247,26 +272,30 @@ class PriceEffort(Value, frozen=True):
 
 
 class AmbiguityFacts(Value, frozen=True):
-    """Ambiguity: whose decision depends on the choice among all near-optimal models.
+    """Ambiguity: the share of rows whose decision depends on the choice among all near-optimal models.
 
     Attributes
     ----------
     eps
-        The relative loss within which models count as near-optimal.
+        Largest relative loss, on all training rows, of a near-optimal model.
     threshold
-        Decision values of at least this are favourable, for every model: the cut of model 1.
+        The cut of model 1, here used for every model: decision values of at least this are favourable.
     holdout
-        Rows of the holdout; the examined rows are a random sample of them where they are fewer.
+        Number of rows of the holdout; if fewer rows were examined, they are a random sample of it.
     overall
         Ambiguity over all examined rows.
     by_column
         Ambiguity by sensitive column.
     models
-        Number of listed models within that loss on all training rows.
+        Number of listed models that are near-optimal.
     curve
-        Ambiguity over losses from small to large.
+        Ambiguity for several values of eps, from small to large.
     discrepancy
-        Null without rows.
+        The largest share of the examined rows that a single near-optimal model decides differently.
+    priced
+        The examined rows with their flip prices.
+    effort
+        Number of rows whose flip price each method found; null in runs that did not keep it.
     """
 
     eps: float
@@ -281,7 +310,11 @@ class AmbiguityFacts(Value, frozen=True):
     effort: PriceEffort | None = None
 
     def faults(self, groups: Mapping[str, list[str]], column: str | None, models: int) -> Iterator[tuple[str, str]]:
-        """Yield contradictions with the rest of the document; `groups` are the group names by column."""
+        """Yield the JSON path and the reason of each contradiction with the rest of the document.
+
+        `groups` are the group names by sensitive column, `column` is the primary column, and `models` is the number of
+        listed models.
+        """
         for name, one in self.by_column.items():
             if [group.group for group in one.groups] != groups.get(name):
                 yield "ambiguity.by_column", f"{name!r} is no column with such groups"
@@ -294,7 +327,7 @@ class AmbiguityFacts(Value, frozen=True):
             yield "ambiguity.discrepancy.rank", f"no model has rank {self.discrepancy.rank}; there are {models}"
 
     def shown(self, column: str | None) -> tuple[GroupFlipped, ...]:
-        """Return the groups of a column that the curve shows: compared groups with examined rows."""
+        """Return the groups of a column that the curve shows, which are the compared groups with examined rows."""
         found = self.by_column.get(column or "")
         return tuple(one for one in found.groups if one.is_compared and one.rows) if found else ()
 
@@ -305,19 +338,19 @@ class AmbiguityFacts(Value, frozen=True):
 
     @property
     def redacted(self) -> AmbiguityFacts:
-        """A copy without single rows."""
+        """A copy without the examined rows."""
         return self.but(priced=PricedRows())
 
 
 class Extent(Value, frozen=True):
-    """Proven bounds of a number over all near-optimal models, and the extremes that were found.
+    """Range of a number over all near-optimal models.
 
     Attributes
     ----------
     low, high
-        Proven bounds for every such model.
+        Proven bounds on the number for every near-optimal model.
     least, most
-        Extremes that some model attains.
+        Smallest and largest number for which a near-optimal model was found.
     """
 
     low: float
@@ -327,12 +360,12 @@ class Extent(Value, frozen=True):
 
 
 class GroupExtent(Value, frozen=True):
-    """Bounds on the selection rate of one group.
+    """Range of the selection rate of one group over all near-optimal models.
 
     Attributes
     ----------
     rows
-        Rows of the group in the holdout.
+        Number of rows of the group in the holdout.
     """
 
     group: str
@@ -341,23 +374,27 @@ class GroupExtent(Value, frozen=True):
 
 
 class RangeLevel(Value, frozen=True):
-    """Bounds on selection rates and the parity gap over all models within a training loss.
+    """Ranges of the selection rates and of the parity gap over all models up to one relative loss.
 
     Attributes
     ----------
     eps
-        Largest loss, relative to the least loss, minus 1.
+        Largest relative loss: the loss on the training rows divided by the least possible loss, minus 1.
     gap
-        The demographic parity difference: the largest difference of two groups' selection rates.
+        Range of the demographic parity difference: the largest difference between two groups' selection rates.
     groups
-        Bounds for the compared groups.
+        Ranges of the selection rates of the compared groups.
     doubtful
-        Holdout rows of the compared groups that are not proven to be decided as model 1 decides them.
-    by_rows, by_envelope
-        Bounds on the gap proven by the settled rows alone, and by the envelope of the decisions without holding any;
-        null where there was no time for the latter, or no need.
-    solves, branches
-        Number of models solved for the proof, and of decisions that were held.
+        Number of holdout rows of the compared groups that are not proven to be decided as model 1 decides them.
+    by_rows
+        Bounds on the gap if doubtful rows may be decided in any way: the first step of the proof.
+    by_envelope
+        Bounds on the gap from a convex relaxation of the decisions about doubtful rows, the second step of the proof;
+        null if there was no time or no need for it.
+    solves
+        Number of training problems solved for the proof.
+    branches
+        Number of branches in the last step of the proof, each of which fixes the decision about one more row.
     """
 
     eps: float
@@ -371,18 +408,18 @@ class RangeLevel(Value, frozen=True):
 
 
 class ParityRange(Value, frozen=True):
-    """The demographic parity difference on the holdout over all near-optimal models, listed or not.
+    """Range of the demographic parity difference on the holdout over all near-optimal models, listed or not.
 
     Attributes
     ----------
     column
-        The sensitive column.
+        The sensitive column, or intersection of columns, whose groups are compared.
     rows
-        Holdout rows of the compared groups.
+        Number of holdout rows of the compared groups.
     unexamined
-        Rows that were not examined, and therefore count as doubtful.
+        Number of these rows whose flip price was not computed, and which therefore count as doubtful.
     levels
-        Bounds for some losses, the smallest first.
+        Ranges for some relative losses, the smallest loss first.
     """
 
     column: str
@@ -391,5 +428,5 @@ class ParityRange(Value, frozen=True):
     levels: tuple[RangeLevel, ...]
 
     def at(self, eps: float) -> RangeLevel | None:
-        """Return the bounds for a loss; None if there are none."""
+        """Return the ranges for a relative loss of `eps`; None if they were not computed."""
         return next((level for level in self.levels if level.eps == eps), None)

@@ -1,8 +1,8 @@
 """Guardrails: measures that a fairer model must not make worse, written as one line of text each.
 
 ``QUANTITY[@COLUMN] OP LIMIT``, such as ``equal_opportunity_difference@race<=+0.02`` or ``selection_rate=+-0.05``. A
-limit with a sign is about the change against the reference (model 1, or the model in use), one without about the value
-itself. A leading ``none`` turns off the default guardrails.
+limit with a sign is for the change against the reference (model 1, or the model in use), a limit without a sign is for
+the value itself. In a list of guardrails, a leading ``none`` turns off the default ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fairenum.document.options import shown
 from fairenum.errors import ConfigError
 from fairenum.runtime.hints import did_you_mean, plain_number, quoted
 
-# Quantities of groups, beside the gaps, and of all rows.
+# Quantities that are measured by group, in addition to the gaps; and quantities of all rows.
 GROUPED = ("other_gaps", "worst_group_selection_rate", "group_selection_rates")
 OVERALL = ("selection_rate", "accuracy", "balanced_accuracy", "performance")
 QUANTITIES: tuple[str, ...] = (*metric_keys(), *GROUPED, *OVERALL)
@@ -43,12 +43,12 @@ class Guard:
     quantity
         The guarded measure; some quantities stand for several measures, each of which has to be within the limits.
     column
-        The sensitive column, or intersection, whose groups are guarded; None for the one that models are selected by
-        or, where a quantity is about several, for all.
+        The sensitive column, or intersection of columns, whose groups are guarded. None stands for the column that
+        models are selected by or, if the quantity stands for several columns, for all of these.
     low, high
-        Limits of the value; None without such a limit.
+        Lower and upper limit; None if there is no such limit.
     is_relative
-        Whether the limits are about the change against the reference.
+        Whether the limits are for the change against the reference, not for the value itself.
     """
 
     quantity: str
@@ -59,7 +59,7 @@ class Guard:
 
     @classmethod
     def of(cls, text: object) -> Self:
-        """Read a guardrail from its text."""
+        """Return the guardrail that a text describes; refuse any other text."""
         found = PATTERN.fullmatch(text) if isinstance(text, str) else None
         if not found:
             raise _refusal(text, _why(text))
@@ -86,7 +86,7 @@ class Guard:
 
     @property
     def about(self) -> tuple[str, str | None]:
-        """The guarded quantity and column; a given guardrail replaces the default one with equal ones."""
+        """The guarded quantity and column; a given guardrail replaces the default one for which both are equal."""
         return self.quantity, self.column
 
 
@@ -94,7 +94,7 @@ DEFAULT_GUARDS = ("other_gaps<=+0.05", "selection_rate=+-0.1", "group_selection_
 
 
 def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
-    """Write guardrails in their canonical form, each once; refuse a ``none`` that is not the first."""
+    """Return guardrails as `Guard.__str__` writes them, without repetitions; refuse a ``none`` that is not first."""
     written = tuple(dict.fromkeys(NONE if _is_none(text) else str(Guard.of(text)) for text in texts))
     if NONE in written[1:]:
         raise _refusal(NONE, f"{NONE} turns off the default guardrails and stands first: --guard none --guard X")
@@ -102,7 +102,7 @@ def canonical_guards(texts: Iterable[object]) -> tuple[str, ...]:
 
 
 def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUARDS) -> tuple[str, ...]:
-    """Return every guardrail in force: the given ones, and the defaults that they do not replace."""
+    """Return every guardrail in force: the defaults that are not replaced, then the given guardrails."""
     given = canonical_guards(texts)
     if NONE in given:
         return given[1:]
@@ -111,18 +111,18 @@ def resolved_guards(texts: Sequence[str], defaults: Sequence[str] = DEFAULT_GUAR
 
 
 def kept_guards(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return resolved guardrails, with a leading ``none`` if resolving them again would add defaults."""
+    """Return every guardrail in force, after a ``none`` if `resolved_guards` would otherwise add defaults to them."""
     resolved = resolved_guards(texts)
     return resolved if resolved_guards(resolved) == resolved else (NONE, *resolved)
 
 
 def stated_guards(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the guardrails of a resolved configuration, to which no defaults are added."""
+    """Return exactly the given guardrails, without the word ``none`` and without adding defaults."""
     return tuple(text for text in texts if text != NONE)
 
 
 def refuse_unknown_columns(texts: Iterable[str], columns: Sequence[str]) -> None:
-    """Refuse guardrails about columns that are not sensitive columns, nor their intersection."""
+    """Refuse guardrails about a column that is not in `columns`, the sensitive columns and their intersection."""
     for text in texts:
         column = Guard.of(text).column
         if column is not None and column not in columns:
@@ -143,7 +143,7 @@ def _limits(found: re.Match[str]) -> tuple[float | None, float | None]:
 
 
 def _name(column: str) -> str:
-    """Quote a column name that would be ambiguous in a guardrail."""
+    """Return a column name, in quotation marks if it would be ambiguous in the text of a guardrail."""
     is_plain = column == column.strip() and column and not column.startswith('"')
     if is_plain and (found := PATTERN.fullmatch(f"other_gaps@{column}<=+0")) and found["column"] == column:
         return column

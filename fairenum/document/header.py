@@ -1,4 +1,4 @@
-"""The header of every document: kind, version, environment and time; and the verification of evidence files."""
+"""The header of every document: kind, version, environment and timings; and the verification of evidence files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PACKAGES = ("fairenum", "numpy", "scipy", "pandas", "scikit-learn", "fairlearn")
 
 
 def environment(packages: Iterable[str] = PACKAGES, solver: SolverVersion | None = None) -> Environment:
-    """Return the versions of Python, of some packages, and of the solver if there is one."""
+    """Return the versions of Python and of `packages`, with those of the solver if one is given."""
     return Environment(platform.python_version(), {package: version(package) for package in packages}, solver)
 
 
-# The stages that can be cut. SHARES divides the time that is left among those that an audit can do without, in order.
+# The stages that can be cut. SHARES has the shares of the remaining time for stages that an audit can do without.
 OptionalStage = Literal[
     "enumerate", "guide", "tilt", "baselines", "screen", "score", "disagree", "prices", "range",
     "explain", "weigh", "attack",
@@ -37,7 +37,7 @@ SHARES: Mapping[OptionalStage, float] = {
     "explain": 8.0,
     "weigh": 2.0,
 }
-AFTERWARDS: Mapping[str, float] = {"attack": 30.0}  # stages that may be added to an audit
+AFTERWARDS: Mapping[str, float] = {"attack": 30.0}  # the same for stages that may be added to an audit
 CutBy = Literal["time", "interrupt"]
 
 
@@ -47,9 +47,9 @@ class CutStage(Value, frozen=True):
     Attributes
     ----------
     by
-        The time limit, or Ctrl-C.
+        What cut the stage: the time limit, or an interrupt by Ctrl-C.
     is_skipped
-        Whether the stage was skipped altogether; results of a stage that was cut later are kept.
+        Whether the stage was skipped altogether; of a stage that was cut short, the results so far are kept.
     """
 
     stage: OptionalStage
@@ -58,16 +58,16 @@ class CutStage(Value, frozen=True):
 
 
 class Spending(Value, frozen=True):
-    """How an audit kept to its time limit.
+    """The time limit of an audit, the time taken if it was exceeded, and the stages that were cut.
 
     Attributes
     ----------
     limit
         Seconds allowed for the whole audit; null if there was no limit.
     seconds
-        Seconds up to the document, if the limit was exceeded; null otherwise.
+        Seconds that the whole audit took, if the limit was exceeded; null otherwise.
     required
-        Seconds of these for stages that cannot be cut: imports, reading, encoding, model 1, scores, the choice.
+        Seconds, among these, for stages that cannot be cut: imports, reading, encoding, model 1, scores, the choice.
     cut
         The stages that were cut.
     """
@@ -79,15 +79,15 @@ class Spending(Value, frozen=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether the required stages took longer than the limit."""
+        """Whether the audit took longer than its time limit."""
         return self.seconds is not None
 
     def is_cut_by(self, by: CutBy) -> bool:
-        """Tell whether any stage was cut by the time limit, or by Ctrl-C."""
+        """Tell whether any stage was cut by the given cause: the time limit, or an interrupt."""
         return any(one.by == by for one in self.cut)
 
     def stages(self, by: CutBy, *, is_skipped: bool) -> Iterator[OptionalStage]:
-        """Yield the stages that were skipped, or only cut short."""
+        """Yield the stages that the given cause skipped or, if `is_skipped` is false, cut short."""
         return (one.stage for one in self.cut if one.by == by and one.is_skipped == is_skipped)
 
 
@@ -96,10 +96,14 @@ KIND = "kind"
 
 
 class SolverVersion(Value, frozen=True):
-    """The solver plugin of a run, its provider, and the packages behind it.
+    """The solver plugin of a run, and the versions of the packages that it comes from and calls.
 
     Attributes
     ----------
+    name
+        Name of the solver.
+    provider, version
+        The package that provides the solver, and its version.
     backends
         Versions of the packages that the solver calls.
     """
@@ -111,16 +115,20 @@ class SolverVersion(Value, frozen=True):
 
 
 class Environment(Value, frozen=True):
-    """The environment that computed a document.
+    """The software, and for running times the computer, that computed a document.
 
     Attributes
     ----------
+    python
+        Version of Python.
     packages
-        Versions by the name of the package.
+        Versions of packages, by name.
     solver
-        The solver; null where several took part.
-    machine, processors
-        The computer, in documents about running times.
+        The solver of the run; null if there was none, or several.
+    machine
+        Architecture of the computer, in documents about running times; null in others.
+    processors
+        Number of processors of the computer, in documents about running times; null in others.
     """
 
     python: str
@@ -140,9 +148,9 @@ class Document(Value, frozen=True, kw_only=True, tag_field=KIND):
     environment
         The environment that computed the document.
     status
-        Interrupted: the user cut the run short, and the results so far were kept.
+        Interrupted if the user cut the run short, and the results so far were kept; else complete.
     timings
-        Seconds by stage; the only part that differs between equal runs.
+        Seconds by stage; the only part that differs between runs of the same input and seed.
     """
 
     title: ClassVar[str]  # the name of this kind in messages
@@ -155,7 +163,7 @@ class Document(Value, frozen=True, kw_only=True, tag_field=KIND):
 
     @property
     def name(self) -> str:
-        """The name of the run, as a file or beside others."""
+        """The name of the run, for file names and for comparisons with other runs."""
         return self.title
 
     @property
@@ -168,14 +176,14 @@ FaultKind = Literal["missing", "extra", "changed", "no_document", "no_copy", "ot
 
 
 class Versions(Value, frozen=True):
-    """Environments of the run in an evidence file, and of the program that wrote the file.
+    """The environment that computed the run in an evidence file, and the environment that wrote the evidence file.
 
     Attributes
     ----------
     run
-        As the run states it.
+        The environment that computed the run.
     evidence
-        The environment that the pages, the tables and the rest were made with.
+        The environment that made the other files of the evidence file, such as pages and tables.
     """
 
     run: Environment
@@ -188,13 +196,13 @@ class Fault(Value, frozen=True):
     Attributes
     ----------
     kind
-        Missing: listed or needed, but not there; extra: there, but not listed; changed: not the bytes that are listed;
-        no_document: the run cannot be read; no_copy: a page carries no copy of a run; other_copy: it carries one of
-        another run.
+        Missing: a listed or required file is not there; extra: a file is not listed; changed: a file has another sha256
+        than listed; no_document: the run cannot be read; no_copy: a page holds no copy of a run; other_copy: a page
+        holds a copy of another run.
     name
         Name of the file within the evidence file.
     detail
-        Further detail; empty if there is none.
+        The error message if the run cannot be read; empty otherwise.
     """
 
     kind: FaultKind
@@ -208,14 +216,14 @@ class Verification(Value, frozen=True):
     Attributes
     ----------
     files
-        Number of files in it, apart from its list.
+        Number of files in the evidence file, apart from the list of files.
     sha256
-        The sha256 of the whole evidence file: compared with a copy of this number from elsewhere, it shows that nobody
-        has rewritten files and list together.
+        The sha256 of the whole evidence file. If it equals the one that was noted elsewhere, nobody has rewritten the
+        files together with the list.
     faults
-        Empty if the file is verified.
+        Reasons why the evidence file is not verified; empty if it is.
     unchecked
-        Pages written by another version of fairenum, whose copy of the run could not be made again here.
+        Names of pages that another version of fairenum wrote, so that their copy of the run cannot be compared.
     """
 
     files: int
@@ -225,5 +233,5 @@ class Verification(Value, frozen=True):
 
     @property
     def is_verified(self) -> bool:
-        """Whether every file has the listed content, and the pages show the run."""
+        """Whether every file has the listed content, and every page that could be compared holds a copy of the run."""
         return not self.faults
