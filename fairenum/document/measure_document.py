@@ -188,7 +188,10 @@ class ColumnMeasures(Value, frozen=True):
 
     @property
     def four_fifths(self) -> FourFifths:
-        """Whether the ratio of the lowest to the highest selection rate is shown to be at least 4/5, or to be less."""
+        """Whether the four-fifths rule is "kept" or "violated", or, if the confidence limits allow both, "open".
+
+        The rule is that no compared group's selection rate is below 4/5 of another's.
+        """
         ratio = self.scores.ratio("demographic_parity_ratio")
         if ratio.high is not None and ratio.high < FOUR_FIFTHS:
             return "violated"
@@ -196,7 +199,7 @@ class ColumnMeasures(Value, frozen=True):
 
 
 class MeasuredDecisions(Value, frozen=True):
-    """Decisions about all measured rows, and their measures.
+    """Decisions about all measured rows, with their rates, gaps and ratios.
 
     Attributes
     ----------
@@ -252,7 +255,7 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
     config
         The options, with defaults filled in.
     decisions
-        All decisions; the others are compared with the first.
+        All decisions that were measured; the second and further ones are compared with the first.
     score
         The measured score; null if the table has none.
     warnings

@@ -10,7 +10,7 @@ from fairenum.document.value import Parts, Value
 
 
 class TiltedRun(Value, frozen=True):
-    """Facts about the search among tilted models, which are trained with a price on the difference of two groups.
+    """Facts about the search among tilted models, which are trained with a price on the difference between two groups.
 
     Attributes
     ----------

@@ -187,7 +187,7 @@ def names(default: T, **about: Any) -> T:
 
 
 def like(config: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
-    """Declare an option as another configuration declares it, apart from a new default and changed attributes."""
+    """Declare an option as another configuration does, except for the given default and attributes."""
     (found,) = (one for one in fields(config) if one.name == name)
     changes = {"doc": "", **changes} if "help" in changes else changes
     return _field(found.default if default is MISSING else default, replace(found.metadata["option"], **changes))
@@ -235,7 +235,7 @@ def documented(config: type[T]) -> type[T]:
 
 
 class Options:
-    """The base class of configurations: it checks all options when it is built, and copies with changed options."""
+    """The base class of configurations, which checks the values of all options when a configuration is built."""
 
     __slots__ = ()
     subject: ClassVar[str] = "a configuration"

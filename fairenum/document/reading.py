@@ -111,7 +111,7 @@ def _is_merge(value: object) -> bool:
 
 
 def _kept_merge(merge: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return the groups to join by the name of the new group; refuse a group that is listed twice."""
+    """Return the groups to join, keyed by the name of the new group; refuse a group that is listed twice."""
     named = [(name.rpartition(":")[0], member) for name, members in merge.items() for member in members]
     if twice := [member for column, member in named if named.count((column, member)) > 1]:
         raise ConfigError(f"group {twice[0]!r} is named twice in merge (--merge); join it under one name")
@@ -258,7 +258,7 @@ class Reading(Options):
 
     @property
     def aside(self) -> dict[str, str]:
-        """The columns that models do not learn from, such as row weights, by the options that name them."""
+        """The columns that models do not learn from, such as row weights, keyed by the options that name them."""
         named = {name: getattr(self, name) for name in ASIDE}
         if self.incumbent == NONE:
             del named["incumbent"]

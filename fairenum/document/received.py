@@ -21,7 +21,7 @@ SEPARATORS = (b",", b"[", b"{")
 
 
 def received(path: str | Path) -> bytes:
-    """Return the bytes of a file that others wrote; refuse a file that is larger than any document."""
+    """Return the bytes of a file that others wrote; refuse a file of more than `LARGEST` bytes."""
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
@@ -33,7 +33,7 @@ def received(path: str | Path) -> bytes:
 
 
 def decoded(content: bytes) -> object:
-    """Return the decoded JSON; raise ValueError if it is invalid, or has more values than fit into memory."""
+    """Return the decoded JSON; raise ValueError if it is invalid, or has more than `MOST_VALUES` values."""
     if sum(map(content.count, SEPARATORS)) > MOST_VALUES:
         raise ValueError(f"it holds more than {MOST_VALUES} values")
     try:

@@ -138,12 +138,12 @@ class GrowthSeries(Value, frozen=True):
 
     @property
     def subject(self) -> GrowthSubject:
-        """The task, table, kernel and axis; series in which all four agree are compared with each other."""
+        """The task, kind of features, kernel and growing size; series that share all four can be compared."""
         return GrowthSubject(self.task, self.table, self.kernel, self.axis)
 
 
 class GrowthSubject(NamedTuple):
-    """The task, table, kernel and axis that comparable growth series share."""
+    """The task, kind of features, kernel and growing size that comparable growth series share."""
 
     task: GrowthTask
     table: GrowthTable
@@ -603,16 +603,16 @@ class JudgedClaim(Count, frozen=True):
 
 
 class ReproductionDocument(Document, frozen=True, kw_only=True, tag="reproduction"):
-    """The paper's experiments, repeated many times, and a verdict on each of its claims.
+    """The results of repeating the paper's experiments many times, and a verdict on each claim of the paper.
 
     The same plan gives the same document, apart from timings and results that depend on the clock.
 
     Attributes
     ----------
     tables
-        The tables that were split.
+        Results on the tables that were split at random, by name of the table.
     injection
-        COMPAS with flipped labels; null if it was not run.
+        Results on COMPAS with flipped labels; null if this experiment was not run.
     """
 
     title: ClassVar[str] = "reproduction"

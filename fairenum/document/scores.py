@@ -388,7 +388,7 @@ class ColumnRanking(Value, frozen=True):
 
 
 class MeasuredScore(Value, frozen=True):
-    """A score of all measured rows, and its measures.
+    """A score of all measured rows, and its comparison between groups.
 
     Attributes
     ----------

@@ -185,19 +185,19 @@ class GroupSizes(Value, frozen=True):
     selection_weights: LabelWeights | None = None
 
     def rows(self, part: Part) -> int:
-        """Return the number of rows in one split."""
+        """Return the number of rows of the group in one split."""
         return self.selection if part == "selection" else self.holdout
 
     def positives(self, part: Part) -> int:
-        """Return the number of rows with a favourable label in one split."""
+        """Return the number of rows of the group with a favourable label in one split."""
         return self.selection_positives if part == "selection" else self.holdout_positives
 
     def by_label(self, part: Part) -> tuple[int, int]:
-        """Return the numbers of rows in one split with an unfavourable and with a favourable label."""
+        """Return the numbers of rows of the group in one split with an unfavourable and with a favourable label."""
         return self.rows(part) - self.positives(part), self.positives(part)
 
     def weights(self, part: Part) -> LabelWeights | None:
-        """Return the weights of the rows in one split; None if all have the same weight or weights are unknown."""
+        """Return the group's weights in one split; None if all rows have the same weight or none are recorded."""
         return self.selection_weights if part == "selection" else self.holdout_weights
 
 
@@ -246,12 +246,12 @@ class SensitiveColumn(ComparedColumn, frozen=True):
 
     @property
     def compared(self) -> tuple[GroupSizes, ...]:
-        """The groups that count in gaps."""
+        """The groups between which gaps are measured."""
         return tuple(group for group in self.groups if group.is_compared)
 
     @property
     def aside(self) -> tuple[GroupSizes, ...]:
-        """The groups that are shown but do not count in gaps."""
+        """The groups that reports show but that no gap takes into account."""
         return tuple(group for group in self.groups if not group.is_compared)
 
 

@@ -1,4 +1,4 @@
-"""The support vector machine that audits and attacks train, and the limits on the cost of a fairer model."""
+"""Options of the support vector machine that is trained, and limits on what a fairer model may lose."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Tuning(Value, frozen=True):
 
 
 class ClassWeights(Value, frozen=True):
-    """Costs of a violated margin as multiples of C, one for each label of a row.
+    """Costs of a violated margin as multiples of C, for rows with a favourable and an unfavourable label.
 
     Attributes
     ----------

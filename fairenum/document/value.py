@@ -51,7 +51,7 @@ class Quantiles(Value, frozen=True):
 
 
 class Parts(Value, Generic[T], frozen=True):
-    """A pair of values: for the selection split, by which models are chosen, and for the holdout, which judges them."""
+    """A pair of values: for the selection split, by which models are chosen, and for the holdout, to test them."""
 
     selection: T
     holdout: T

@@ -230,12 +230,12 @@ def guarded_measure(subject: str) -> str:
 
 
 def guarded_value(check: GuardCheck, value: float | None) -> str:
-    """Return the text of a value that a guardrail limits; a change has its sign."""
+    """Return the text of a value that a guardrail limits, with a plus or minus sign if it is a change."""
     return signed(value) if check.is_change else share(value)
 
 
 def reversal(found: Reversal) -> str:
-    """Return a clause that says how two groups change their order in a rate, with the rates of both models."""
+    """Return a clause that says in which rate two groups change their order, with the rates before and after."""
     (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
     return (
         f"the order is reversed in {GAP_NAMES[found.cell.metric]}: {RATES[found.rate].name} of {behind} "

@@ -29,7 +29,7 @@ LOOK = 0.1  # seconds between checks of the clock while waiting
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Expected cost of some work: seconds of one processor, and peak bytes of memory."""
+    """Expected cost of some work: seconds of one processor, and peak memory in bytes."""
 
     seconds: float
     memory: float
@@ -125,7 +125,7 @@ def how_ended(reason: BaseException) -> Cut:
 
 @contextmanager
 def until(deadline: Deadline) -> Iterator[Deadline]:
-    """Run the enclosed work under a deadline, in addition to those of the enclosing work."""
+    """Run the work inside the context under a deadline, in addition to the deadlines of enclosing contexts."""
     around = _CURRENT.get()
     deadline.around = None if around is NEVER else around
     token = _CURRENT.set(deadline)
@@ -194,7 +194,10 @@ class Budget:
 
     @classmethod
     def of_process(cls, seconds: float | None) -> Budget:
-        """Return the budget of a run that began with the process, whose age is taken to be its processor time."""
+        """Return the budget of a run that began with the process.
+
+        The time since then is taken to be the processor time that the process has used.
+        """
         return cls(seconds, time.monotonic() - time.process_time(), used_before=0.0)
 
     @property

@@ -97,7 +97,7 @@ _HASHED, _EQUAL, _CALL_TYPE = TargetConfig.__hash__, TargetConfig.__eq__, BaseFu
 
 @cache
 def _hash_of(kind: type) -> int:
-    """Return the hash of a class of compiler options, which is the same whatever options are set."""
+    """Return the hash of a class of compiler options, which does not depend on the options that are set."""
     return int(_HASHED(kind()))
 
 
@@ -109,7 +109,7 @@ def _is_equal(self: TargetConfig, other: object) -> bool:
 
 
 def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mapping[str, Type]], Found]:
-    """Return a `get_call_type` with an empty cache by function, argument types and compiler options."""
+    """Return a replacement for numba's `get_call_type` that caches results by function, argument types and options."""
     known: dict[object, tuple[BaseFunction, Found]] = {}
 
     def found(
@@ -148,7 +148,7 @@ def _quick_typing() -> Iterator[None]:
 
 
 class _EntryCompiler(Compiler):
-    """A compiler of an entry point, which compiles all functions that it calls as parts of it."""
+    """A compiler of an entry point and, as parts, of all functions that the entry point calls."""
 
     def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
         LOG.info("compiling %s", self.state.func_id.func_qualname)
@@ -238,7 +238,7 @@ def _processors() -> int:
 
 
 def inner(function: Function, fastmath: bool | set[str] = False, allocates: bool = True) -> Function:
-    """Return a compiled function that only compiled code can call, which halves the time to compile it."""
+    """Return a compiled function that only compiled code can call; to be callable from Python doubles compile time."""
     options: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": fastmath}
     compiled: Function = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
     return compiled

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BlasLibraries:
-    """The linear algebra libraries loaded so far; finding them takes time, and limiting them to one thread does not."""
+    """The linear algebra libraries loaded so far, kept because finding them again would take time."""
 
     def __init__(self) -> None:
         import scipy.linalg  # noqa: F401 - has a BLAS of its own, and only loaded libraries can be limited
@@ -82,7 +82,7 @@ def mapped(
 
 
 def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
-    """Return the results, and why some are missing: "time", "interrupted", or None if all are there.
+    """Return the results so far, and why collecting them ended early: "time", "interrupted", or None if it did not.
 
     `report` is called with the number of results so far. An interruption before the first result is raised.
     """
