@@ -1,4 +1,4 @@
-"""The document of a measurement: fairness of the decisions and scores of a model, a tool or a person in use."""
+"""The document of a measurement: how fair the decisions and scores of a model, a tool or people are."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from fairenum.document.terms import Gap, Measure, SmallGroups
 from fairenum.document.value import Estimate, Value
 from fairenum.errors import ConfigError
 
-# Reading options that apply to a measurement, which learns nothing.
+# Reading options that apply to a measurement, which trains no model.
 READ = ("bands", "decimal", "delimiter", "sheet", "merge", "only", "exclude", "tidy_groups")
 
 
 @documented
 @dataclass(frozen=True, slots=True)
 class MeasureConfig(Options):
-    """Options of a measurement, apart from the table."""
+    """Options of a measurement, apart from the table and the names of its columns."""
 
     subject: ClassVar[str] = "a measurement"
 
@@ -69,7 +69,7 @@ class MeasureConfig(Options):
 
     @property
     def fewest(self) -> int | None:
-        """Fewest rows of a compared group; None if all groups are compared."""
+        """The number of rows that a group needs to be compared with others; None if all groups are compared."""
         return None if self.small_groups == "keep" else self.min_group_size
 
 
@@ -78,12 +78,12 @@ FOUR_FIFTHS = 0.8
 
 
 class MeasuredColumn(ComparedColumn, frozen=True):
-    """A sensitive column of a measurement, or the intersection of several.
+    """A sensitive column of a measurement, or the intersection of several sensitive columns.
 
     Attributes
     ----------
     unknown
-        Rows without a value in the column, or in at least one of several.
+        Number of rows without a value in the column; in an intersection, in at least one of its columns.
     """
 
     unknown: int = 0
@@ -91,25 +91,25 @@ class MeasuredColumn(ComparedColumn, frozen=True):
 
 
 class MeasuredTable(Value, frozen=True):
-    """The table that was measured.
+    """The table whose decisions or scores were measured.
 
     Attributes
     ----------
     fingerprint
-        The sha256 of the measured content, in any order of rows; counts and rows of the same content share it.
+        The sha256 of the measured content; it does not depend on the order of the rows, nor on the form of the table.
     form
-        Whether the table holds rows, or counts by group.
+        Whether the table lists single rows, or numbers of rows by group.
     rows
-        Rows that were measured.
+        Number of rows that were measured.
     undecided
-        Rows without a decision or a score, which were left out.
+        Number of rows without a decision or a score, which were left out.
     left_out
-        Number of left-out rows by the column that they lack.
+        Number of rows that were left out, by the column in which they have no value.
     label, favourable, unfavourable
-        The true outcome and its two values; null without a label; the values are null, too, where counts do not
-        name them.
+        The column of true outcomes and its two values; null without such a column. The values are also null where a
+        table of counts does not name them.
     positives
-        Measured rows with a favourable label.
+        Number of measured rows with a favourable label; null without a label.
     remarks
         Remarks made while the file was read.
     """
@@ -129,24 +129,24 @@ class MeasuredTable(Value, frozen=True):
 
     @property
     def sensitive_columns(self) -> list[str]:
-        """The names of the sensitive columns, without their intersection."""
+        """The names of the single sensitive columns, without any intersection of them."""
         return [column.column for column in self.sensitive if not column.is_intersection]
 
     @property
     def primary(self) -> MeasuredColumn:
-        """The sensitive column that rules apply to."""
+        """The sensitive column whose gaps and ratios are tested by the rules of a check."""
         return next(column for column in self.sensitive if column.is_primary)
 
 
 class GroupMeasures(Value, frozen=True):
-    """Measures of one group beyond its row of an adverse-impact table.
+    """Measures of one group that its row of the adverse-impact table does not have.
 
     Attributes
     ----------
     ratio
-        Selection rate as a share of that of the most selected group, whose rate the limits take as known.
+        Selection rate divided by that of the most selected group; the confidence limits treat the latter as known.
     positives, accuracy
-        Rows with a favourable label, and the share of decisions that agree with the label; null without a label.
+        Number of rows with a favourable label, and share of decisions that agree with the label; null without a label.
     """
 
     group: str
@@ -161,11 +161,11 @@ class ColumnMeasures(Value, frozen=True):
     Attributes
     ----------
     impact
-        The adverse-impact table; its rank is the number of the decisions.
+        The adverse-impact table; its `rank` is 1 for the first decisions of the document, 2 for the second, and so on.
     groups
-        Further measures, in the order of the adverse-impact table.
+        Further measures of each group, in the order of the adverse-impact table.
     scores
-        Gaps and ratios between the groups; changes and verdicts are against the first decisions.
+        Gaps and ratios between the groups; changes and verdicts compare with the first decisions of the document.
     """
 
     impact: GroupTable
@@ -174,11 +174,11 @@ class ColumnMeasures(Value, frozen=True):
 
     @property
     def column(self) -> str:
-        """The sensitive column."""
+        """The name of the sensitive column."""
         return self.impact.column
 
     def trials(self, measure: Measure) -> dict[str, int]:
-        """Count the rows behind the rates of a gap or ratio, by compared group; of two rates, the fewer."""
+        """Return, for each compared group, the smallest denominator of the rates that a gap or ratio compares."""
         metric, found = metric_of(measure), {}
         for code, (one, own) in enumerate(zip(self.impact.groups, self.groups, strict=True)):
             if one.is_compared and metric:
@@ -188,7 +188,10 @@ class ColumnMeasures(Value, frozen=True):
 
     @property
     def four_fifths(self) -> FourFifths:
-        """Whether the four-fifths rule is shown to be kept: no group's selection rate is below 4/5 of another's."""
+        """Whether the four-fifths rule is "kept" or "violated", or, if the confidence limits allow both, "open".
+
+        The rule is that no compared group's selection rate is below 4/5 of another's.
+        """
         ratio = self.scores.ratio("demographic_parity_ratio")
         if ratio.high is not None and ratio.high < FOUR_FIFTHS:
             return "violated"
@@ -196,30 +199,31 @@ class ColumnMeasures(Value, frozen=True):
 
 
 class MeasuredDecisions(Value, frozen=True):
-    """Decisions about all measured rows, and their measures.
+    """Decisions about all measured rows, with their rates, gaps and ratios.
 
     Attributes
     ----------
     name
-        The name that reports use.
+        The name of the decisions in reports.
     how
-        Whether the decisions are a column, or come from a score that was cut.
+        Whether the decisions are a column, or come from a score with a given cutoff or with its median as cutoff.
     favourable, unfavourable
         Names of the two decisions in the column; null where they are not named.
     cutoff
-        Scores of at least this are selected (at most, where lower is better; above, if it is the median).
+        Scores of at least the cutoff are selected, or of at most the cutoff where lower is better; if it is the median,
+        scores that equal it are not selected. Null for a column of decisions.
     tied
-        Rows with the score at the cutoff, which no cutoff can divide.
+        Number of rows whose score equals the cutoff, so that all of them get the same decision.
     selected
-        Rows that get the favourable outcome.
+        Number of rows that get the favourable decision.
     accuracy, balanced_accuracy
-        Null without a label.
+        Share of decisions that agree with the label, and mean of this share over the two labels; null without a label.
     is_constant
-        Whether all rows of the compared groups of the primary column are decided alike.
+        Whether all rows of the compared groups of the primary column get the same decision.
     follows_label
         Whether every decision agrees with the label.
     columns
-        In the order of the table's sensitive columns.
+        Measures by sensitive column, in the order of the table's sensitive columns.
     """
 
     name: str
@@ -242,18 +246,18 @@ class MeasuredDecisions(Value, frozen=True):
 
 
 class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
-    """The result of measuring decisions and scores; nothing is trained. Undefined numbers are null.
+    """The result of measuring decisions and scores, without training a model; undefined numbers are null.
 
     The same input and seed give the same document, apart from timings.
 
     Attributes
     ----------
     config
-        The options, as resolved.
+        The options, with defaults filled in.
     decisions
-        All decisions, first those that the others are compared with.
+        All decisions that were measured; the second and further ones are compared with the first.
     score
-        The score; null without one.
+        The measured score; null if the table has none.
     warnings
         Cautions for the reader.
     """
@@ -269,16 +273,16 @@ class MeasureDocument(Document, frozen=True, kw_only=True, tag="measure"):
 
     @property
     def name(self) -> str:
-        """The name of the run, after its table."""
+        """The name of the run: that of its table, followed by "-measured"."""
         return f"{self.dataset.name}-measured"
 
     @property
     def has_label(self) -> bool:
-        """Whether the true outcomes are known."""
+        """Whether the table has a column of true outcomes."""
         return self.dataset.label is not None
 
     def measure(self, decisions: MeasuredDecisions, measure: Measure) -> Estimate:
-        """Return one measure of decisions by its name; gaps and ratios are those of the primary column."""
+        """Return a measure of some decisions by its name; gaps and ratios are those of the primary column."""
         match measure:
             case "accuracy" | "performance":
                 return decisions.accuracy

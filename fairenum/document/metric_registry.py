@@ -1,7 +1,7 @@
-"""The registry of gaps between groups: one entry for each.
+"""The registry of gaps between groups: one entry for each gap.
 
-A gap compares a rate of every group, or several rates, and a rate is a share of some rows of the group. Options,
-guards, rules, documents, numbers, tables and pages follow from the entries: a new metric is one more of them.
+A gap compares one rate or several rates between groups, and a rate is a share of some rows of a group. Options, guards,
+rules, documents, tables and pages are made from the entries, so that a new gap needs only a new entry.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ class Countable(Protocol):
     """A number of rows, or an array of such numbers."""
 
     def __add__(self, other: Any, /) -> Any:
-        """Count rows of both kinds."""
+        """Return the sum of two numbers of rows."""
 
     def __sub__(self, other: Any, /) -> Any:
-        """Count the other rows."""
+        """Return the difference of two numbers of rows."""
 
 
 N = TypeVar("N", bound=Countable)
@@ -25,26 +25,30 @@ N = TypeVar("N", bound=Countable)
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Some rows of a group.
+    """A condition that some rows of a group meet.
 
     Attributes
     ----------
     label
-        The label of the rows, where 1 is favourable; None for both labels.
+        The label that a row must have, 1 if favourable, else 0; None for any label.
     is_selected
-        Whether the rows get the favourable outcome; None for either outcome.
+        Whether a row must be selected (True) or rejected (False); None for any decision.
     """
 
     label: int | None = None
     is_selected: bool | None = None
 
     def __and__(self, other: Rows) -> Rows:
-        """Return the rows that belong to both."""
+        """Return both conditions as one; where both require a label, or both a decision, that of `other` is taken."""
         label = self.label if other.label is None else other.label
         return Rows(label, self.is_selected if other.is_selected is None else other.is_selected)
 
     def count(self, total: tuple[N, N], selected: tuple[N, N]) -> N:
-        """Count these rows, given all rows and the selected ones, each with an unfavourable and a favourable label."""
+        """Return the number of rows of a group that meet the condition.
+
+        `total` and `selected` are the numbers of all rows and of the selected rows of the group, each as a pair: rows
+        with an unfavourable label, and rows with a favourable one.
+        """
         rows = selected if self.is_selected else total
         if self.is_selected is False:
             rows = total[0] - selected[0], total[1] - selected[1]
@@ -59,20 +63,20 @@ SELECTED = Rows(is_selected=True)
 
 @dataclass(frozen=True, slots=True)
 class ComparedRate:
-    """A rate of a group: the share of its trials that have an outcome.
+    """A rate of a group: of the rows that meet one condition (trials), the share that meets another (outcome).
 
     Attributes
     ----------
     key, name, short
-        Its name in documents, in sentences, and in narrow columns.
+        Name of the rate in documents, in sentences, and in narrow columns.
     trials
-        The rows in the denominator.
+        Condition on the rows in the denominator.
     outcome
-        The rows in the numerator, if they are among the trials.
+        Further condition on the rows in the numerator.
     is_benefit
         Whether a higher rate is better for a group.
     field
-        Its name in adverse-impact tables, if it is not the key.
+        Name of the rate in adverse-impact tables; empty if it is the key.
     """
 
     key: str
@@ -85,21 +89,21 @@ class ComparedRate:
 
     @property
     def column(self) -> str:
-        """The name in adverse-impact tables."""
+        """The name of the rate in adverse-impact tables."""
         return self.field or self.key
 
     @property
     def needs_label(self) -> bool:
-        """Whether the rate needs labels."""
+        """Whether the rate can only be counted where labels are known."""
         return (self.trials & self.outcome).label is not None
 
     @property
     def depends_on_model(self) -> bool:
-        """Whether the trials differ between models."""
+        """Whether the rows in the denominator differ between models."""
         return self.trials.is_selected is not None
 
     def fraction(self, total: tuple[N, N], selected: tuple[N, N]) -> tuple[N, N]:
-        """Count outcomes and trials, given all rows and the selected ones by label."""
+        """Return the numbers of rows in numerator and denominator; the arguments are those of `Rows.count`."""
         return (self.trials & self.outcome).count(total, selected), self.trials.count(total, selected)
 
 
@@ -118,24 +122,26 @@ BASE_RATE = ComparedRate("base_rate", "base rate", "base", trials=ALL, outcome=F
 
 @dataclass(frozen=True, slots=True)
 class GapMetric:
-    """A gap: the largest difference between two groups in a rate, or in the worse of several.
+    """A gap: the largest difference between two groups in a rate; of several rates, the one that differs most.
 
     Attributes
     ----------
     key
-        Its name in options and documents.
+        Name of the gap in options and documents.
     name
-        Its name for readers.
+        Name of the gap in reports.
     rates
-        The compared rates.
+        The rates that are compared between groups.
     ratio
-        The name, in options and documents, of the smallest ratio between two groups; None if it is not measured.
+        Name, in options and documents, of the smallest ratio of these rates between two groups; None if the ratio is
+        not measured.
     legend
-        The meaning of the short names of its rates, for a note below a table; empty where another entry has it.
+        Explanation of the short names of the rates, for a note below a table; empty if another metric explains them.
     constraint
-        Its names in fairlearn: the class of the reductions, and the word for ThresholdOptimizer; None without any.
+        Names in fairlearn of the equivalent constraint: its class for reductions, and its word for ThresholdOptimizer;
+        None if fairlearn has no such constraint.
     is_later
-        Whether there are saved documents without it; it counts as not measured there.
+        Whether older documents lack the gap, which is then read as not measured.
     """
 
     key: str
@@ -148,16 +154,16 @@ class GapMetric:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The difference, and the ratio if it is measured."""
+        """The name of the gap and, if a ratio is measured, the name of the ratio."""
         return (self.key,) if self.ratio is None else (self.key, self.ratio)
 
     @property
     def needs_label(self) -> bool:
-        """Whether the gap needs labels."""
+        """Whether the gap can only be measured where labels are known."""
         return any(rate.needs_label for rate in self.rates)
 
     def trials(self, total: tuple[int, int], selected: tuple[int, int]) -> int:
-        """Count the rows of a group behind its rates, given all rows and the selected ones by label; the fewest."""
+        """Return the smallest denominator of the rates of one group; the arguments are those of `Rows.count`."""
         return min(rate.trials.count(total, selected) for rate in self.rates)
 
 
@@ -194,20 +200,20 @@ METRICS: tuple[GapMetric, ...] = (
 
 
 def metric_keys() -> tuple[str, ...]:
-    """Return the gaps as options call them, the default first."""
+    """Return the names of all gaps in options, the default first."""
     return tuple(metric.key for metric in METRICS)
 
 
 def ratio_keys() -> tuple[str, ...]:
-    """Return the ratios as options call them."""
+    """Return the names of all ratios in options."""
     return tuple(metric.ratio for metric in METRICS if metric.ratio is not None)
 
 
 def compared_rates() -> tuple[ComparedRate, ...]:
-    """Return the rates behind all gaps, each once."""
+    """Return the rates that any gap compares, each once."""
     return tuple(dict.fromkeys(rate for metric in METRICS for rate in metric.rates))
 
 
 def metric_of(measure: str) -> GapMetric | None:
-    """Return the metric of a gap or ratio; None for a measure of all rows together."""
+    """Return the entry with a gap or ratio of this name; None for measures that compare no groups, such as accuracy."""
     return next((metric for metric in METRICS if measure in metric.measures), None)

@@ -1,4 +1,4 @@
-"""The models of an audit: proofs, left-out examples and disagreement, and how the searches for them went."""
+"""The models of an audit: proofs of optimality, left-out examples, disagreement, and facts about the searches."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from fairenum.document.value import Parts, Value
 
 
 class TiltedRun(Value, frozen=True):
-    """How the search among tilted models went.
+    """Facts about the search among tilted models, which are trained with a price on the difference between two groups.
 
     Attributes
     ----------
     stopped
-        Why it ended; ``no_direction`` if model 1 has no gap that a price could narrow.
+        Why the search ended; ``no_direction`` if model 1 has no gap that a price could narrow.
     rise
-        Largest rise of the loss on all training rows, as a share of the least.
+        Largest allowed rise of the loss on all training rows, as a share of the least loss.
     solves
-        Models trained, each at another price.
+        Number of models trained, each at another price.
     front
-        Models that none beats in loss, gap and performance together.
+        Number of models on the Pareto front: no other model is better in loss, gap and performance at once.
     models
-        Number of these models that joined the list.
+        Number of models of the front that were added to the list.
     """
 
     stopped: TiltedEnd
@@ -43,8 +43,8 @@ class Tilt(Value, frozen=True):
     column, groups
         The sensitive column, and two of its compared groups: the better off under model 1, then the worse off.
     rate
-        The rate in which the groups lie farthest apart; the means are over the rows of the selection split that the
-        rate is a share of.
+        The rate in which the two groups differ most under model 1; the mean decision values are over the rows of the
+        selection split that are in the denominator of this rate.
     """
 
     price: float
@@ -64,25 +64,25 @@ class Incumbent(Value, frozen=True):
     name
         Name of the column or the file.
     source
-        A column of decisions, a column of scores, or a model that was run on the rows.
+        Where the decisions come from: a column of decisions, a column of scores, or a model that was run on the rows.
     favourable, unfavourable
-        Names of its two decisions; null where a score was cut.
+        Names of the two decisions; null where the decisions come from a score and its cutoff.
     cutoff
-        The cutoff of its score, on the scale of the score; null where decisions were given.
+        The score at which the decision changes; null where decisions were given.
     is_lower_better
         Whether lower scores are favourable.
     has_score
-        Whether it has a score that ranks people.
+        Whether the model in use has a score that ranks people.
     undecided
-        Rows of the table without a decision, which are not part of the audit.
+        Number of rows of the table without a decision, which are not part of the audit.
     agreement
         Share of all rows of the audit whose decision equals the label.
     predictions_changed
-        Rows decided differently from model 1, by split.
+        Rows that the model in use decides differently from model 1, by split.
     is_constant
-        Whether it decides all rows of the selection split alike.
+        Whether the model in use makes the same decision about all rows of the selection split.
     copies
-        Features that nearly reveal its decisions alone, so that models can learn to copy it.
+        Features each of which alone predicts its decisions almost perfectly, so that models can imitate it.
     """
 
     name: str
@@ -109,17 +109,17 @@ Cell = float | str | None
 
 
 class MarginTies(Value, frozen=True):
-    """Why many supports can be few predictors: examples on the margin of the best model, and how many determine it.
+    """Numbers that explain why many models with different support vectors decide alike.
 
     Attributes
     ----------
     examples
-        Allowed examples on the margin.
+        Number of training examples on the margin of the best model.
     independent
-        Number of affinely independent examples among them, which determine the margin.
+        Number of affinely independent examples among them; so many are enough to determine the margin.
     records
-        Fewest training records that must be left out, whichever they are, before any decision about any row changes; 1
-        where nothing is proven.
+        Proven lower bound on the number of training records that must be left out, whichever they are, before the
+        decision about any row can change; 1 where nothing is proven.
     """
 
     examples: int
@@ -128,20 +128,21 @@ class MarginTies(Value, frozen=True):
 
 
 class EnumerationRun(Value, frozen=True):
-    """How the enumeration of exact models went, and why it stopped.
+    """Facts about the enumeration of the best models, and why it stopped.
 
     Attributes
     ----------
     nodes
-        Boxes solved.
+        Number of training problems solved, each with other records left out.
     supports
-        Models with distinct supports that were seen.
+        Number of models found that differ in their support vectors.
     models
         Number of these models that are listed.
     audited_rows
-        Rows of selection and holdout whose decisions distinguish models; their labels do not matter.
+        Number of rows in the selection split and the holdout; two models are different if they decide differently
+        about these rows.
     ties
-        Null unless most supports repeat the decisions of another.
+        Why most of the models found decide all these rows as another one does; null unless most do.
     """
 
     stopped: ListingEnd
@@ -153,20 +154,21 @@ class EnumerationRun(Value, frozen=True):
 
 
 class GuidedRun(Value, frozen=True):
-    """How the guided search went.
+    """Facts about the guided search, which looks for models with less unfairness on the selection split.
 
     Attributes
     ----------
     stopped
-        Why it ended; ``skipped`` if there was nothing to guide it.
+        Why the search ended; ``skipped`` if it did not start.
     solves
-        Boxes solved.
+        Number of training problems solved.
     front
-        Models that none beats in objective, gap and performance together, model 1 among them.
+        Number of models on the Pareto front, model 1 included: no other model is better in objective, gap and
+        performance at once.
     models
-        Number of these models that joined the list.
+        Number of models of the front that were added to the list.
     obstacle
-        Why it was skipped; null otherwise.
+        Why the search was skipped; null otherwise.
     """
 
     stopped: str
@@ -177,20 +179,20 @@ class GuidedRun(Value, frozen=True):
 
 
 class LeftOut(Value, frozen=True):
-    """A training example that a model was trained without, in all or some of its copies.
+    """A training example, that is a set of identical training records, some or all of which a model leaves out.
 
-    A redacted document has no more than the numbers of copies.
+    A redacted document keeps only `copies` and `of`.
 
     Attributes
     ----------
     copies
         Number of identical records that are left out.
     of
-        Number of identical records in all.
+        Number of identical records, left out or not.
     row
-        First row of the example in the input table, counted from 0; more in examples.
+        First row of the example in the input table, counted from 0; `examples` of the document lists all rows.
     groups
-        Records by sensitive column and group.
+        Number of identical records, left out or not, by sensitive column and group.
     """
 
     copies: int
@@ -201,56 +203,58 @@ class LeftOut(Value, frozen=True):
 
     @property
     def counted(self) -> LeftOut:
-        """A copy with the numbers of copies alone."""
+        """The same entry without row, label and groups, as a redacted document keeps it."""
         return LeftOut(self.copies, self.of)
 
 
 class ChangedRows(Value, frozen=True):
-    """Rows decided differently from model 1."""
+    """Number and share of the rows that are decided differently from model 1."""
 
     rows: int
     share: float
 
 
 class AuditedModel(Value, frozen=True):
-    """A listed model: its proofs, left-out examples and scores.
+    """A listed model: its proofs of optimality, left-out examples and scores.
 
     Attributes
     ----------
     origin
-        Exact: listed best first. Guided: found by the search for less unfairness on the selection split, so that its
-        scores there are biased in its favour and carry no verdict. Tilted: trained with a price on the difference
-        between two groups there, with the same consequence; a tilted model leaves nothing out, and comes after the
-        others, least loss first. Steered: listed best first, but among the models that leave out, or keep, rows chosen
-        by somebody who saw these scores.
+        Exact: one of the best models by objective. Guided: found by the search for less unfairness on the selection
+        split, so that its scores there are biased in its favour and have no verdict. Tilted: trained with a price on
+        the difference between two groups of the selection split, so that its scores there are biased, too; a tilted
+        model leaves no example out, and tilted models are listed last, by rising loss. Steered: one of the best models
+        among those that leave out, or keep, rows chosen by somebody who saw the scores on the selection split.
     support_rank
-        Place among all models with distinct supports; null where it is not known.
+        Rank by objective among all models that differ in their support vectors; null unless the origin is exact.
     objective
-        Objective of the problem without the left-out examples; null for a tilted model, which solves another problem.
+        Dual objective of the training problem without the left-out examples; null for a tilted model, which solves
+        another problem.
     objective_bound
         The optimum lies between the objective and this bound.
     objective_ratio
-        Objective as a share of that of model 1.
+        Objective divided by that of model 1.
     relative_gap
-        Width of the proven interval, as a share of the objective.
+        Distance between objective and bound, as a share of the objective.
     is_order_certified
-        Whether the proven intervals prove its place in the order.
+        Whether the intervals from objective to bound prove that the optimum is below that of the model before.
     loss_ratio
-        Relative loss on all training examples above the least.
+        Loss on all training examples, left out or not, divided by the least possible loss, minus 1.
     supports
-        Number of models with distinct supports that decide all audited rows as this one does.
+        Number of models found, this one included, that decide all audited rows as this one does and differ in their
+        support vectors.
     bias_interval
-        Interval of all optimal biases; null is infinite.
+        Smallest and largest optimal bias; null for minus and plus infinity.
     cut
-        Decision values of at least this are favourable: 0 unless models are cut elsewhere.
+        The decision value from which on decisions are favourable; 0 unless the option ``decide`` sets another.
     tied
-        Rows of the selection split with the decision value at the cut, which no cut can divide.
+        Number of rows of the selection split whose decision value equals the cut, so that all get the same decision.
     undetermined
-        Rows whose decision the optimum leaves open, by split.
+        Number of rows by split that lie on the cut, or that two optimal biases decide differently.
     predictions_changed
-        Rows decided differently from model 1, by split.
+        Rows that the model decides differently from model 1, by split.
     is_constant
-        Whether it decides all rows of the selection split alike.
+        Whether the model makes the same decision about all rows of the selection split.
     tilt
         The price that a tilted model was trained with; null for others.
     """
@@ -279,12 +283,12 @@ class AuditedModel(Value, frozen=True):
 
     @property
     def is_searched(self) -> bool:
-        """Whether the model was searched for on the selection split, so that its scores there are biased."""
+        """Whether the selection split took part in finding the model, so that its scores there are biased."""
         return self.origin != "exact"
 
     @property
     def shortfall(self) -> float:
-        """The relative loss against model 1 that eps limits: of the objective or, for a tilted model, of the loss."""
+        """The relative deterioration against model 1 in the objective or, for a tilted model, in the training loss."""
         return self.loss_ratio if self.objective_ratio is None else 1.0 - self.objective_ratio
 
     @property
@@ -294,19 +298,23 @@ class AuditedModel(Value, frozen=True):
 
     @property
     def records_left_out(self) -> int:
-        """The number of training records left out, copy by copy."""
+        """The number of training records left out, identical records counted one by one."""
         return sum(entry.copies for entry in self.left_out)
 
 
 class Example(Value, frozen=True):
-    """A training example that some model leaves out.
+    """A training example that at least one listed model leaves out.
 
     Attributes
     ----------
     row
         First row of the example in the input table, counted from 0.
     rows
-        All identical training records.
+        Rows of all identical training records in the input table, counted from 0.
+    groups
+        Number of these records by sensitive column and group.
+    values
+        Value of each feature; null if it is missing.
     """
 
     row: int
@@ -322,7 +330,9 @@ class GroupDisagreement(Value, frozen=True):
     Attributes
     ----------
     flipped
-        Rows that at least one model decides differently from model 1.
+        Number of rows of the group that at least one model decides differently from model 1.
+    ambiguity, discrepancy, disagreement, viable_range, capacity
+        As in `Multiplicity`, over the rows of the group; null where they are not defined.
     """
 
     group: str
@@ -336,7 +346,26 @@ class GroupDisagreement(Value, frozen=True):
 
 
 class Multiplicity(Value, frozen=True):
-    """Disagreement of the listed models about the holdout, calibrated on the selection split (Platt)."""
+    """Disagreement of the listed models about the rows of the holdout.
+
+    Attributes
+    ----------
+    flipped
+        Number of rows that at least one model decides differently from model 1.
+    ambiguity
+        Share of rows that at least one model decides differently from model 1.
+    discrepancy
+        Largest share of rows that a single model decides differently from model 1.
+    disagreement
+        Share of rows that two models decide differently, averaged over all pairs of models.
+    viable_range
+        Largest minus smallest probability that the models give to the favourable outcome of a row, averaged over rows.
+        Probabilities are Platt-scaled decision values, calibrated on the selection split.
+    capacity
+        Rashomon capacity of these probabilities in bits, averaged over rows.
+    by_column
+        Disagreement in each group, by sensitive column.
+    """
 
     rows: int
     models: int
@@ -350,7 +379,7 @@ class Multiplicity(Value, frozen=True):
 
 
 class Baseline(Value, frozen=True):
-    """Another mitigation, for comparison with the models.
+    """Another method of bias mitigation, for comparison with the listed models.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Options: each is declared once, with its limits, its texts and its place on the command line.
+"""Options: each is declared once, with its valid values, its descriptions and its command-line flag.
 
 A configuration is a dataclass whose fields are declared by `whole`, `number`, `choice`, `flag`, `line`, `text`,
 `names`, `mapping`, `like` or `part`. It checks itself when it is built. The command line, the configuration file, the
@@ -26,7 +26,7 @@ TINY, HUGE = math.ulp(0.0), sys.float_info.max
 LONGEST_TEXT, LONGEST_SHOWN = 500, 60
 CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of control characters, line ends among them
 MOST_ROWS = 1_000_000_000
-FARTHEST_CUT = 1e300  # of a score or a decision value
+FARTHEST_CUT = 1e300  # largest absolute value of the cutoff of a score or a decision value
 
 Kind = Literal["whole", "number", "choice", "flag", "line", "text", "names"]
 Sizes = tuple[int | float, int | float, int | float]
@@ -38,33 +38,34 @@ SELECTION, TRIALS, STATISTICS = "Selection and statistics", "Trials and statisti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """The declaration of an option: valid values, texts, and its place on the command line.
+    """The declaration of an option: its valid values, its descriptions and its command-line flag.
 
     Attributes
     ----------
     kind
-        A "whole" or other "number" between `low` and `high`; a "choice" of `words`; a "flag", true or false; a "line"
-        of text to be shown; any "text"; or "names", a list of texts.
+        A "whole" or other "number" between `low` and `high`; a "choice" of `words`; a "flag", true or false; a "line",
+        one line of printable text; any "text"; or "names", a list of texts.
     words
         The choices, or the words that are valid beside numbers or texts; None is spelled "none" on the command line.
     is_optional
         Whether None is valid, as it is where None is the default.
     test, must
-        A test of texts, and a description of valid values for the error message.
+        Function that tells whether a value of kind "text" or "names" is valid, and a description of valid values for
+        the error message.
     read
-        Function that returns the value to keep, such as its canonical text, or refuses it.
+        Function that converts a valid value to the form in which it is stored, or refuses it.
     keyword
         Type of the keyword argument, where it is wider than the type of the field.
     alias
-        Another name of the option.
+        Another name by which the option can be given.
     help, doc, unset
-        The help text; the text for Python and documents, by default the help text; the meaning of None as a default.
-        In both texts, ``{range}`` stands for the limits.
+        The help text of the command line; the description in Python and in the JSON Schema, by default the help text;
+        the meaning of None as a default. In both texts, ``{range}`` stands for the limits.
     panel, flags, metavar
-        The panel of the help page, the flags, and the placeholder of the value.
+        The panel of the help page, the command-line flags, and the placeholder of the value.
     parse, gather
-        Functions that read the text of the command line, and join the values of a repeatable option. Both raise
-        ValueError.
+        Function that converts a text from the command line, and function that joins the values of a repeatable option.
+        Both raise ValueError.
     """
 
     kind: Kind = "text"
@@ -93,12 +94,12 @@ class Option:
 
     @property
     def description(self) -> str:
-        """The text for Python and documents."""
+        """The description of the option in Python and in the JSON Schema."""
         text = self.doc or (f"{self.help.removesuffix('.')}; by default {self.unset}." if self.unset else self.help)
         return text.replace("{range}", self.range) + (f" Also accepted as {self.alias}." if self.alias else "")
 
     def checked(self, name: str, value: Any) -> object:  # whatever a user gives
-        """Return the value to keep; refuse an invalid one by the name of the option."""
+        """Return a value in the form in which it is stored; refuse an invalid value of the option called `name`."""
         if self.kind == "names":
             value = as_tuple(value)
         is_unset = value is None and self.is_optional
@@ -136,7 +137,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The declaration of a field that is a configuration of its own, with the options that are declared otherwise."""
+    """The declaration of a part: a field of a configuration that holds another configuration.
+
+    `changed` has the options of the part that are declared differently from the part's own declarations, by name.
+    """
 
     config: type
     doc: str
@@ -148,70 +152,70 @@ def _field(default: T, about: Option) -> T:
 
 
 def whole(default: T, low: int, high: int, **about: Any) -> T:  # the other attributes of `Option`
-    """Declare a whole number between two limits."""
+    """Declare an option that is a whole number between two limits."""
     return _field(default, Option(kind="whole", low=low, high=high, **about))
 
 
 def number(default: T, low: float, high: float, **about: Any) -> T:
-    """Declare a number between two limits."""
+    """Declare an option that is a number between two limits."""
     return _field(default, Option(kind="number", low=low, high=high, **about))
 
 
 def choice(default: T, words: tuple[str, ...], **about: Any) -> T:
-    """Declare a choice between words."""
+    """Declare an option whose value is one of several words."""
     return _field(default, Option(kind="choice", words=words, **about))
 
 
 def flag(default: T, **about: Any) -> T:
-    """Declare an option that is true or false; by default it is called --no-NAME if it is true by default."""
+    """Declare an option that is true or false; if it is true by default, its usual flag is --no-NAME."""
     return _field(default, Option(kind="flag", **about))
 
 
 def line(default: T, **about: Any) -> T:
-    """Declare a line of text to be shown."""
+    """Declare an option that is one line of printable text."""
     return _field(default, Option(kind="line", **about))
 
 
 def text(default: T, **about: Any) -> T:
-    """Declare a text, or any value with a `test` or a `read` of its own."""
+    """Declare an option that is a text, or any value that the given `test` and `read` accept."""
     return _field(default, Option(**about))
 
 
 def names(default: T, **about: Any) -> T:
-    """Declare a list of texts; a single text is a list of one."""
+    """Declare an option that is a list of texts; a single text counts as a list of one."""
     return _field(default, Option(kind="names", **about))
 
 
 def like(config: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
-    """Declare an option like that of another configuration, apart from some changes."""
+    """Declare an option as another configuration does, except for the given default and attributes."""
     (found,) = (one for one in fields(config) if one.name == name)
     changes = {"doc": "", **changes} if "help" in changes else changes
     return _field(found.default if default is MISSING else default, replace(found.metadata["option"], **changes))
 
 
 def part(config: type[T], doc: str, changes: Mapping[str, Mapping[str, Any]] | None = None, **defaults: object) -> T:
-    """Declare a part that is a configuration of its own, with other defaults and with changes to its declarations."""
+    """Declare a field that holds another configuration, with other defaults and changed declarations of its options."""
     changed = {name: replace(declared(config)[name], **change) for name, change in (changes or {}).items()}
     return field(default_factory=partial(config, **defaults), metadata={"part": Part(config, doc, changed)})
 
 
 def mapping(**about: Any) -> Any:
-    """Declare a mapping, which is empty by default."""
+    """Declare an option that is a mapping, empty by default."""
     return field(default_factory=dict, metadata={"option": Option(**about)})
 
 
 def declared(config: type) -> Mapping[str, Option]:
-    """The options of a configuration by name, without those of its parts."""
+    """Return the options of a configuration by name, without those of its parts."""
     return {one.name: one.metadata["option"] for one in fields(config) if "option" in one.metadata}
 
 
 def parts_of(config: type) -> Mapping[str, Part]:
-    """The parts of a configuration by name."""
+    """Return the parts of a configuration, that is the fields that hold other configurations, by name."""
     return {one.name: one.metadata["part"] for one in fields(config) if "part" in one.metadata}
 
 
 def all_declared(config: type) -> Mapping[str, Option]:
-    """The options of a configuration and of its parts by name."""
+    """Return the options of a configuration and of its parts by name."""
     inner: dict[str, Option] = {}
     for one in parts_of(config).values():
         inner |= {**declared(one.config), **one.changed}
@@ -231,7 +235,7 @@ def documented(config: type[T]) -> type[T]:
 
 
 class Options:
-    """A configuration, which checks its options when it is built, and changes them by name."""
+    """The base class of configurations, which checks the values of all options when a configuration is built."""
 
     __slots__ = ()
     subject: ClassVar[str] = "a configuration"
@@ -246,7 +250,7 @@ class Options:
             object.__setattr__(self, name, option.checked(name, getattr(self, name)))
 
     def but(self, **options: object) -> Self:
-        """Return the configuration with some options changed, those of its parts included; refuse unknown ones."""
+        """Return a copy with some options changed, also options of its parts; refuse unknown options."""
         options = without_aliases(type(self), options)
         parts = {name: getattr(self, name) for name in parts_of(type(self))}
         refuse_unknown(self.subject, options, [*parts, *self.options])
@@ -259,7 +263,7 @@ class Options:
 
     @property
     def options(self) -> dict[str, object]:
-        """Every option by its name, those of its parts included."""
+        """The values of all options by name, options of its parts included."""
         found: dict[str, object] = {}
         for one in fields(self):  # type: ignore[arg-type]  # a configuration is a dataclass
             value = getattr(self, one.name)
@@ -268,7 +272,7 @@ class Options:
 
 
 def without_aliases(config: type, options: Mapping[str, object]) -> dict[str, object]:
-    """Rename options that are given by another name."""
+    """Return options with each alias replaced by the proper name; refuse an option that is given by both names."""
     given = dict(options)
     for name, option in all_declared(config).items():
         if option.alias in given:
@@ -293,18 +297,18 @@ def require(name: str, value: object, holds: bool, must: str) -> None:
 
 
 def refusal(name: str, must: str, value: object, flag: str = "") -> ConfigError:
-    """The error for an invalid value: the option, valid values, and the value received."""
+    """Return the error for an invalid value, which names the option, the valid values and the value received."""
     return ConfigError(f"option {name!r}{flag} must be {must}, not {shown(value)}")
 
 
 def require_part(value: object, name: str, kind: type) -> None:
-    """Refuse a part of a configuration that has the wrong type."""
+    """Refuse a value of the wrong type for a part of a configuration."""
     if not isinstance(value, kind):
         raise refusal(name, f"a {kind.__name__}", value)
 
 
 def shown(value: object) -> str:
-    """Show a value that was received, shortened if it is long."""
+    """Return the text of a received value for an error message, shortened if it is long."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of thousands of digits
@@ -313,28 +317,28 @@ def shown(value: object) -> str:
 
 
 def spelled_flag(name: str) -> str:
-    """The flag of an option that declares no other."""
+    """Return the command-line flag of an option that declares no flag of its own."""
     return f"--{name.replace('_', '-')}"
 
 
 def is_whole(value: object, low: float, high: float) -> bool:
-    """Whether a value is a whole number within limits; True and False are not."""
+    """Tell whether a value is a whole number within limits; True and False do not count as numbers."""
     return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def is_number(value: object, low: float, high: float) -> bool:
-    """Whether a value is a finite number within limits; True and False are not."""
+    """Tell whether a value is a finite number within limits; True and False do not count as numbers."""
     is_real = isinstance(value, Real) and not isinstance(value, bool)
     return is_real and low <= value <= min(high, HUGE)  # type: ignore[operator]
 
 
 def is_text(value: object) -> bool:
-    """Whether a value is a text."""
+    """Tell whether a value is a text."""
     return isinstance(value, str)
 
 
 def within(what: str, low: float, high: float) -> str:
-    """Describe a number and its limits."""
+    """Return a phrase for a number and its limits, such as "a number above 0 and at most 1"."""
     start = "above 0" if low == TINY else f"of at least {_written(low)}"
     return f"{what} {start} and at most {_written(high)}"
 
@@ -344,7 +348,7 @@ def _written(limit: float) -> str:
 
 
 def _is_writable(value: object) -> bool:
-    """Whether all texts in a value can be written as UTF-8: none holds half of a surrogate pair."""
+    """Tell whether all texts in a value can be encoded as UTF-8, as none contains a lone surrogate."""
     match value:
         case str():
             return not any(0xD800 <= ord(sign) <= 0xDFFF for sign in value)
@@ -361,13 +365,13 @@ def _is_line(text: object) -> bool:
 
 
 def as_tuple(value: object) -> tuple[Any, ...]:
-    """Turn a list into a tuple, and a single value into a tuple of one."""
+    """Return a list as a tuple, and a single value as a tuple of one."""
     is_single = isinstance(value, str) or not isinstance(value, Iterable)
     return (value,) if is_single else tuple(value)  # type: ignore[arg-type]
 
 
 def three_sizes(value: object) -> tuple[float, ...]:
-    """Return split sizes as a tuple; refuse anything but three numbers."""
+    """Return the sizes of train, selection and holdout as a tuple; refuse anything but three numbers."""
     sizes = as_tuple(value)
     is_three = len(sizes) == 3 and all(is_number(size, 0, HUGE) for size in sizes)
     require("sizes", sizes, is_three, "three numbers: train, selection and holdout")
@@ -376,7 +380,7 @@ def three_sizes(value: object) -> tuple[float, ...]:
 
 
 def parse_sizes(text: str) -> tuple[float, ...]:
-    """Read three comma-separated sizes: rows if all are whole, else shares."""
+    """Return the sizes of train, selection and holdout from a comma-separated text."""
     try:
         sizes = parse_numbers(text)
     except ValueError:
@@ -387,12 +391,12 @@ def parse_sizes(text: str) -> tuple[float, ...]:
 
 
 def parse_numbers(text: str) -> tuple[float, ...]:
-    """Read comma-separated numbers, of which those written as whole numbers stay whole."""
+    """Return the numbers in a comma-separated text; a number written in digits alone is an int."""
     return tuple(int(one) if one.isdecimal() else float(one) for one in map(str.strip, text.split(",")))
 
 
 def split_names(text: str) -> list[str]:
-    """Split a text at commas; a name that contains a comma needs double quotes."""
+    """Return the names in a comma-separated text; a name that contains a comma needs double quotes."""
     try:
         names = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:
@@ -402,5 +406,5 @@ def split_names(text: str) -> list[str]:
 
 
 def all_names(texts: Iterable[str]) -> tuple[str, ...]:
-    """Split texts at commas, and join the names."""
+    """Return the names in several comma-separated texts."""
     return tuple(name for text in texts for name in split_names(text))

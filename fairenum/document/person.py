@@ -1,4 +1,4 @@
-"""Decisions of the models of a saved run about one person, by arithmetic on the document alone."""
+"""Decisions of the models of a saved run about one person, computed from the document alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairenum.runtime.hints import did_you_mean, quoted
 
 
 class Contribution(Value, frozen=True):
-    """The contribution of one feature to a decision value: its weights times its encoded values."""
+    """The contribution of one feature to a decision value: the sum of its weights times its encoded values."""
 
     feature: str
     contribution: float
@@ -31,11 +31,11 @@ class PersonDecision(Value, frozen=True):
     Attributes
     ----------
     value
-        Sum of the bias and all contributions; from 0 on the decision is favourable.
+        Decision value: the sum of `bias` and all contributions; the decision is favourable if it is at least 0.
     bias
-        Bias of the model, minus the cut of its decision values.
+        Bias of the model, minus the decision value from which on its decisions are favourable.
     contributions
-        By feature, the largest first, whatever their sign.
+        One for each feature, the largest absolute value first.
     """
 
     rank: int
@@ -46,7 +46,7 @@ class PersonDecision(Value, frozen=True):
 
 
 class Person(Value, frozen=True):
-    """A person, and the decision of each listed model.
+    """A person, and the decision of each listed model about the person.
 
     Attributes
     ----------
@@ -55,20 +55,20 @@ class Person(Value, frozen=True):
     row
         The person's row in the input table, counted from 0; null if values were given.
     values
-        Values by feature; null is missing.
+        The person's values by feature; null if a value is missing.
     imputed
-        Missing numbers, with the training median that stands for each.
+        Numeric features without a value, each with the median of the training rows, which is used instead.
     unseen
-        Features whose text is in no training row, so that it counts as no value.
+        Features whose text is in no training row, and contributes nothing to a decision value.
     pooled
-        Features whose text is rare or absent in training, so that it counts as "(other)".
+        Features whose text is rare or absent in the training rows, and treated as "(other)".
     selected
-        Rank of the selected model.
+        Rank of the selected model; null if none was selected.
     decisions
-        Decisions of every model whose weights the run holds.
+        Decisions of all models whose weights are in the document.
     flip_price
-        Flip price of the decision, over all other models, listed or not; null where the data of the run were not at
-        hand.
+        The least relative rise of the loss at which some model, listed or not, decides differently; null where the data
+        of the run were not available.
     """
 
     data: str
@@ -85,25 +85,25 @@ class Person(Value, frozen=True):
     flip_price: PersonFlipPrice | None = None
 
     def decision(self, decided: PersonDecision) -> str:
-        """Return the name that the table gives to a decision."""
+        """Return the name of a decision in the table."""
         return self.favourable if decided.is_favourable else self.unfavourable
 
 
 class Panel(Value, frozen=True):
-    """Linear models that can decide about a person.
+    """Models with a linear kernel, and what is needed to compute their decisions about a person.
 
     Attributes
     ----------
     table
-        The table that they were trained on.
+        The table that the models were trained on.
     features
         Encoding of the features.
     models
-        Weights of the models with a linear kernel.
+        Weights of each model.
     offsets
         Constant part of each model's decision values, by rank.
     selected
-        Rank of the selected model.
+        Rank of the selected model; null if none was selected.
     """
 
     table: TableFacts
@@ -114,11 +114,11 @@ class Panel(Value, frozen=True):
 
 
 def decide_about(document: AuditDocument, values: Mapping[str, object], row: int | None = None) -> Person:
-    """Decide about one person with every listed model of a linear kernel.
+    """Return the decisions of all listed models about one person; refuse a run without a linear kernel.
 
     `values` are the person's values by feature: numbers, texts, or None; a feature that is not named counts as missing.
-    A text that no training row has is refused as a likely mistake, unless `row` names the row of the table that the
-    values come from.
+    A text that no training row has is refused as a likely mistake, unless `row` says which row of the table the values
+    come from.
     """
     anatomy = _weighed(document)
     offsets = {model.rank: model.offset for model in document.models}
@@ -127,7 +127,7 @@ def decide_about(document: AuditDocument, values: Mapping[str, object], row: int
 
 
 def decide(panel: Panel, values: Mapping[str, object], row: int | None = None) -> Person:
-    """Decide about one person with every model of a panel; see `decide_about`."""
+    """Return the decisions of all models of a panel about one person; `values` and `row` are as in `decide_about`."""
     features, table = panel.features, panel.table
     cells = read_cells(panel, values, is_made_up=row is None)
     unlisted = [one for one in features if _is_unlisted(one, cells[one.name])]
@@ -148,7 +148,10 @@ def decide(panel: Panel, values: Mapping[str, object], row: int | None = None) -
 
 
 def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) -> dict[str, Cell]:
-    """Read the values of all features; refuse unknown feature names, and made-up texts that no training row has."""
+    """Return a person's values by feature, None where missing; refuse unknown feature names.
+
+    With `is_made_up`, the values come from no row of the table, and a text that no training row has is refused, too.
+    """
     features = {feature.name: feature for feature in panel.features}
     for name in values:
         if name not in features and name not in panel.table.dropped:
@@ -162,7 +165,7 @@ def read_cells(panel: Panel, values: Mapping[str, object], *, is_made_up: bool) 
 
 
 def _weighed(document: AuditDocument) -> Anatomy:
-    """Return the weights of the models, or refuse with the reason why there are none."""
+    """Return the encoded features and the weights of the models; refuse a document without weights."""
     kernel = document.config.svm.kernel
     if kernel != "linear":
         raise ResultError(
@@ -175,7 +178,7 @@ def _weighed(document: AuditDocument) -> Anatomy:
 
 
 def _cell(feature: EncodedFeature, value: object) -> Cell:
-    """Read one value as a cell of the table would be read."""
+    """Return one value as it would be read from a cell of the table; None if it is missing."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, Real):
@@ -197,7 +200,7 @@ def _cell(feature: EncodedFeature, value: object) -> Cell:
 
 
 def _is_unlisted(feature: EncodedFeature, value: Cell) -> bool:
-    """Tell whether a text has no encoded column of its own."""
+    """Tell whether a value is a text that has no encoded column of its own."""
     return feature.kind == "categorical" and value is not None and value not in feature.levels
 
 
@@ -210,7 +213,7 @@ def _unknown_level(feature: EncodedFeature, value: str) -> ResultError:
 def _decided(
     features: Sequence[EncodedFeature], found: ModelWeights, offset: float, encoded: list[tuple[float, ...]]
 ) -> PersonDecision:
-    """Add up the contributions of all features to one model's decision value."""
+    """Return the decision of one model, with the contributions of all features to its decision value."""
     weights, contributions = iter(found.weights), []
     for feature, numbers in zip(features, encoded, strict=True):
         share = _sum(next(weights) * number for number in numbers)
@@ -222,7 +225,7 @@ def _decided(
 
 
 def _sum(parts: Iterable[float]) -> float:
-    """Add up numbers; refuse a sum that is not finite, as with weights that no training gives."""
+    """Return the sum of numbers; refuse a sum that is not finite, as the weights in a forged document can give."""
     try:
         found = math.fsum(parts)
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""Reading options: which columns of a table take part, and what their cells mean."""
+"""Options for reading a table: which columns take part, and what their cells mean."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ CutoffText = Annotated[str, Meta(pattern=f"^{PATTERN}$")]
 
 @dataclass(frozen=True, slots=True)
 class Cutoff:
-    """The rule by which a score is cut into decisions.
+    """The rule by which decisions are made from a score.
 
     Attributes
     ----------
     rule
-        Value: select scores of at least `number`, or at most where lower is better; rate: select this share of the
-        rows; base-rate: select as many rows as have a favourable label; median: select scores above the median.
+        Value: select scores of at least `number`, or at most where lower is better; rate: select the share `number` of
+        the rows; base-rate: select as many rows as have a favourable label; median: select scores above the median.
     number
-        The value, or the share.
+        The score or the share, depending on the rule; None for the other rules.
     """
 
     rule: CutoffRule
@@ -59,7 +59,7 @@ class Cutoff:
 
     @classmethod
     def of(cls, text: object) -> Cutoff:
-        """Read a cutoff: a number, ``rate=SHARE``, ``base-rate`` or ``median``."""
+        """Return the cutoff that a number or one of the texts ``rate=SHARE``, ``base-rate`` and ``median`` states."""
         written = plain_number(text) if is_number(text, -HUGE, HUGE) else text  # type: ignore[arg-type]
         rule, share, value = read_rule("cutoff", written, PATTERN, "a number, rate=SHARE, base-rate or median")
         if share is not None:
@@ -85,7 +85,7 @@ def _is_bands(value: object) -> bool:
 
 
 def _parse_band(text: str) -> tuple[str, list[float]]:
-    """Read ``column=end,end``: a numeric column and the upper ends of its bands."""
+    """Return the numeric column and the upper ends of its bands that a text such as ``age=25,60`` states."""
     column, _, ends = text.rpartition("=")
     try:
         numbers = [float(end) for end in ends.split(",")]
@@ -97,7 +97,7 @@ def _parse_band(text: str) -> tuple[str, list[float]]:
 
 
 def _joined_bands(bands: Iterable[tuple[str, list[float]]]) -> dict[str, list[float]]:
-    """The band ends of each column, in ascending order."""
+    """Return the upper ends of the bands of each column in ascending order, from options that may repeat a column."""
     joined: dict[str, list[float]] = {}
     for column, ends in bands:
         joined[column] = sorted({*joined.get(column, []), *ends})
@@ -111,7 +111,7 @@ def _is_merge(value: object) -> bool:
 
 
 def _kept_merge(merge: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Refuse to join one group under two names."""
+    """Return the groups to join, keyed by the name of the new group; refuse a group that is listed twice."""
     named = [(name.rpartition(":")[0], member) for name, members in merge.items() for member in members]
     if twice := [member for column, member in named if named.count((column, member)) > 1]:
         raise ConfigError(f"group {twice[0]!r} is named twice in merge (--merge); join it under one name")
@@ -119,7 +119,7 @@ def _kept_merge(merge: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]
 
 
 def _parse_merge(text: str) -> tuple[str, list[str]]:
-    """Read ``name=group,group``: a new group and the groups that it joins."""
+    """Return the new group and the groups that it joins from a text such as ``Other=a,b``."""
     name, _, members = text.partition("=")
     if name.strip() and (groups := split_names(members)):
         return name.strip(), groups
@@ -134,14 +134,14 @@ def _joined_merges(merges: Sequence[tuple[str, list[str]]]) -> dict[str, list[st
 
 
 def canonical_cutoff(value: object) -> str:
-    """The canonical text of a cutoff."""
+    """Return the text of a cutoff as documents write it; refuse an invalid cutoff."""
     return str(Cutoff.of(value))
 
 
 @documented
 @dataclass(frozen=True, slots=True)
 class Reading(Options):
-    """Options for reading a table before anything is learned from it."""
+    """Options for reading a table: its columns, groups, splits and weights, and the model in use."""
 
     subject: ClassVar[str] = "a table"
 
@@ -258,14 +258,14 @@ class Reading(Options):
 
     @property
     def aside(self) -> dict[str, str]:
-        """The columns that are no features, such as splits and weights, by the options that name them."""
+        """The columns that models do not learn from, such as row weights, keyed by the options that name them."""
         named = {name: getattr(self, name) for name in ASIDE}
         if self.incumbent == NONE:
             del named["incumbent"]
         return {name: column for name, column in named.items() if column is not None}
 
     def without_incumbent(self) -> Reading:
-        """Return these options without a model in use, whatever the card of a bundled table says."""
+        """Return these options without a model in use, even if a bundled table names one by default."""
         unset = Reading()
         others = {name: getattr(unset, name) for name in declared(Reading) if name.startswith("incumbent_")}
         return replace(self, incumbent=NONE, **others)
@@ -273,11 +273,11 @@ class Reading(Options):
 
 # Options that name a column which is no feature.
 ASIDE = ("split_column", "time_column", "group_column", "weight", "incumbent", "incumbent_score")
-NONE = "none"  # in the place of a column: there is no model in use
+NONE = "none"  # given instead of the name of a column: there is no model in use
 
 
 def spelled(option: str) -> str:
-    """Spell an option that names a column, for Python and for the command line."""
+    """Return the name of an option in Python, followed by its command-line flag in parentheses."""
     return f"{option} ({declared(Reading)[option].flags or spelled_flag(option)})"
 
 
@@ -291,7 +291,7 @@ def _refuse_two_splits(reading: Reading) -> None:
 
 
 def _check_incumbent(reading: Reading) -> None:
-    """Refuse two models in use, and a cutoff that does not fit."""
+    """Refuse two models in use, a cutoff for decisions, and a score without a cutoff."""
     cutoff = reading.incumbent_cutoff
     if reading.incumbent_model is not None and (reading.incumbent, reading.incumbent_score) != (None, None):
         raise ConfigError(
@@ -310,7 +310,7 @@ def _check_incumbent(reading: Reading) -> None:
 
 
 def number(text: str) -> float:
-    """Read a text as a plain number, true as 1 and false as 0; return nan if the text is no number."""
+    """Return the number that a text states, 1 for true and 0 for false; nan if the text is no number."""
     folded = text.casefold()
     if folded in ("true", "false"):
         return float(folded == "true")

@@ -1,4 +1,4 @@
-"""Reading documents from outside, with limits on their size, and without values that could not be written again."""
+"""Reading of documents that others wrote: limits on size, and refusal of values that fairenum never writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEPARATORS = (b",", b"[", b"{")
 
 
 def received(path: str | Path) -> bytes:
-    """Read a file from outside, up to the size limit of a document."""
+    """Return the bytes of a file that others wrote; refuse a file of more than `LARGEST` bytes."""
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
@@ -33,7 +33,7 @@ def received(path: str | Path) -> bytes:
 
 
 def decoded(content: bytes) -> object:
-    """Decode JSON; raise ValueError for invalid JSON, or for more values than memory should hold."""
+    """Return the decoded JSON; raise ValueError if it is invalid, or has more than `MOST_VALUES` values."""
     if sum(map(content.count, SEPARATORS)) > MOST_VALUES:
         raise ValueError(f"it holds more than {MOST_VALUES} values")
     try:
@@ -43,9 +43,10 @@ def decoded(content: bytes) -> object:
 
 
 def refuse_unwritable(document: object) -> None:
-    """Refuse numbers and texts that no document holds, naming their place.
+    """Raise ValueError for a number or text that fairenum writes into no document, with its path in the document.
 
-    Numbers are finite. Whole ones are counts, so that none is negative. Texts can be written as UTF-8.
+    Numbers must be finite and not too large, whole numbers not negative, as they are counts; texts must not be too long
+    and must be valid in UTF-8.
     """
     for place, value in _leaves(document, "$"):
         if reason := _obstacle(value):
@@ -53,7 +54,7 @@ def refuse_unwritable(document: object) -> None:
 
 
 def _leaves(value: object, place: str) -> Iterator[tuple[str, object]]:
-    """Yield every number and text of a typed value, including keys, with its place."""
+    """Yield each number and text in a value, keys included, after its path, such as ``$.models[0].rank``."""
     if isinstance(value, msgspec.Struct):
         for name in value.__struct_fields__:
             yield from _leaves(getattr(value, name), f"{place}.{name}")
@@ -97,7 +98,7 @@ def _obstacle_of_text(text: str) -> str | None:
 
 
 def shortened(reason: object) -> str:
-    """Shorten a reason to fit a line, keeping its end, which names the place."""
+    """Return the text of an error, shortened in the middle if it is long: the end names the part of the document."""
     text = str(reason)
     half = LONGEST_REASON // 2
     return text if len(text) <= LONGEST_REASON else f"{text[:half]}...{text[-half:]}"

@@ -1,4 +1,4 @@
-"""Remarks about a table in words: how its columns were read, and why some were left out."""
+"""Sentences for remarks about a table: how its columns were read, and why some were left out."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ SENTENCES: Mapping[RemarkKind, str] = {
 
 
 def remark_warnings(remarks: Sequence[Remark]) -> Iterator[str]:
-    """Put all remarks in words, each kind once."""
+    """Yield one sentence for each kind of remark."""
     yield from (remark_sentence(kind, remarks) for kind in dict.fromkeys(remark.kind for remark in remarks))
 
 
 def remark_sentence(kind: RemarkKind, remarks: Sequence[Remark]) -> str:
-    """Put the remarks of one kind, about all columns, in words."""
+    """Return one sentence for all remarks of one kind."""
     found = [remark for remark in remarks if remark.kind == kind]
     return shortened(SENTENCES[kind].format(**_phrases(found)), LONGEST)
 
 
 def _phrases(remarks: Sequence[Remark]) -> dict[str, object]:
-    """Return everything that a sentence can name."""
+    """Return the values of the placeholders in `SENTENCES`, for remarks of one kind."""
     names, is_one = [remark.column for remark in remarks], len(remarks) == 1
     detail = remarks[0].detail if remarks else ""  # a document may list the caution without the remark
     return {

@@ -28,7 +28,7 @@ CLEAN_PARITY = 0.321
 FAIRER_MODELS = 3
 # Objectives closer than this, relatively, count as equal.
 TIED = 1e-9
-# Ranks at which times are taken.
+# Ranks of the models at which the elapsed time is recorded.
 CLOCKED = (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 PAPER_ALGORITHM = "Algorithm 1"
 V = TypeVar("V")
@@ -37,12 +37,12 @@ GrowthTable = Literal["numbers", "one-hot"]
 
 
 class BenchData(Value, frozen=True):
-    """The problem that solvers were compared on.
+    """The training problem on which solvers were compared.
 
     Attributes
     ----------
     remarks
-        Remarks made while its table was read.
+        Remarks made while the table was read.
     """
 
     name: str
@@ -55,33 +55,36 @@ class BenchData(Value, frozen=True):
 
 
 class SvcFit(Value, frozen=True):
-    """The fit of scikit-learn's SVC that serves as the unit of time."""
+    """CPU seconds of one fit of scikit-learn's SVC, which serves as the unit of time."""
 
     tol: float
     seconds: float
 
 
 class RaceResult(Value, frozen=True):
-    """The result of one contestant. All seconds are CPU seconds of one process.
+    """The result of one solver in a benchmark: how long it took to find the best k models.
 
     Attributes
     ----------
     name
-        The solver, or "Algorithm 1", the paper's.
+        The solver, or "Algorithm 1" for the algorithm of the paper.
     models
-        Number of models found in its time.
+        Number of models found before the solver was stopped.
     in_place
-        Number of these models that are at their rank, as proven by a solver.
+        Number of these models that are proven to have the rank at which they were found.
     nodes
-        Number of boxes solved for them, beside the first.
+        Number of training problems solved to find them, without the first.
     seconds
-        CPU seconds for all k models.
+        CPU seconds of one process for all k models, median over all laps.
     fits
-        Time for all k models in SVC fits, the median over the laps.
+        The same time as a multiple of one SVC fit, median over all laps.
     basis
-        Whether seconds and fits are measured, extrapolated from a part, or a lower bound if the part was too short.
+        Whether `seconds` and `fits` are measured, extrapolated from fewer than k models, or a lower bound, as too few
+        models were found to extrapolate.
+    laps
+        Number of times that the solver was run.
     error
-        Why no model was found.
+        Why no model was found; null if the solver did not fail.
     """
 
     name: str
@@ -96,23 +99,29 @@ class RaceResult(Value, frozen=True):
 
 
 class GrowthSeries(Value, frozen=True):
-    """CPU seconds of one contestant over one axis: n examples, d features or k models.
+    """CPU seconds of one tool as one size of its task grows: n examples, d features or k models.
 
     Attributes
     ----------
+    name
+        The tool.
+    axis
+        The size that grows.
     slope
-        Slope fitted to the logarithms of the larger half of the points; fixed costs hide it on the smaller half.
+        Slope of log(seconds) over log(size), fitted to the larger half of the sizes: fixed costs hide it at smaller
+        ones.
     task
-        The task: find the best model (fit), list the best models (models), or run a whole audit (audit), also measured
-        for other tools that a user would run against a gap.
+        The task: find the best model (fit), list the best models (models), or run a whole audit (audit). Other tools
+        that reduce a gap between groups are also timed as audits.
     table, kernel
         The kind of features, and the kernel.
     memory
-        Most bytes held by a process of its own, imported libraries included; empty if not measured.
+        Peak memory in bytes at each size, of a process with this task alone, imported libraries included; empty if not
+        measured.
     memory_slope
-        Slope of the memory, fitted as `slope`.
+        Slope of log(memory) over log(size), fitted as `slope`.
     fixed
-        Sizes along the other axes.
+        The sizes that do not grow; empty if points were not measured in separate processes.
     """
 
     name: str
@@ -129,12 +138,12 @@ class GrowthSeries(Value, frozen=True):
 
     @property
     def subject(self) -> GrowthSubject:
-        """The task, table, kernel and axis, by which series are compared with each other."""
+        """The task, kind of features, kernel and growing size; series that share all four can be compared."""
         return GrowthSubject(self.task, self.table, self.kernel, self.axis)
 
 
 class GrowthSubject(NamedTuple):
-    """The task, table, kernel and axis that comparable growth series share."""
+    """The task, kind of features, kernel and growing size that comparable growth series share."""
 
     task: GrowthTask
     table: GrowthTable
@@ -143,16 +152,18 @@ class GrowthSubject(NamedTuple):
 
 
 class BenchDocument(Document, frozen=True, kw_only=True, tag="bench"):
-    """The result of a benchmark. The figures to quote are ratios: times in SVC fits that were measured alongside.
+    """The result of a benchmark of solvers.
+
+    Times to quote are multiples of an SVC fit measured alongside, which depend less on the computer than seconds.
 
     Attributes
     ----------
     k
-        Number of models asked for.
+        Number of models that each solver is asked for.
     seconds
-        Time after which a contestant is stopped; null for no limit.
+        Seconds after which a solver is stopped; null for no limit.
     first_calls
-        Seconds of one tiny call each: imports, and loading or compiling the inner loop of the paths.
+        CPU seconds that all solvers take together for a tiny problem, mostly to import and compile code.
     """
 
     title: ClassVar[str] = "benchmark"
@@ -168,34 +179,38 @@ class BenchDocument(Document, frozen=True, kw_only=True, tag="bench"):
 
     @property
     def scale(self) -> tuple[GrowthSeries, ...]:
-        """The series of the growth study, in which each point ran in a process of its own."""
+        """The growth series whose points were each measured in a separate process."""
         return tuple(one for one in self.growth if one.fixed)
 
     @property
     def name(self) -> str:
-        """The name of the run, after its table."""
+        """The name of the run: "bench-" and the name of its table."""
         return f"bench-{self.data.name}"
 
     @property
     def paper(self) -> RaceResult:
-        """The result of the paper's algorithm."""
+        """The result of the paper's algorithm; a result without models if it did not run."""
         return next((one for one in self.standings if one.name == PAPER_ALGORITHM), RaceResult(PAPER_ALGORITHM))
 
     def speedup(self, result: RaceResult) -> float | None:
-        """Return how many times faster than the paper's algorithm a contestant is, both in SVC fits."""
+        """Return the time of the paper's algorithm divided by that of a solver, both in SVC fits; None if unknown."""
         return self.paper.fits / result.fits if self.paper.fits and result.fits else None
 
 
 class Case(Value, frozen=True):
-    """A bundled table, the number of training rows, and whether the sensitive columns are features, too.
+    """A setting in which mitigations are compared: a table, a number of training rows, and further options.
 
     Attributes
     ----------
+    data
+        Name of a bundled table.
+    use_sensitive
+        Whether the sensitive columns are features, too.
     decide
-        Where every method is cut; those that cannot be cut there are left out.
+        The rule by which decision values become decisions; methods that cannot follow it are left out.
     guards
-        Guardrails of the choice, on the rows that models are chosen by. Methods that choose nothing are not bound by
-        them, so that a contest between equals has none.
+        Guardrails for the choice of a model on the selection split. They restrict only methods that choose among
+        several models, so that a comparison on equal terms has none.
     """
 
     data: str
@@ -211,14 +226,14 @@ class MethodScore(Value, frozen=True):
     Attributes
     ----------
     is_randomised
-        Whether the method decides by chance; its expected rates are scored then.
+        Whether the method decides by chance; its scores are then computed from probabilities of selection.
     needs_groups
         Whether the method has to know the group of each person it decides about.
     dominates_guided
-        Whether the method is as good as guided search in both accuracy and gap, and better in one of them by more than
-        the paired interval.
+        Whether the method is at least as good as guided search in both accuracy and gap, and better in one of them by
+        more than the paired 95 % confidence interval.
     selection_rate
-        Share of selected rows; null in runs that did not keep it.
+        Share of selected rows; null where the run did not record it.
     """
 
     method: str
@@ -236,13 +251,13 @@ class SplitTrial(Value, frozen=True):
     Attributes
     ----------
     guided_fits
-        Time of the guided search in SVC fits on the same rows.
+        Time of the guided search, as a multiple of one SVC fit on the same rows.
     left_out
-        Training records that the guided model leaves out.
+        Number of training records that the model chosen by guided search leaves out.
     objective_ratio
-        Objective of the guided model as a share of that of model 1.
+        Objective of the model chosen by guided search, divided by that of model 1.
     errors
-        Methods that failed, and why.
+        Names of the methods that failed, each with the reason.
     """
 
     case: Case
@@ -255,12 +270,14 @@ class SplitTrial(Value, frozen=True):
 
 
 class MethodSummary(Value, frozen=True):
-    """Medians of one method over splits, with bootstrap intervals.
+    """Medians of the scores of one method over all splits, with bootstrap confidence intervals.
 
     Attributes
     ----------
+    splits
+        Number of splits.
     accuracy_change, gap_ratio
-        Against model 1 of the same split.
+        Accuracy minus that of model 1 on the same split, and gap divided by that of model 1.
     dominates_guided
         Share of splits in which the method dominates guided search.
     """
@@ -278,12 +295,16 @@ class MethodSummary(Value, frozen=True):
 
 
 class CaseSummary(Value, frozen=True):
-    """All methods on the splits of one case.
+    """The scores of all methods over the splits of one case.
 
     Attributes
     ----------
+    splits
+        Number of splits.
     not_dominated
         Share of splits in which no method dominates guided search.
+    guided_fits, left_out, objective_ratio
+        As in `SplitTrial`, over all splits.
     """
 
     case: Case
@@ -296,7 +317,7 @@ class CaseSummary(Value, frozen=True):
 
 
 class MitigationDocument(Document, frozen=True, kw_only=True, tag="mitigation"):
-    """The result of comparing guided search with other mitigations, over many splits."""
+    """The result of comparing guided search with other methods of bias mitigation, over many random splits."""
 
     title: ClassVar[str] = "comparison of mitigations"
     command: ClassVar[str] = "make mitigation"
@@ -311,7 +332,7 @@ Numbers = tuple[float | None, ...]
 @documented
 @dataclass(frozen=True, slots=True)
 class Plan(Options):
-    """The size of a reproduction: numbers of splits and draws."""
+    """The size of a reproduction of the paper's experiments: the numbers of random splits and draws."""
 
     subject: ClassVar[str] = "a reproduction"
 
@@ -328,12 +349,12 @@ class Plan(Options):
 
     @classmethod
     def quick(cls, seed: int = 0) -> Plan:
-        """Return a plan for a first look."""
+        """Return a small plan for a first look, with too few splits and draws for reliable verdicts."""
         return cls(splits=3, draws=12, printed_draws=3, printed_seconds=2.0, seed=seed, is_quick=True)
 
 
 class Bands(Value, frozen=True):
-    """Quantiles over splits or draws, model by model; null where nothing is defined."""
+    """Quantiles over splits or draws, one number for each rank of a model; null where no value is defined."""
 
     q05: Numbers
     q25: Numbers
@@ -343,7 +364,7 @@ class Bands(Value, frozen=True):
 
 
 class TimeBands(Bands, frozen=True):
-    """CPU seconds until the models of some ranks are found."""
+    """Quantiles over splits of the CPU seconds until the model of each rank in `ranks` is found."""
 
     ranks: tuple[int, ...]
 
@@ -354,17 +375,17 @@ class SplitLine(Value, frozen=True):
     Attributes
     ----------
     spread
-        Relative distance between the last objective and the first.
+        Difference between the first and the last objective, divided by the first.
     best_rank, best_loss
-        The model of least test loss, and its loss over that of model 1.
+        Rank of the model of least test loss, and its test loss divided by that of model 1.
     lower
-        Models with a smaller test loss than model 1.
+        Number of models with a smaller test loss than model 1.
     losses
-        Test loss of each model over that of model 1.
+        Test loss of each model divided by that of model 1.
     fewer_errors
-        Models with fewer errors than model 1.
+        Number of models with fewer errors on the test rows than model 1.
     growth
-        The power of k by which the time grows; null where times were not taken.
+        Exponent p of the running time, which grows with the number k of models as k^p; null where it was not measured.
     """
 
     seed: int
@@ -379,7 +400,7 @@ class SplitLine(Value, frozen=True):
 
 
 class Refusal(Value, frozen=True):
-    """A split or draw that was left out, as no answer was proven."""
+    """A split or draw without results, and the reason: its models could not be found or proven."""
 
     seed: int
     reason: str
@@ -387,18 +408,23 @@ class Refusal(Value, frozen=True):
 
 
 class SplitVariant(Value, frozen=True):
-    """Results over the splits of a table, under one reading of details that the paper leaves open.
+    """Results over the splits of a table in one variant: one way to fill in details that the paper leaves open.
 
     Attributes
     ----------
-    shortfall, loss
-        By rank.
+    refused
+        Splits without results.
+    shortfall
+        By rank, the difference to the objective of model 1, divided by that objective.
+    loss
+        By rank, the test loss divided by that of model 1.
     other_half
-        Loss ratio of the model chosen by one half of the test rows, on the other half.
+        Test loss divided by that of model 1, both on one half of the test rows, for the model of least loss on the
+        other half.
     undetermined
-        Share of decisions that the bias leaves open.
+        Share of test decisions that differ between equally optimal biases.
     time
-        CPU seconds; null where times were not taken.
+        CPU seconds until models are found; null where they were not measured.
     """
 
     splits: tuple[SplitLine, ...]
@@ -411,7 +437,17 @@ class SplitVariant(Value, frozen=True):
 
 
 class PrintedRun(Value, frozen=True):
-    """The paper's own algorithm on one split: seconds until each model, fits, and models at their proven rank."""
+    """Results of the paper's own algorithm on one split.
+
+    Attributes
+    ----------
+    seconds
+        CPU seconds until each model was found.
+    fits
+        Number of SVMs trained.
+    in_place
+        Number of models that are proven to have the rank at which they were found.
+    """
 
     C: float
     seconds: tuple[float, ...]
@@ -420,7 +456,10 @@ class PrintedRun(Value, frozen=True):
 
 
 class Experiment(Value, Generic[V], frozen=True):
-    """Results of one table; its first variant is the main one."""
+    """Results on one table by variant; the first variant is the main one.
+
+    A variant is one way to fill in details that the paper leaves open.
+    """
 
     rows: int
     features: int
@@ -429,12 +468,12 @@ class Experiment(Value, Generic[V], frozen=True):
 
     @property
     def main(self) -> V:
-        """The main variant."""
+        """The results in the main variant."""
         return next(iter(self.variants.values()))
 
 
 class TableExperiment(Experiment[SplitVariant], frozen=True):
-    """Results of one table that was split; its first variant is the main one."""
+    """Results on a table that was split at random, by variant, and on one split with the paper's own algorithm."""
 
     printed: PrintedRun | None
 
@@ -445,19 +484,24 @@ class DrawLine(Value, frozen=True):
     Attributes
     ----------
     tied, predictors, tied_predictors
-        Models that share the best objective, different predictors among all models, and among the tied ones.
+        Number of models that share the best objective; number of different patterns of test decisions among all models,
+        and among the models that share the best objective.
     holding
-        Models that are fairer on the test rows and also on all other rows.
+        Number of models that count as `fairer` on the test rows and also on all rows outside training and test.
+    shortfall
+        Difference between the first and the last objective, divided by the first.
     open_rows
-        Share of test decisions that the bias leaves open.
+        Share of test decisions that differ between equally optimal biases.
     gap, clean_gap, untouched_gap
-        Gap on the test rows: of model 1, of the model of clean labels, and of the model trained without the flipped
-        rows.
+        Gap on the test rows: of model 1, of the model trained on the labels before flipping, and of the model trained
+        without the flipped rows.
+    clean_error
+        Error on the test rows of the model trained on the labels before flipping.
     fairer, fairer_than_untouched
-        Models with less error than model 1 and a smaller gap than the clean model, and than the model trained without
-        the flipped rows.
+        Number of models with less error than model 1 on the test rows and a smaller gap there than the model trained on
+        the labels before flipping, or than the model trained without the flipped rows.
     rest_gap, rest_clean_gap
-        Gap of model 1 and of the clean model on all other rows.
+        Gap on all rows outside training and test: of model 1, and of the model trained on the labels before flipping.
     """
 
     seed: int
@@ -480,7 +524,13 @@ class DrawLine(Value, frozen=True):
 
 
 class PrintedDraw(Value, frozen=True):
-    """Results of the paper's own algorithm on one draw."""
+    """Results of the paper's own algorithm on one draw of COMPAS; fields not explained here are as in `DrawLine`.
+
+    Attributes
+    ----------
+    is_descending
+        Whether no model has a larger objective than the model before.
+    """
 
     models: int
     is_descending: bool
@@ -491,7 +541,7 @@ class PrintedDraw(Value, frozen=True):
 
 
 class PrintedDraws(Value, frozen=True):
-    """Results of the paper's own algorithm on some draws, with gap and error by rank."""
+    """Results of the paper's own algorithm on some draws of COMPAS, with gap and error on the test rows by rank."""
 
     draws: tuple[PrintedDraw, ...]
     gap: Bands
@@ -499,14 +549,20 @@ class PrintedDraws(Value, frozen=True):
 
 
 class DrawVariant(Value, frozen=True):
-    """Results over the draws of COMPAS, under one reading of details that the paper leaves open.
+    """Results over the draws of COMPAS in one variant: one way to fill in details that the paper leaves open.
 
     Attributes
     ----------
+    refused
+        Draws without results.
     gap, error
-        By rank, on the test rows.
+        Gap and error on the test rows, by rank.
+    clean_gap, clean_error
+        Gap and error on the test rows of the model trained on the labels before flipping.
     sampling_error
-        Standard deviation of the difference between the clean gap on the test rows and on all other rows.
+        Root mean square difference between that model's gap on the test rows and on all rows outside training and test.
+    printed
+        Results of the paper's own algorithm; null where it did not run.
     """
 
     draws: tuple[DrawLine, ...]
@@ -520,11 +576,11 @@ class DrawVariant(Value, frozen=True):
 
 
 class InjectionExperiment(Experiment[DrawVariant], frozen=True):
-    """Results on COMPAS with flipped labels; the first variant is the main one."""
+    """Results on COMPAS with flipped labels, by variant; the first variant is the main one."""
 
 
 class Count(Value, frozen=True):
-    """Number of trials in which a claim is true."""
+    """Number of trials (splits or draws) of a claim, and number and share of those in which the claim is true."""
 
     trials: int
     true: int
@@ -532,14 +588,14 @@ class Count(Value, frozen=True):
 
 
 class ClaimPart(Count, frozen=True):
-    """Number of trials in which a claim is true, in one experiment and variant."""
+    """Numbers of trials of a claim, and of those in which it is true, in one variant of one experiment."""
 
     experiment: str
     variant: str
 
 
 class JudgedClaim(Count, frozen=True):
-    """A claim of the paper, counted in the main variants, and in each of the others."""
+    """A claim of the paper: its verdict and total count from the main variants, and the count in each variant."""
 
     name: str
     verdict: ClaimVerdict
@@ -547,16 +603,16 @@ class JudgedClaim(Count, frozen=True):
 
 
 class ReproductionDocument(Document, frozen=True, kw_only=True, tag="reproduction"):
-    """The paper's experiments, repeated many times, and a verdict on each of its claims.
+    """The results of repeating the paper's experiments many times, and a verdict on each claim of the paper.
 
     The same plan gives the same document, apart from timings and results that depend on the clock.
 
     Attributes
     ----------
     tables
-        The tables that were split.
+        Results on the tables that were split at random, by name of the table.
     injection
-        COMPAS with flipped labels; null if it was not run.
+        Results on COMPAS with flipped labels; null if this experiment was not run.
     """
 
     title: ClassVar[str] = "reproduction"

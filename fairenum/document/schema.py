@@ -1,4 +1,4 @@
-"""The JSON Schema of all documents, from their types and the docstrings of their fields.
+"""The JSON Schema of all documents, made from their types and docstrings.
 
 ``python -m fairenum.document.schema > schema.json`` writes it to a file.
 """
@@ -23,7 +23,7 @@ SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n", re.MULTILINE)
 
 
 def schema() -> Json:
-    """Return the JSON Schema of documents of all kinds."""
+    """Return one JSON Schema for documents of all kinds."""
     types = {kind.__name__: kind for kind in _described(AnyDocument)}
     (root,), parts = msgspec.json.schema_components([AnyDocument], ref_template="#/$defs/{name}")
     for name, part in parts.items():
@@ -42,7 +42,7 @@ def schema() -> Json:
 
 
 def _described(root: object) -> Iterator[type]:
-    """Yield every struct and dataclass that a type contains."""
+    """Yield each struct and dataclass that occurs in a type or in the fields of these, once."""
     pending, seen = [msgspec.inspect.type_info(root)], set[type]()
     while pending:
         found = pending.pop()
@@ -59,7 +59,7 @@ def _described(root: object) -> Iterator[type]:
 
 
 def _document(part: Json, kind: type) -> None:
-    """Take the description of a type, and of each of its fields, from the docstrings of the type and its bases."""
+    """Add descriptions to the schema of a type and of its fields, from the docstrings of the type and its bases."""
     part["description"] = _summary(kind)
     for base in reversed(kind.__mro__):
         for names, text in _entries(base):

@@ -14,7 +14,7 @@ from fairenum.document.value import Estimate, Value
 
 
 class GroupOutcome(Value, frozen=True):
-    """The selection rate of a group, compared with other groups."""
+    """The selection rate of a group, compared with the rates of other groups; `GroupRow` explains the fields."""
 
     group: str
     n: int
@@ -29,7 +29,7 @@ class GroupOutcome(Value, frozen=True):
     is_compared: bool = True
 
 
-# One field for each rate of the registry that needs labels; type checkers do not know these fields.
+# One more field for each rate in the registry that needs labels; type checkers do not know these fields.
 if TYPE_CHECKING:
     LabelledOutcome = GroupOutcome
 else:
@@ -42,25 +42,33 @@ else:
 
 
 class GroupRow(LabelledOutcome, frozen=True):
-    """One group of an adverse-impact table.
+    """One row of an adverse-impact table: a group and its rates.
+
+    The confidence limits of each rate and difference hold for this number alone, not for all numbers at once.
 
     Attributes
     ----------
+    n, selected
+        Number of rows of the group, and number of those that are selected.
+    rate
+        Selection rate: the share of the group's rows that are selected.
     ratio
-        Selection rate as a share of that of the most selected group.
+        Selection rate divided by that of the most selected group.
     difference
-        Selection rate minus that of the reference group; limits hold one by one.
+        Selection rate minus that of the reference group.
     p
         P-value of a test that the rate equals that of the reference group.
     shortfall
         Number of further rows of the group that would be selected at the rate of the most selected group.
     detectable
-        The smallest true difference to the reference group that a sample of this size usually shows.
+        The smallest true difference to the reference group that a sample of this size shows with a probability of 0.8.
+    is_small
+        Whether the group has fewer rows than the option ``min_group_size``.
     is_compared
-        Whether the group has a part in gaps, search and choice.
+        Whether the group counts in gaps, in the search for fairer models and in the choice of a model.
     true_positive_rate, false_positive_rate
-        Shares of the rows with a favourable and with an unfavourable label that are selected; limits hold one by one,
-        as for all rates. Null in runs that did not keep them.
+        Shares of the rows with a favourable and with an unfavourable label that are selected; null where the run did
+        not record them.
     precision
         Share of the selected rows whose label is favourable.
     base_rate
@@ -70,22 +78,26 @@ class GroupRow(LabelledOutcome, frozen=True):
     base_rate: Estimate = Estimate()
 
     def of(self, rate: ComparedRate) -> Estimate:
-        """Return one rate of the group."""
+        """Return the estimate of one rate of the group."""
         found: Estimate = getattr(self, rate.column)
         return found
 
 
 class GroupTable(Value, frozen=True):
-    """An adverse-impact table on the holdout.
+    """An adverse-impact table: the selection rates of the groups of one sensitive column; in an audit, on the holdout.
 
     Attributes
     ----------
+    rank
+        Rank of the model.
+    reference
+        The group that other groups are compared with.
     most_selected
-        The group that ratio and shortfall refer to: the one with the highest rate among the compared groups, without
-        small ones if others remain.
+        The group that `ratio` and `shortfall` refer to: the compared group with the highest selection rate, small
+        groups excepted unless all are small.
     is_weighted
-        Whether rows have different weights: n and selected count rows, rates and all that follows from them are
-        weighted, and a shortfall is in rows of average weight.
+        Whether rows have different weights. If so, `n` and `selected` still count rows, all rates and comparisons are
+        weighted, and a shortfall is a number of rows of average weight.
     """
 
     rank: int
@@ -97,31 +109,33 @@ class GroupTable(Value, frozen=True):
 
 
 class ChangedEstimate(Estimate, frozen=True):
-    """An estimate with its change against the reference.
+    """An estimate, and its difference to that of the reference, the model or decisions that others are compared with.
 
     Attributes
     ----------
     change
-        The change; limits hold for all models together. Null where nothing can be compared.
+        The estimate minus that of the reference, with confidence limits that hold for all models at once; null where
+        there is nothing to compare.
     """
 
     change: Estimate | None = None
 
 
 class GapEstimate(ChangedEstimate, frozen=True):
-    """A gap between groups, its change against the reference, and the verdict.
+    """A gap between groups, its difference to the gap of the reference, and the verdict on this difference.
 
     Attributes
     ----------
     verdict
-        Null where nothing can be compared.
+        Whether the gap is shown to be smaller or larger than that of the reference, or the same; null where there is
+        nothing to compare.
     """
 
     verdict: Verdict | None = None
 
 
 def _with_metrics(base: type[Value], name: str, measures: Mapping[str, bool], kind: type[Estimate]) -> type[Value]:
-    """Add a field for each measure; measures that are newer than some saved documents are optional, and come last."""
+    """Return a subclass of `base` with a field for each measure; measures marked True are optional, and come last."""
     known = [(measure, kind) for measure, is_later in measures.items() if not is_later]
     later = [(measure, kind, kind()) for measure, is_later in measures.items() if is_later]
     fields = defstruct(name, known, bases=(base,), frozen=True)
@@ -132,7 +146,7 @@ def _with_metrics(base: type[Value], name: str, measures: Mapping[str, bool], ki
 if TYPE_CHECKING:  # so that editors complete these names; `gap` and `ratio` reach every entry of the registry
 
     class GapFields(Value, frozen=True):
-        """A field for each gap."""
+        """A struct with one field for each gap."""
 
         demographic_parity_difference: GapEstimate
         equal_opportunity_difference: GapEstimate
@@ -143,7 +157,7 @@ else:
 
 
 class GapScores(GapFields, frozen=True):
-    """The gaps between the groups of a sensitive column: a field for each metric of the registry."""
+    """The gaps between the groups of a sensitive column, one field for each gap in the registry."""
 
     def gap(self, metric: Gap) -> GapEstimate:
         """Return one gap by its name."""
@@ -154,7 +168,7 @@ class GapScores(GapFields, frozen=True):
 if TYPE_CHECKING:
 
     class RatioFields(GapScores, frozen=True):
-        """A field for each gap and each ratio."""
+        """A struct with one field for each gap and each ratio."""
 
         demographic_parity_ratio: Estimate
         equal_opportunity_ratio: Estimate
@@ -165,7 +179,7 @@ else:
 
 
 class GroupScores(RatioFields, frozen=True):
-    """The gaps and ratios between the groups of a sensitive column: a field for each that the registry has."""
+    """The gaps and ratios between the groups of a sensitive column, one field for each in the registry."""
 
     def ratio(self, name: Ratio) -> Estimate:
         """Return one ratio by its name."""
@@ -183,14 +197,14 @@ NO_GROUPS: Mapping[str, Any] = {**dict.fromkeys(GAPS, GapEstimate()), **dict.fro
 
 
 class SelectedWeights(Value, frozen=True):
-    """Total weights of the selected rows of each group, where rows have different weights.
+    """Sums of the weights of selected rows by group, where rows have different weights.
 
     Attributes
     ----------
     false_positives, true_positives
-        Sums over the selected rows with an unfavourable and with a favourable label.
+        By group, the sums of weights over the selected rows with an unfavourable and with a favourable label.
     squared_false_positives, squared_true_positives
-        Sums of squared weights over the same rows, for the effective number of rows.
+        By group, the sums of squared weights over the same rows, from which effective sample sizes are computed.
     """
 
     false_positives: tuple[float, ...]
@@ -199,7 +213,7 @@ class SelectedWeights(Value, frozen=True):
     squared_true_positives: tuple[float, ...]
 
     def of_label(self, group: int, label: int) -> tuple[float, float]:
-        """The weight of a group's selected rows with one label (1 is favourable), and its sum of squares."""
+        """Return the sums of weights and of squared weights of a group's selected rows with a label (1: favourable)."""
         if label:
             return self.true_positives[group], self.squared_true_positives[group]
         return self.false_positives[group], self.squared_false_positives[group]
@@ -211,13 +225,13 @@ class ColumnScores(GroupScores, frozen=True):
     Attributes
     ----------
     selected
-        Rows that get the favourable outcome, by group in the order of dataset.sensitive.
+        Number of selected rows by group, in the order of the groups in ``dataset.sensitive``.
     true_positives
-        Selected rows whose label is favourable.
+        Number of selected rows with a favourable label, by group.
     weights
-        Weights of these rows; null where all count alike.
+        Weights of the selected rows; null if all rows have the same weight.
     shared
-        Selected rows that the reference also selects; empty in runs that did not count them.
+        Number of selected rows that the reference also selects, by group; empty where the run did not count them.
     """
 
     selected: tuple[int, ...]
@@ -226,22 +240,26 @@ class ColumnScores(GroupScores, frozen=True):
     shared: tuple[int, ...] = ()
 
     def selected_by_label(self, code: int) -> tuple[int, int]:
-        """Return the selected rows of a group with an unfavourable and with a favourable label."""
+        """Return the numbers of selected rows of a group with an unfavourable and with a favourable label."""
         return self.selected[code] - self.true_positives[code], self.true_positives[code]
 
 
 class SplitScores(GroupScores, frozen=True, kw_only=True):
-    """One model on one split. The gaps are those of the primary sensitive column; all are null without one.
+    """The scores of one model on one split.
+
+    Gaps and ratios are those of the primary sensitive column; without such a column they are null.
 
     Attributes
     ----------
+    by_column
+        Gaps, ratios and counts by sensitive column.
     performance
-        By the measure that models are chosen by.
+        The measure of performance that the option ``performance`` names.
     auc
-        AUC of the decision values; null in runs that did not measure it.
+        AUC of the decision values; null where the run did not measure it.
     together
-        On the holdout, measures with limits that hold for all models together, as for a model that was chosen after
-        the holdout was seen.
+        On the holdout, the measures with confidence limits that hold for all models at once, and so also for a model
+        that was chosen after the holdout was seen.
     """
 
     rows: int
@@ -255,13 +273,13 @@ class SplitScores(GroupScores, frozen=True, kw_only=True):
     together: dict[Measure, Estimate] = msgspec.field(default_factory=dict)
 
     def measure(self, name: Measure) -> Estimate:
-        """Return one measure by its name."""
+        """Return the estimate of one measure by its name."""
         measure: Estimate = getattr(self, name)
         return measure
 
 
 class BaselineScores(GapScores, frozen=True):
-    """Scores of another mitigation on the holdout; performance is by the measure that models are chosen by."""
+    """Scores of another method of bias mitigation on the holdout; fields are as in `SplitScores`."""
 
     rows: int
     accuracy: ChangedEstimate
@@ -270,18 +288,21 @@ class BaselineScores(GapScores, frozen=True):
 
 
 class GroupRanking(Value, frozen=True):
-    """A score within one group.
+    """A score within one group: its distribution, and how well it tells favourable from unfavourable labels.
 
     Attributes
     ----------
+    mean, deviation
+        Mean and standard deviation of the score in the group.
     scoring_ratio
-        Scoring rate as a share of that of the group that scores above the median most often.
+        Scoring rate, that is the share of the group's rows that score above the median of all rows, divided by the
+        highest scoring rate of a group.
     difference
         Mean score minus that of the reference group, in standard deviations; above 0 is more favourable.
     auc
-        Null without a label, or where the group has one label only.
+        AUC of the score in the group; null without a label, or where all rows of the group have the same label.
     false_positive_rates, true_positive_rates
-        Points of the ROC curve; empty without one.
+        Coordinates of the points of the group's ROC curve; empty where there is no curve.
     """
 
     group: str
@@ -295,16 +316,16 @@ class GroupRanking(Value, frozen=True):
 
 
 class CutoffPoint(Value, frozen=True):
-    """Selection by a score at one cutoff; limits hold one by one.
+    """Selection by a score at one cutoff, with confidence limits that hold for each number alone.
 
     Attributes
     ----------
     cutoff
-        Scores of at least this are selected, or of at most this where lower is better.
+        Scores of at least the cutoff are selected, or of at most the cutoff where lower is better.
     rates
-        Selection rates of the groups, in the order of the scoring table.
+        Selection rates of the groups, in the order of the groups in `ColumnRanking.scoring`.
     gap, ratio
-        Demographic parity: largest difference, and smallest ratio.
+        Largest difference, and smallest ratio, between the selection rates of two groups.
     accuracy
         Accuracy of the decisions; null without a label.
     """
@@ -318,16 +339,16 @@ class CutoffPoint(Value, frozen=True):
 
 
 class CalibrationBin(Value, frozen=True):
-    """Rows of about the same score, group by group.
+    """Rows with similar scores, and the share of favourable labels among them by group.
 
     Attributes
     ----------
     low, high
         Lowest and highest score of the bin.
     rows
-        Rows of each group, in the order of the scoring table.
+        Number of rows of each group, in the order of the groups in `ColumnRanking.scoring`.
     rates
-        Share of these rows with a favourable label.
+        Share of these rows with a favourable label, for each group.
     """
 
     low: float
@@ -342,15 +363,16 @@ class ColumnRanking(Value, frozen=True):
     Attributes
     ----------
     scoring
-        Shares that score above the median, as an adverse-impact table of rank 0.
+        An adverse-impact table of scoring rates, in which rows that score above the median count as selected; its
+        `rank` is 0.
     lowest
-        The smallest ratio of two scoring rates; limits hold for all groups together.
+        The smallest ratio of the scoring rates of two groups, with confidence limits that hold for all groups at once.
     groups
-        In the order of the scoring table.
+        The score within each group, in the order of the groups in `scoring`.
     sweep
-        Cutoffs, from the most favourable down.
+        Selection at each of several cutoffs, from the most favourable score down.
     calibration
-        Empty without a label.
+        Shares of favourable labels by score; empty without a label.
     """
 
     scoring: GroupTable
@@ -361,23 +383,25 @@ class ColumnRanking(Value, frozen=True):
 
     @property
     def column(self) -> str:
-        """The sensitive column."""
+        """The name of the sensitive column."""
         return self.scoring.column
 
 
 class MeasuredScore(Value, frozen=True):
-    """A score of all measured rows, and its measures.
+    """A score of all measured rows, and its comparison between groups.
 
     Attributes
     ----------
     median
-        Median over all measured rows.
+        Median score of all measured rows.
+    least, most
+        Smallest and largest score.
     at_median
-        Rows with exactly the median score, which do not count as above it.
+        Number of rows whose score equals the median, which do not count as above it.
     auc
-        Over all rows; null without a label.
+        AUC over all rows; null without a label.
     columns
-        In the order of the table's sensitive columns.
+        Comparisons between groups by sensitive column, in the order of the table's sensitive columns.
     is_lower_better
         Whether lower scores are favourable: "above the median" then means below it, and a positive difference of means
         is one towards lower scores.
@@ -398,7 +422,7 @@ class MeasuredScore(Value, frozen=True):
 
 
 class ModelScore(Value, frozen=True):
-    """The score by which a model ranks the rows of the holdout; the model in use has rank 0."""
+    """The score by which a model ranks the rows of the holdout; `rank` is that of the model, 0 for the model in use."""
 
     rank: int
     score: MeasuredScore

@@ -20,10 +20,10 @@ class Remark(Value, frozen=True):
     column
         The column; empty for a remark about the file.
     detail
-        Detail that the wording needs, such as the form of numbers, the only value or the separator. Never the cell of a
-        single row.
+        A text that the sentence about the remark contains, such as the way numbers are written, the only value of a
+        column or the separator. Never the value of a single row.
     count
-        Number of different values of the column, if the kind is about that.
+        Number of different values of the column; 0 if the kind of remark does not mention it.
     """
 
     kind: RemarkKind
@@ -42,7 +42,7 @@ class Feature(Value, frozen=True):
     Attributes
     ----------
     missing
-        Cells without a value.
+        Number of rows without a value in the column.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Feature(Value, frozen=True):
 
 
 class ClassCounts(Value, frozen=True):
-    """Rows by label."""
+    """Numbers of rows by label."""
 
     favourable: int
     unfavourable: int
 
 
 class SplitSizes(Value, frozen=True):
-    """Rows by split."""
+    """Numbers of rows by split."""
 
     train: int
     selection: int
@@ -71,17 +71,19 @@ class SplitOrigin(Value, frozen=True):
     Attributes
     ----------
     how
-        At random, as a column marks them, or in the order of time.
+        At random, by a column that names the split of each row, or in the order of time.
     column
-        The column that marks splits or holds times; null at random.
+        The column that names splits or holds times; null if rows were assigned at random.
     is_selection_drawn
-        Whether the column marks only train and test rows, so that the selection split was drawn.
+        Whether the column names only train and test rows, so that the selection split was drawn at random from the
+        train rows.
     starts
-        By time, the times at which selection and holdout start, where they have rows.
+        The times at which selection split and holdout start, without a split that has no rows; empty unless by time.
     group_column, members
-        The column whose rows stay together, and how many different values it has; null and 0 without one.
+        The column, such as of persons, whose rows of one value stay in one split, and the number of its different
+        values; null and 0 if there is no such column.
     straddling
-        How many of these values have rows in more than one split, as the split column assigns them.
+        Number of these values that have rows in more than one split, as the split column assigns them.
     """
 
     how: Literal["random", "column", "time"]
@@ -99,8 +101,8 @@ class SplitRows(Value, frozen=True):
     Attributes
     ----------
     packed
-        Two bits for each row of the table, in its order and four to a byte, the first in the lowest bits: 0 train,
-        1 selection, 2 holdout, 3 none of them.
+        Two bits for each row, in the order of the table: 0 train, 1 selection, 2 holdout, 3 no split. A byte has four
+        rows, the first in its lowest bits.
     rows
         Number of rows in `packed`; any further rows of the table are in no split.
     """
@@ -110,19 +112,19 @@ class SplitRows(Value, frozen=True):
 
     @classmethod
     def of(cls, owners: bytes) -> SplitRows:
-        """Pack the splits of all rows, given as one byte each."""
+        """Return the packed splits of all rows, given one byte for each row: 0 to 3, as in `packed`."""
         padded = owners + bytes(-len(owners) % 4)
         packed = bytes(a | b << 2 | c << 4 | d << 6 for a, b, c, d in zip(*[iter(padded)] * 4, strict=True))
         return cls(packed, len(owners))
 
     def of_split(self, split: Split) -> list[int]:
-        """List the rows of one split, counted from 0 in the table."""
+        """Return the row numbers of one split, counted from 0 in the table."""
         wanted = SPLITS.index(split)
         return [row for row in range(self.rows) if self.packed[row // 4] >> 2 * (row % 4) & 3 == wanted]
 
 
 class LabelWeights(Value, frozen=True):
-    """Total weights of rows by label, with the sums of squares for the effective number of rows."""
+    """Sums of the weights of rows by label, and sums of squared weights, from which effective sample sizes follow."""
 
     unfavourable: float
     favourable: float
@@ -130,21 +132,22 @@ class LabelWeights(Value, frozen=True):
     squared_favourable: float
 
     def of_label(self, label: int) -> tuple[float, float]:
-        """The weight of the rows with one label (1 is favourable), and its sum of squares."""
+        """Return the sums of weights and of squared weights of the rows with a label (1: favourable)."""
         return (self.favourable, self.squared_favourable) if label else (self.unfavourable, self.squared_unfavourable)
 
 
 class WeightFacts(Value, frozen=True):
-    """Weights of the rows, where a column gives them.
+    """Facts about row weights, where a column of the table has weights.
 
     Attributes
     ----------
     column
         The column of weights; the weights of each split are divided by their mean.
     left_out
-        Rows of weight 0, which are in no split.
+        Number of rows of weight 0, which are in no split.
     train, selection, holdout
-        Effective number of rows, (sum of weights)^2 / sum of squares (Kish); all rows of the split if they count alike.
+        Kish's effective sample size of the split, (sum of weights)^2 / sum of squared weights, which is the number of
+        its rows if all weights are equal.
     """
 
     column: str
@@ -160,13 +163,14 @@ class GroupSizes(Value, frozen=True):
     Attributes
     ----------
     selection_positives, holdout_positives
-        Rows whose label is favourable.
+        Number of rows with a favourable label in the selection split and in the holdout.
     is_small
         Whether the group has fewer rows than `min_group_size` in the selection split or the holdout.
     is_compared
-        Whether the group counts in gaps, search and choice; a group that is set aside is only shown.
+        Whether the group counts in gaps, in the search for fairer models and in the choice of a model; other groups are
+        only shown.
     holdout_weights, selection_weights
-        Weights of the rows in the split; null where all count alike, and in runs that did not keep them.
+        Weights of the rows in the split; null if all rows have the same weight, or the run did not record weights.
     """
 
     name: str
@@ -181,33 +185,33 @@ class GroupSizes(Value, frozen=True):
     selection_weights: LabelWeights | None = None
 
     def rows(self, part: Part) -> int:
-        """Return the number of rows in one split."""
+        """Return the number of rows of the group in one split."""
         return self.selection if part == "selection" else self.holdout
 
     def positives(self, part: Part) -> int:
-        """Return the number of rows with a favourable label in one split."""
+        """Return the number of rows of the group with a favourable label in one split."""
         return self.selection_positives if part == "selection" else self.holdout_positives
 
     def by_label(self, part: Part) -> tuple[int, int]:
-        """Return the numbers of rows in one split with an unfavourable and with a favourable label."""
+        """Return the numbers of rows of the group in one split with an unfavourable and with a favourable label."""
         return self.rows(part) - self.positives(part), self.positives(part)
 
     def weights(self, part: Part) -> LabelWeights | None:
-        """Return the weights of the rows in one split."""
+        """Return the group's weights in one split; None if all rows have the same weight or none are recorded."""
         return self.selection_weights if part == "selection" else self.holdout_weights
 
 
 class Regrouped(Value, frozen=True):
-    """Changes made to the groups of a sensitive column before anything else.
+    """Changes made to the groups of a sensitive column while the table was read.
 
     Attributes
     ----------
     merged
-        Groups that were joined, by the name they were given.
+        Groups that were joined, by the name of the new group.
     left_out
-        Rows left out of the audit, by group.
+        Number of rows that were left out, by group.
     alike
-        Names that differ only by case or blanks, and were kept as separate groups.
+        Sets of group names that differ only by case or blanks; each name is still a group of its own.
     """
 
     merged: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
@@ -216,16 +220,16 @@ class Regrouped(Value, frozen=True):
 
 
 class ComparedColumn(Value, frozen=True):
-    """A column, or an intersection of several, whose groups are compared.
+    """A sensitive column, or an intersection of several, whose groups are compared.
 
     Attributes
     ----------
     is_primary
-        Whether models are selected by this column, and rules apply to it.
+        Whether models are selected by gaps in this column, and rules of a check test these gaps.
     reference
-        The group that others are compared with.
+        The group that the other groups are compared with.
     regrouped
-        Groups that were joined or left out first.
+        Groups that were joined or left out while the table was read.
     """
 
     column: str
@@ -235,57 +239,59 @@ class ComparedColumn(Value, frozen=True):
 
 
 class SensitiveColumn(ComparedColumn, frozen=True):
-    """A sensitive column of an audit, or the intersection of several."""
+    """A sensitive column of an audit, or the intersection of several sensitive columns."""
 
     groups: tuple[GroupSizes, ...]
     regrouped: Regrouped = Regrouped()
 
     @property
     def compared(self) -> tuple[GroupSizes, ...]:
-        """The groups that count in gaps."""
+        """The groups between which gaps are measured."""
         return tuple(group for group in self.groups if group.is_compared)
 
     @property
     def aside(self) -> tuple[GroupSizes, ...]:
-        """The groups that are shown but do not count in gaps."""
+        """The groups that reports show but that no gap takes into account."""
         return tuple(group for group in self.groups if not group.is_compared)
 
 
 class TableFacts(Value, frozen=True):
-    """The table, and how it was split and encoded.
+    """Facts about the audited table, and about its splits and its encoding.
 
     Attributes
     ----------
     fingerprint
-        The sha256 of its content.
+        The sha256 of the content of the table.
     columns
-        Number of columns in use: features, label and sensitive.
+        Number of columns that the audit uses: features, label and sensitive columns.
     encoded
         Names of the columns of the encoded matrix.
     splits
-        Rows by split.
+        Number of rows by split.
     missing
-        Missing cells by feature; numbers get the median of the training rows, a missing text is a value of its own.
+        Number of missing values by feature; a missing number is replaced by the median of the training rows, a missing
+        text is treated as one more value.
     dropped
-        Features that do not vary in the training rows.
+        Features left out of training, as they have a single value in all training rows.
     unseen
-        Cells whose value is in no training row, by feature.
+        Number of rows with a value that is in no training row, by feature.
     pooled
         Number of values that share one encoded column, as they are rare in the training rows, by feature.
     remarks
         Remarks made while the table was read: columns left out, and columns that were probably misread.
     identical_rows
-        Training rows that repeat another in all encoded features and the label.
+        Number of training rows that repeat another training row in all encoded features and the label.
     examples
-        Number of training examples of the SVM.
+        Number of training examples of the SVM; identical rows are one example, unless the option ``rows`` is set.
     origin
         How rows were assigned to splits.
     split_rows
-        The split of every row; null if it was left out.
+        The split of every row; null if the document was saved without it.
     weights
-        Weights of the rows; null if no column gives them, and all count alike.
+        Facts about row weights; null if all rows have the same weight.
     drawn
-        The holdout's share of the table, if it was drawn with labels and groups in proportion; else 1.
+        The share of the table's rows that are in the holdout, if it is a random sample stratified by label and group;
+        1 if it is not.
     """
 
     name: str
@@ -314,10 +320,10 @@ class TableFacts(Value, frozen=True):
 
     @property
     def sensitive_columns(self) -> list[str]:
-        """The names of the sensitive columns, without their intersection."""
+        """The names of the single sensitive columns, without any intersection of them."""
         return [column.column for column in self.sensitive if not column.is_intersection]
 
     @property
     def primary(self) -> SensitiveColumn | None:
-        """The column that models are selected by; None if none was named."""
+        """The sensitive column by whose gaps models are selected; None if no sensitive column was named."""
         return next((column for column in self.sensitive if column.is_primary), None)

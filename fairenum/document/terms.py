@@ -1,4 +1,4 @@
-"""Terms of documents: metrics, endings, outcomes, verdicts, and measures of performance."""
+"""The fixed words of documents: names of metrics, reasons why searches ended, verdicts, measures of performance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fairenum.errors import ConfigError
 from fairenum.runtime.hints import plain_number
 
 # Names from the registry of metrics, plain texts to type checkers: gaps, their ratios, rates of a group, and the rates
-# that a model can be tilted by, as they are shares of the same rows for every model.
+# that a model can be tilted by, as their denominators are the same for every model.
 if TYPE_CHECKING:
     Gap: TypeAlias = str
     Ratio: TypeAlias = str
@@ -93,7 +93,7 @@ Proposal = Literal["proposed", "candidate"]
 
 
 class Verdict(StrEnum):
-    """The verdict on a model's gap against that of the reference; "same" is within a declared margin."""
+    """The verdict on a model's gap compared with that of the reference; "same" means: within the declared margin."""
 
     FAIRER = "fairer"
     LESS_FAIR = "less fair"
@@ -113,18 +113,17 @@ RequestedPerformance = Annotated[str, Meta(pattern=f"^(?:{AUTO}|{PATTERN})$")]
 
 @dataclass(frozen=True, slots=True)
 class PerformanceMeasure:
-    """The measure of performance that a fairer model may lose some of.
+    """The measure of performance, of which a fairer model may lose only a limited amount.
 
-    Measures of decisions average, with weights, the shares of rows of each label that are decided rightly. Accuracy
-    weights the labels by their frequency, balanced accuracy equally, and cost by the cost of a mistake: ``1 - (FN *
-    false negatives + FP * false positives) / (FN * positives + FP * negatives)``. The AUC does not look at decisions:
-    it is the share of pairs of a favourable and an unfavourable row whose decision values are in this order, ties
-    counting half.
+    Accuracy is the share of correct decisions, balanced accuracy the mean of this share over the two labels, and cost
+    weights mistakes: ``1 - (FN * false negatives + FP * false positives) / (FN * positives + FP * negatives)``, where
+    FN and FP are the costs. The AUC does not depend on decisions: it is the share of pairs of a row with a favourable
+    and a row with an unfavourable label in which the former has the higher decision value; ties count half.
 
     Attributes
     ----------
     false_negative, false_positive
-        Costs of the two kinds of mistakes.
+        Costs of a false negative and of a false positive.
     """
 
     name: PerformanceName = "accuracy"
@@ -133,7 +132,7 @@ class PerformanceMeasure:
 
     @classmethod
     def of(cls, text: object) -> Self:
-        """Read a measure: a name, or ``cost=FN:FP``."""
+        """Return the measure that a text states: a name, or ``cost=FN:FP``; refuse anything else."""
         found = re.fullmatch(PATTERN, text) if isinstance(text, str) else None
         costs = [float(cost) for cost in found.groups() if cost] if found else []
         if not found or not all(is_number(cost, *COSTS) for cost in costs):
@@ -151,7 +150,7 @@ class PerformanceMeasure:
 
     @property
     def is_pooled(self) -> bool:
-        """Whether every row counts the same, whatever its label."""
+        """Whether a mistake counts the same for both labels."""
         return self.name == "accuracy" or (self.name == "cost" and self.false_negative == self.false_positive)
 
 
@@ -159,5 +158,5 @@ ACCURACY = PerformanceMeasure()
 
 
 def requested_performance(text: object) -> str:
-    """Return the canonical text of a measure, or "auto"; refuse anything else."""
+    """Return the text of a measure as documents write it, or "auto"; refuse anything else."""
     return AUTO if text == AUTO else str(PerformanceMeasure.of(text))

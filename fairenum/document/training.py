@@ -1,4 +1,4 @@
-"""The support vector machine that audits and attacks train, and the limits on the cost of a fairer model."""
+"""Options of the support vector machine that is trained, and limits on what a fairer model may lose."""
 
 from __future__ import annotations
 
@@ -49,11 +49,12 @@ class Decide:
     Attributes
     ----------
     rule
-        Sign: values of at least 0 are favourable; threshold: values of at least `number`; rate: each model is cut where
-        it selects this share of the selection split; base-rate: the share of favourable labels among the training rows;
-        like-incumbent: the share of the selection split that the model in use selects.
+        Sign: decision values of at least 0 are favourable; threshold: values of at least `number`. The other rules set
+        the threshold of each model so that it selects a given share of the selection split; rate: the share `number`;
+        base-rate: the share of favourable labels among the training rows; like-incumbent: the share that the model in
+        use selects.
     number
-        The share, or the threshold.
+        The threshold or the share, depending on the rule; None for the other rules.
     """
 
     rule: DecidingRule = "sign"
@@ -61,7 +62,7 @@ class Decide:
 
     @classmethod
     def of(cls, text: object) -> Self:
-        """Read a decision rule: a word, ``rate=SHARE`` or ``threshold=VALUE``."""
+        """Return the rule that a text states: a word, ``rate=SHARE`` or ``threshold=VALUE``; refuse anything else."""
         words = "sign, base-rate, like-incumbent, rate=SHARE or threshold=VALUE"
         rule, share, threshold = read_rule("decide", text, PATTERN, words)
         return cls(rule.split("=")[0], threshold if share is None else share)  # type: ignore[arg-type]
@@ -71,10 +72,10 @@ class Decide:
 
 
 def read_rule(option: str, text: object, pattern: str, words: str) -> tuple[str, float | None, float | None]:
-    """Read a cut, and return its text, the share that it selects, and the value of the cut.
+    """Return the text of a rule, the share of rows that it states, and the threshold; None for what it does not state.
 
-    The two groups of `pattern` are the share and the value; `words` describes the choices in the error message for
-    `option`.
+    The first group of `pattern` matches the share, the second the threshold. A text that does not match is refused: the
+    message names `option`, and `words` describes valid texts.
     """
     found = re.fullmatch(pattern, text) if isinstance(text, str) else None
     if not found:
@@ -92,29 +93,29 @@ def read_rule(option: str, text: object, pattern: str, words: str) -> tuple[str,
 
 
 class TriedCost(Value, frozen=True):
-    """The accuracy of one C over folds of the training rows; balanced accuracy where classes are weighted."""
+    """A value of C, and its cross-validated accuracy; balanced accuracy where classes are weighted."""
 
     C: float
     accuracy: float
 
 
 class Tuning(Value, frozen=True):
-    """The choice of C by cross-validation."""
+    """The choice of C by cross-validation on the training rows: the number of folds, and the values of C tried."""
 
     folds: int
     grid: tuple[TriedCost, ...]
 
 
 class ClassWeights(Value, frozen=True):
-    """Cost of a violated margin by the label of its row, as multiples of C.
+    """Costs of a violated margin as multiples of C, for rows with a favourable and an unfavourable label.
 
     Attributes
     ----------
     favourable, unfavourable
         The weights; 1 and 1 if classes are not weighted.
     plain_selection_rate
-        The share of the selection split that model 1 without class weights selects; null unless the audit was to choose
-        by it whether to weight classes.
+        The share of the selection split that model 1 selects if classes are not weighted; null unless the audit decided
+        by this share whether to weight classes.
     """
 
     favourable: float = 1.0
@@ -123,14 +124,14 @@ class ClassWeights(Value, frozen=True):
 
 
 class SolverLapse(Value, frozen=True):
-    """A solver that failed, and the solver that took over.
+    """A failure of a solver, and the solver that was used instead.
 
     Attributes
     ----------
     solver, fallback
-        Names of the solvers.
+        Names of the solver that failed, and of the solver used instead.
     message
-        The message of the failure.
+        The error message of the failure.
     """
 
     solver: str
@@ -152,7 +153,7 @@ def _kept_weight(value: str | Sequence[float]) -> str | tuple[float, ...]:
 
 
 def _parse_weights(text: str) -> tuple[float, float]:
-    """Read the weights of favourable and unfavourable rows."""
+    """Return the weights of favourable and unfavourable rows that a text such as ``1:4`` states."""
     favourable, _, unfavourable = text.partition(":")
     try:
         return float(favourable), float(unfavourable)
@@ -233,12 +234,12 @@ class SvmSettings(Options):
 
     @property
     def cost(self) -> float:
-        """C as a number; refused while it is still to be chosen."""
+        """The value of C as a float; raises ConfigError if it is "auto"."""
         require("C", self.C, self.C != "auto", "a positive number")
         return float(self.C)
 
     def require_class_weight(self) -> None:
-        """Refuse a class weight that is still to be chosen."""
+        """Refuse the class weight "auto", for which a caller has to choose "none" or "balanced" first."""
         require("class_weight", self.class_weight, self.class_weight != "auto", f"none, balanced or {PAIR}")
 
 
@@ -249,7 +250,7 @@ def _stated(guards: object) -> tuple[str, ...]:
 @documented
 @dataclass(frozen=True, slots=True)
 class Tolerances(Options):
-    """The gap in which a fairer model has to be fairer, and the limits on its cost."""
+    """The gap by which models are compared, and limits on what a model with a smaller gap may lose."""
 
     subject: ClassVar[str] = "a choice"
 
@@ -306,15 +307,15 @@ class Tolerances(Options):
 
     @property
     def guardrails(self) -> tuple[Guard, ...]:
-        """The guardrails, parsed."""
+        """The guardrails as objects, read from the texts in `guards`."""
         return tuple(map(Guard.of, self.guards))
 
     @property
     def measure(self) -> PerformanceMeasure:
-        """The measure of performance, parsed."""
+        """The measure of performance as an object, read from the text in `performance`."""
         return PerformanceMeasure.of(self.performance)
 
     @property
     def allowed_loss(self) -> float:
-        """Largest relative rise of the loss for a model without an objective: max_loss or, without it, eps."""
+        """The largest allowed rise of the loss of a tilted model, as a share: `max_loss` or, if that is None, `eps`."""
         return self.eps if self.max_loss is None else self.max_loss

@@ -1,4 +1,4 @@
-"""Building blocks of documents: frozen values, estimates, and pairs by split."""
+"""Base types of documents: frozen structs, estimates with confidence limits, quantiles, pairs of values by split."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ T = TypeVar("T")
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a document: typed, frozen, and refused if a field is missing, unknown or of another type."""
+    """The base class of all parts of a document: frozen; missing fields, unknown fields and wrong types are refused."""
 
     def but(self, **changes: object) -> Self:
-        """Return the value with some fields changed."""
+        """Return a copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
 
 class Estimate(Value, frozen=True):
-    """An estimate with its limits.
+    """An estimate with its confidence limits.
 
     Attributes
     ----------
     value
         The estimate; null where it is undefined.
     low, high
-        Null where no limits are computed.
+        Lower and upper confidence limit; null where no limits are computed.
     """
 
     value: float | None = None
@@ -36,12 +36,12 @@ class Estimate(Value, frozen=True):
 
     @property
     def alone(self) -> Estimate:
-        """The plain estimate, without the fields of a subclass."""
+        """The value and its limits as an `Estimate`, without the fields that a subclass adds."""
         return Estimate(self.value, self.low, self.high)
 
 
 class Quantiles(Value, frozen=True):
-    """Quantiles over trials."""
+    """The 5 %, 25 %, 50 %, 75 % and 95 % quantiles of a number over random draws."""
 
     q05: float
     q25: float
@@ -51,11 +51,11 @@ class Quantiles(Value, frozen=True):
 
 
 class Parts(Value, Generic[T], frozen=True):
-    """Values for both splits: for the selection split, to choose models by, and for the holdout, to judge them by."""
+    """A pair of values: for the selection split, by which models are chosen, and for the holdout, to test them."""
 
     selection: T
     holdout: T
 
     def of(self, part: Part) -> T:
-        """Return the value of one split."""
+        """Return the value for one split."""
         return self.selection if part == "selection" else self.holdout

@@ -1,4 +1,4 @@
-"""Names for readers: of measures, methods, models, verdicts and reasons to stop; and widths of texts."""
+"""Names of measures, methods, models, verdicts and other terms in reports, and the widths to which texts are cut."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fairenum.document.terms import (
 )
 from fairenum.runtime.formatting import UNDEFINED, percent, share, shortened, signed
 
-# Columns that texts from outside may have.
+# Largest widths, in terminal columns, of texts that users provide.
 NAME_WIDTH = 24
 TITLE_WIDTH = 32
 TABLE_WIDTH = 40
@@ -115,58 +115,58 @@ PAPER_TABLES = {"german": "German", "ionosphere": "Ionosphere", "sonar": "Sonar"
 
 
 def short(text: str) -> str:
-    """Shorten a name to fit a column."""
+    """Return a name, shortened to `NAME_WIDTH` terminal columns."""
     return shortened(text, NAME_WIDTH)
 
 
 def model_name(rank: int) -> str:
-    """Name a model in a sentence; the model in use has rank 0."""
+    """Return the name of a model for a sentence; the model in use has rank 0."""
     return f"model {rank}" if rank else IN_USE
 
 
 def model_heading(rank: int) -> str:
-    """Name a model in a narrow heading."""
+    """Return the name of a model for a narrow heading; the model in use has rank 0."""
     return f"model {rank}" if rank else "in use"
 
 
 def model_cell(rank: int) -> str:
-    """Name a model in a column of ranks."""
+    """Return the entry for a model in a column of ranks; the model in use has rank 0."""
     return str(rank) if rank else "in use"
 
 
 def model_title(document: AuditDocument, rank: int) -> str:
-    """Name a model; the model in use with the column or file of its decisions."""
+    """Return the name of a model; for the model in use, with the column or file of its decisions in parentheses."""
     used = document.incumbent
     return f"{IN_USE} ({short(used.name)})" if used and rank == 0 and used.name != IN_USE else model_name(rank)
 
 
 def reference_name(document: AuditDocument) -> str:
-    """Name the reference that models are compared with: model 1, or the model in use."""
+    """Return the name of the model that others are compared with: model 1, or the model in use."""
     return model_name(document.reference.rank)
 
 
 def reference_title(document: AuditDocument) -> str:
-    """Name the reference in full, at its first mention."""
+    """Return the full name, for its first mention, of the model that others are compared with."""
     return model_title(document, document.reference.rank)
 
 
 def reference_own(document: AuditDocument) -> str:
-    """Name the reference as the owner of a number: "model 1's"."""
+    """Return the possessive for a number of the reference: "model 1's", or "that of the model in use"."""
     return f"that of {IN_USE}" if document.is_against_incumbent else "model 1's"
 
 
 def performance_of(document: AuditDocument) -> str:
-    """Name the performance measure of an audit."""
+    """Return the name of the performance measure of an audit."""
     return PERFORMANCES[document.selection.tolerances.measure.name]
 
 
 def performance_heading(document: AuditDocument) -> str:
-    """Return a narrow heading for the performance measure."""
+    """Return the name of the performance measure for a narrow column heading."""
     return NARROW[document.selection.tolerances.measure.name]
 
 
 def performance_notes(document: AuditDocument) -> tuple[str, ...]:
-    """Explain the narrow heading of the performance measure, if it differs from the name."""
+    """Return a note that explains the narrow heading of the performance measure; no note if it is the full name."""
     heading, name = performance_heading(document), performance_of(document)
     measure = document.selection.tolerances.measure
     costs = f"; a false negative costs {measure.false_negative:g}, a false positive {measure.false_positive:g}"
@@ -174,37 +174,37 @@ def performance_notes(document: AuditDocument) -> tuple[str, ...]:
 
 
 def measures_of(document: AuditDocument) -> Mapping[Measure, str]:
-    """Return the names of the measures of an audit: the common ones, its performance, and the impact ratio."""
+    """Return the names of the measures of an audit by key: those in `MEASURES`, and others that this audit has."""
     name = performance_of(document)
     own = MEASURES if name in MEASURES.values() else {"performance": name, **MEASURES}
     return {**own, "demographic_parity_ratio": IMPACT_RATIO} if document.incumbent else own
 
 
 def method_title(name: str) -> str:
-    """Name a method; an unknown one by its own name."""
+    """Return the name of a mitigation method in reports; an unknown method keeps its own name."""
     return shortened(METHODS.get(name, name), TITLE_WIDTH)
 
 
 def manner(*, is_randomised: bool) -> str:
-    """Say whether a method decides by chance."""
+    """Return the phrase for a method that decides by chance, or for one that does not."""
     return "by chance" if is_randomised else "always alike"
 
 
 def case_title(case: Case) -> str:
-    """Name a case of the comparison of mitigations."""
+    """Return the name of a case of the comparison of mitigations."""
     columns = "with" if case.use_sensitive else "without"
     rate = ", at equal selection rates" if case.decide != "sign" else ""
     return f"{shortened(case.data, TABLE_WIDTH)}, {case.rows} training rows, {columns} the sensitive columns{rate}"
 
 
 def short_case(case: Case) -> str:
-    """Name a case in a narrow heading."""
+    """Return the name of a case of the comparison of mitigations for a narrow heading."""
     used = ", sensitive columns used" if case.use_sensitive else ""
     return f"{short(case.data)}, {case.rows} rows{used}" + (", equal rates" if case.decide != "sign" else "")
 
 
 def decisions_title(decisions: MeasuredDecisions, document: MeasureDocument) -> str:
-    """Name decisions by their column, or by the score and its cutoff."""
+    """Return the name of decisions: their column, or the score with its cutoff."""
     column = short(decisions.name)
     if decisions.how == "column" or decisions.cutoff is None:
         return column
@@ -215,13 +215,13 @@ def decisions_title(decisions: MeasuredDecisions, document: MeasureDocument) -> 
 
 
 def guard_name(check: GuardCheck) -> str:
-    """Name a guardrail, with the measure that comes closest to its limit, and its value on the holdout."""
+    """Return a guardrail's text, with the measure that comes closest to its limit and that measure's holdout value."""
     measure, value = guarded_measure(check.subject), guarded_value(check, check.holdout.value)
     return f"{shortened(check.guard, TABLE_WIDTH)} ({measure}: {value})"
 
 
 def guarded_measure(subject: str) -> str:
-    """Name a guarded measure, with its column or group."""
+    """Return the name of a measure that a guardrail limits, with its sensitive column or its group if it has one."""
     measure, _, place = subject.partition("@")
     column, _, group = place.partition(": ")
     name = GAP_NAMES[measure] if measure in GAP_NAMES else measure.replace("_", " ")
@@ -230,12 +230,12 @@ def guarded_measure(subject: str) -> str:
 
 
 def guarded_value(check: GuardCheck, value: float | None) -> str:
-    """Show a guarded value, with its sign if it is a change."""
+    """Return the text of a value that a guardrail limits, with a plus or minus sign if it is a change."""
     return signed(value) if check.is_change else share(value)
 
 
 def reversal(found: Reversal) -> str:
-    """Describe how the order of two groups in a rate is reversed."""
+    """Return a clause that says in which rate two groups change their order, with the rates before and after."""
     (behind, ahead), low, high = map(short, found.names), found.behind, found.ahead
     return (
         f"the order is reversed in {GAP_NAMES[found.cell.metric]}: {RATES[found.rate].name} of {behind} "
@@ -244,13 +244,13 @@ def reversal(found: Reversal) -> str:
 
 
 def bounded_gap(found: BoundedShare) -> str:
-    """Show a gap, or its bounds, with its limits, as other gaps are shown."""
+    """Return the text of a gap, or of its lower and upper bound if it is not exact, with its confidence limits."""
     value = share(found.least) if found.is_exact else f"{share(found.least)} to {share(found.most)}"
     return f"{value} [{share(found.low)}, {share(found.high)}]"
 
 
 def most_and_least_affected(found: FlippedColumn) -> str | None:
-    """Name the groups with the most and the least ambiguity; None if fewer than two can be compared."""
+    """Return a phrase with the groups of most and of least ambiguity; None if fewer than two groups are compared."""
     shares = [(one.ambiguity.least, one) for one in found.groups if one.is_compared and one.ambiguity.least is not None]
     if len(shares) < 2:
         return None

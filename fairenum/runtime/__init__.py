@@ -1,1 +1,1 @@
-"""How work is run: time limits, processes, threads, compiled loops, plugins, and hints in messages."""
+"""Support for running work: time limits, processes, compiled loops, plugins, and formatting of messages."""

@@ -1,9 +1,8 @@
-"""Time limits: deadlines that work checks wherever it is done, and a budget that a run divides among its stages.
+"""Time limits: deadlines for pieces of work, and a budget that a run divides among its stages.
 
-A deadline is set around work (`until`) and checked where the work is done (`checkpoint`), such as in the interior
-point's iterations and along a path's breakpoints, so that no function in between has to pass it on. Work that never
-checks is abandoned in a thread (`waited`), and so is compiled code when Ctrl-C is pressed: Python handles a signal only
-between its own steps.
+A deadline is set around some work (`until`) and checked inside its loops (`checkpoint`), so that no function in between
+has to pass it on. Work that never checks its deadline runs in a thread that is abandoned when time is over (`waited`).
+So does compiled code, during which Python cannot react to Ctrl-C.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ Progress = Callable[[str, int, int | None], None]
 T = TypeVar("T")
 Cut = Literal["time", "interrupted"]
 
-LEAST_SHARE = 0.02  # seconds; with less a stage is not begun
+LEAST_SHARE = 0.02  # seconds; a stage with less time is not begun
 LOOK = 0.1  # seconds between checks of the clock while waiting
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Expected cost of some work: seconds of one processor, and peak bytes of memory."""
+    """Expected cost of some work: seconds of one processor, and peak memory in bytes."""
 
     seconds: float
     memory: float
@@ -38,14 +37,14 @@ class Forecast:
 
 @runtime_checkable
 class Expects(Protocol):
-    """A progress display that also shows an estimate."""
+    """A progress display that can also show the expected time and memory of a run."""
 
     def expect(self, estimate: Forecast) -> None:
-        """Show an estimate."""
+        """Show the expected time and memory."""
 
 
 def silent(_stage: str, _done: int, _total: int | None) -> None:
-    """Report nothing."""
+    """Ignore a progress report."""
 
 
 class OutOfTime(Exception):
@@ -53,19 +52,19 @@ class OutOfTime(Exception):
 
 
 class Interrupted(OutOfTime):
-    """Raised when work is no longer wanted: the user has asked to stop, or has closed the page."""
+    """Raised when the result of some work is no longer wanted: the user has asked to stop, or has closed the page."""
 
 
 class NotFinished(Exception):
-    """Raised when work exceeds its own time limit."""
+    """Raised by `waited` when work exceeds the time limit given there, before the current deadline has passed."""
 
 
 @dataclass(slots=True, eq=False)
 class Deadline:
     """The time at which work is to end.
 
-    ``at`` is by the monotonic clock; ``around`` is the deadline of the enclosing work. ``is_given_up`` says that the
-    work was abandoned.
+    ``at`` is this time by the monotonic clock; ``around`` is the deadline of the enclosing work, which also holds.
+    ``is_given_up`` says that the work was abandoned, and is to end at once.
     """
 
     at: float = math.inf
@@ -74,18 +73,18 @@ class Deadline:
 
     @classmethod
     def after(cls, share: float) -> Deadline:
-        """Return a deadline after a share of the time left for the current work."""
+        """Return a deadline that passes after a share, from 0 to 1, of the time left for the current work."""
         return cls(time.monotonic() + share * _CURRENT.get().left)
 
     @property
     def left(self) -> float:
-        """Seconds left."""
+        """The seconds until the earliest of this and all enclosing deadlines; minus infinity for abandoned work."""
         own = -math.inf if self.is_given_up else self.at - time.monotonic()
         return own if self.around is None else min(own, self.around.left)
 
     @property
     def has_passed(self) -> bool:
-        """Whether the work is to end now."""
+        """Whether this deadline, or that of enclosing work, has passed."""
         return self.left <= 0.0
 
     def check(self) -> None:
@@ -94,7 +93,7 @@ class Deadline:
             raise Interrupted if left == -math.inf else OutOfTime
 
     def bring_forward(self, seconds: float) -> None:
-        """Move the deadline forward, to keep time for later work."""
+        """Make the deadline earlier by some seconds, to keep time for later work."""
         self.at -= seconds
 
 
@@ -114,19 +113,19 @@ def is_time_over() -> bool:
 
 
 def checkpoint() -> None:
-    """Raise OutOfTime if the time for the current work is over."""
+    """Raise OutOfTime if the deadline of the current work has passed, Interrupted if the work was abandoned."""
     if (deadline := _CURRENT.get()) is not NEVER:
         deadline.check()
 
 
 def how_ended(reason: BaseException) -> Cut:
-    """Return why some work ended: "interrupted" or "time"."""
+    """Return "interrupted" for an exception by which the user ended some work, else "time"."""
     return "interrupted" if isinstance(reason, Interrupted | KeyboardInterrupt) else "time"
 
 
 @contextmanager
 def until(deadline: Deadline) -> Iterator[Deadline]:
-    """Run the enclosed work under a deadline, in addition to those of the enclosing work."""
+    """Run the work inside the context under a deadline, in addition to the deadlines of enclosing contexts."""
     around = _CURRENT.get()
     deadline.around = None if around is NEVER else around
     token = _CURRENT.set(deadline)
@@ -137,9 +136,10 @@ def until(deadline: Deadline) -> Iterator[Deadline]:
 
 
 def waited(work: Callable[[], T], seconds: float = math.inf, name: str = "fairenum") -> T:
-    """Run work in a thread, wait for its result within the time limits, and raise its errors here.
+    """Run work in a thread, and return its result or raise its error; abandon it when a time limit has passed.
 
-    Abandoned work ends at its next checkpoint. Raises OutOfTime at the current deadline, NotFinished after `seconds`.
+    Raises OutOfTime at the deadline of the current work, NotFinished after `seconds`. Abandoned work ends at its next
+    checkpoint.
     """
     results: list[T] = []
     errors: list[BaseException] = []
@@ -171,13 +171,14 @@ def waited(work: Callable[[], T], seconds: float = math.inf, name: str = "fairen
 class Budget:
     """The time limit of a whole run, whose optional stages share the remaining time by fixed weights.
 
-    Time that a stage does not use passes on to later stages.
+    Time that a stage does not use is divided among later stages.
 
-    ``started`` is when the run began, by the monotonic clock; ``used_before`` is the processor time used before;
-    ``reserved`` are seconds kept for the work after all stages. ``shares`` are the weights of the optional stages, in
-    their order, ``afterwards`` those of stages that a caller adds. ``is_interrupted`` says that the user has asked to
-    stop, so that no further optional stage is begun, ``is_given_up`` that the user has asked twice and wants not even a
-    partial result. ``heard`` is called at the first Ctrl-C.
+    ``seconds`` is the limit, None for no limit; ``started`` is when the run began, by the monotonic clock;
+    ``used_before`` is the processor time that the process had used by then; ``reserved`` is the time in seconds kept
+    for the work after all optional stages. ``shares`` are the weights of the optional stages in the order in which they
+    run, ``afterwards`` the weights of stages that a caller adds. ``is_interrupted`` says that the user has asked to
+    stop, so that no further optional stage is begun, ``is_given_up`` that the user has asked twice and does not even
+    want a partial result. ``heard`` is called at the first Ctrl-C.
     """
 
     seconds: float | None = None
@@ -193,7 +194,10 @@ class Budget:
 
     @classmethod
     def of_process(cls, seconds: float | None) -> Budget:
-        """Return the budget of a run that began with its process, judged by processor time."""
+        """Return the budget of a run that began with the process.
+
+        The time since then is taken to be the processor time that the process has used.
+        """
         return cls(seconds, time.monotonic() - time.process_time(), used_before=0.0)
 
     @property
@@ -203,19 +207,19 @@ class Budget:
 
     @property
     def pace(self) -> float:
-        """Elapsed time per processor time, above 1 where other processes use the processor, too."""
+        """The elapsed time divided by the processor time, at least 1; it rises if other processes use the processor."""
         used = time.process_time() - self.used_before
         return max(1.0, self.elapsed / used) if used > 0.0 else 1.0
 
     @property
     def left(self) -> float:
-        """Seconds left for optional stages."""
+        """The seconds left for all optional stages; 0 after an interruption, infinity without a limit."""
         if self.is_interrupted:
             return 0.0
         return math.inf if self.seconds is None else max(0.0, self.seconds - self.elapsed - self.reserved)
 
     def deadline(self, stage: str) -> Deadline:
-        """Return the deadline of a stage: its share of the time left for it and all later stages."""
+        """Return the deadline of a stage, which gets its share of the time left for this and all later stages."""
         names = list(self.shares)
         after = sum(self.shares[name] for name in names[names.index(stage) :])
         share = self.left if self.left == math.inf else self.left * self.shares[stage] / after
@@ -223,22 +227,22 @@ class Budget:
         return self._current
 
     def whenever(self) -> Deadline:
-        """Return a deadline without time limit, for work that only the user ends."""
+        """Return a deadline without a time, for work that ends early only if the user interrupts it."""
         self._current = Deadline()
         return self._current
 
     def interrupt(self) -> None:
-        """Stop the run: optional work is cut short, the rest is done."""
+        """End the current stage and skip further optional stages; the rest of the run is still done."""
         self.is_interrupted = self._current.is_given_up = True
 
     def heed(self) -> None:
-        """Raise KeyboardInterrupt if the user has pressed Ctrl-C twice, as compiled code may have swallowed it."""
+        """Raise KeyboardInterrupt if Ctrl-C was pressed twice, as compiled code may have swallowed the exception."""
         if self.is_given_up:
             raise KeyboardInterrupt
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Handle Ctrl-C at the next checkpoint, so that no step is left half done; a second Ctrl-C stops at once."""
+        """While the context lasts, let Ctrl-C end the work at its next checkpoint, and a second Ctrl-C at once."""
         is_main = threading.current_thread() is threading.main_thread()
         if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             yield

@@ -1,4 +1,4 @@
-"""A cache of compiled code that detects damaged files, which numba's own would load and run."""
+"""A cache of compiled code that detects damaged files, which numba's own cache would load and run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIGEST = sha256().digest_size
 
 
 class SealedFiles(IndexDataCacheFile):
-    """Numba's cache files with a digest at their end: damaged code is compiled anew, and never run."""
+    """Numba's cache files with a SHA-256 digest at the end, so that damaged code is compiled anew and never run."""
 
     def _load_index(self) -> dict[object, object]:
         try:

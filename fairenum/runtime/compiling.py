@@ -1,9 +1,9 @@
 """Compilation of inner loops by numba, once per computer, cached beside the module.
 
-Numba optimises and translates each function that compiled code calls, and again together with every caller. Here the
-parts are only parsed and typed; the whole is optimised and translated once, in the entry point from Python. The machine
-code is the same, in less than half the time. This relies on internals of numba, so it is done only with versions known
-to have them; others compile in their usual way.
+Numba optimises each function that compiled code calls by itself, and again together with every caller. Here such
+functions ("parts") are only parsed and typed, and are optimised once, together with the function that Python calls (the
+"entry point"). The machine code is the same, in less than half the time. This relies on internals of numba, so it is
+done only with versions that are known to have them; other versions compile in their usual way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from numba.core.typing.templates import Signature
 from fairenum.runtime.compiled_cache import SealedFiles
 
 LOG = logging.getLogger(__name__)
-KNOWN = {(0, 68)}  # versions of numba
+KNOWN = {(0, 68)}  # versions of numba whose internals are known
 LONGEST, LOOK = 120.0, 0.02  # seconds: for another process to compile, and between checks whether it is done
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -42,7 +42,7 @@ Found = Signature | None  # how a call is typed
 
 
 class _Part(JITCodeLibrary):
-    """Code that is only linked into other code, so that none is generated for it alone."""
+    """The code of a part: it is only linked into other code, and no machine code is generated for it alone."""
 
     def add_llvm_module(self, module: ModuleRef) -> None:
         self._final_module.link_in(module)
@@ -52,11 +52,11 @@ class _Part(JITCodeLibrary):
         self._finalized = True
 
     def alone(self) -> ModuleRef:
-        """Return the code without what it calls."""
+        """Return the code without the functions that it calls."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> ModuleRef:
-        """Return the code with all functions it calls: other packages' compiled code may call the same parts."""
+        """Return the code with all functions that it calls, for compiled code of other packages that links it."""
         module = self.alone().clone()
         _link(module, self._linking_libraries)
         return module
@@ -66,11 +66,11 @@ class _Part(JITCodeLibrary):
         return self
 
     def set_env(self, name: str, environment: object) -> None:
-        """Do nothing: the entry point sets the environments of its parts."""
+        """Do nothing, as numba's environments of parts are set when the entry point is compiled."""
 
 
 class _Whole(JITCodeLibrary):
-    """An entry point from Python, linked with all functions it calls."""
+    """The code of an entry point, linked with all functions that it calls."""
 
     def finalize(self) -> None:
         _link(self._final_module, self._linking_libraries)
@@ -79,7 +79,7 @@ class _Whole(JITCodeLibrary):
 
 
 def _link(module: ModuleRef, libraries: Iterable[JITCodeLibrary]) -> None:
-    """Link libraries and their own parts into a module, each once."""
+    """Link libraries, and the parts that these call, into a module, each once."""
     waiting, linked = list(libraries), set()
     while waiting:
         library = waiting.pop()
@@ -97,19 +97,19 @@ _HASHED, _EQUAL, _CALL_TYPE = TargetConfig.__hash__, TargetConfig.__eq__, BaseFu
 
 @cache
 def _hash_of(kind: type) -> int:
-    """Return the hash of options, which depends on their names alone, set or not."""
+    """Return the hash of a class of compiler options, which does not depend on the options that are set."""
     return int(_HASHED(kind()))
 
 
 def _is_equal(self: TargetConfig, other: object) -> bool:
-    """Compare options by those that are set on either side."""
+    """Tell whether two sets of compiler options are equal, by comparing only options that at least one of them sets."""
     if not isinstance(other, TargetConfig) or type(self) is not type(other):
         return bool(_EQUAL(self, other))
     return all(getattr(self, name) == getattr(other, name) for name in {*self._values, *other._values})
 
 
 def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mapping[str, Type]], Found]:
-    """Return a cached `get_call_type`, keyed by function, argument types and options."""
+    """Return a replacement for numba's `get_call_type` that caches results by function, argument types and options."""
     known: dict[object, tuple[BaseFunction, Found]] = {}
 
     def found(
@@ -129,9 +129,9 @@ def _finding_once() -> Callable[[BaseFunction, Context, tuple[Type, ...], Mappin
 
 @contextmanager
 def _quick_typing() -> Iterator[None]:
-    """Replace slow parts of numba's type inference, called ten thousand times, by fast ones within the context.
+    """While the context lasts, replace three slow functions of numba's type inference by faster ones.
 
-    Numba's compiler lock is held. Other threads may compare options meanwhile, with the same result.
+    The caller holds numba's compiler lock. Other threads may call the replaced functions meanwhile, with equal results.
     """
     patches = (
         (TargetConfig, "__hash__", _HASHED, lambda self: _hash_of(type(self))),  # type: ignore[arg-type]
@@ -148,7 +148,7 @@ def _quick_typing() -> Iterator[None]:
 
 
 class _EntryCompiler(Compiler):
-    """Compiles an entry point from Python, and all functions it calls as parts of it."""
+    """A compiler of an entry point and, as parts, of all functions that the entry point calls."""
 
     def _compile_core(self) -> CompileResult:  # with numba's lock on compiling held
         LOG.info("compiling %s", self.state.func_id.func_qualname)
@@ -171,7 +171,7 @@ class _EntryCompiler(Compiler):
 
 
 class _Kept(FunctionCache):
-    """A cache of compiled code for later runs; if it cannot be written, each run compiles anew."""
+    """A cache of compiled code on disk for later runs; if it cannot be written, each run compiles anew."""
 
     aside: subprocess.Popen[bytes] | None = None
 
@@ -186,7 +186,7 @@ class _Kept(FunctionCache):
         return not self._cache_file._load_index()
 
     def load_overload(self, signature: object, target: object) -> object:
-        """Load cached code, waiting for another process that is compiling it."""
+        """Return cached code, after waiting for a process that is compiling it; None if there is none."""
         kept = super().load_overload(signature, target)
         if kept is None and self.aside is not None:
             LOG.info("compiling %s in another process", self._name)
@@ -206,7 +206,7 @@ _KEPT: dict[Callable[..., object], _Kept] = {}  # by entry point
 
 
 def _wait_for(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a process as long as compiling can take, and kill it if it hangs."""
+    """Wait until a process ends, and kill it after `LONGEST` seconds."""
     last = time.monotonic() + LONGEST
     while process.poll() is None and time.monotonic() < last:
         time.sleep(LOOK)
@@ -216,11 +216,11 @@ def _wait_for(process: subprocess.Popen[bytes]) -> None:
 
 
 def compile_aside(function: Callable[..., object], program: str) -> None:
-    """Compile an entry point in another process, unless it is cached; `program` is the code that calls it.
+    """Start a process that compiles an entry point, unless its code is cached; `program` is Python code that calls it.
 
-    A call of the function waits for that process, and compiles here if the process failed. No process is started where
-    it would not help: with one processor, without a writable cache, with an unknown version of numba, or where Python
-    is embedded.
+    A call of `function` here waits for that process, and compiles here if the process failed. No process is started
+    where it would not help: with one processor, without a writable cache, with an unknown version of numba, or where
+    Python is embedded.
     """
     kept = _KEPT.get(function)
     is_python = Path(sys.executable or "").name.startswith("python") and not hasattr(sys, "frozen")
@@ -238,31 +238,32 @@ def _processors() -> int:
 
 
 def inner(function: Function, fastmath: bool | set[str] = False, allocates: bool = True) -> Function:
-    """Compile a function that only compiled code calls; an entry point from Python would double the compile time."""
+    """Return a compiled function that only compiled code can call; to be callable from Python doubles compile time."""
     options: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": fastmath}
     compiled: Function = njit(**options, **_memory(allocates))(function)  # type: ignore[call-overload]
     return compiled
 
 
 def _memory(allocates: bool) -> dict[str, bool]:
-    """Return numba's option for code that allocates no arrays.
+    """Return the options for numba that turn off reference counting in code that allocates no arrays.
 
-    It skips reference counting, on which short loops over many small arrays spend a third of their time.
+    Short loops over many small arrays would spend a third of their time on it.
     """
     return {} if allocates or version_info.short not in KNOWN else {"_nrt": False}
 
 
-# For sums whose order does not matter: the processor adds several terms at a time.
+# For sums in which rounding may depend on the order of terms: the processor then adds several terms at a time.
 in_any_order = partial(inner, fastmath={"reassoc"})
 
 
 def entry(allocates: bool = True) -> Callable[[Function], Function]:
-    """Compile an entry point from Python, which must return plain tuples and arrays, never named tuples.
+    """Return a decorator that compiles an entry point, a function that Python calls.
 
-    It releases the GIL, so that a waiting thread can abandon it.
+    The compiled function releases the GIL, so that a waiting thread can abandon it.
 
-    Numba runs a little Python code to box a result. A keyboard interrupt that arrives there would surface as a
-    SystemError and is raised again as a KeyboardInterrupt; in a named tuple's code it would crash the process.
+    The function must return plain tuples and arrays, never named tuples. Numba runs a little Python code to convert a
+    result. Ctrl-C during this code would raise a SystemError, which is turned into a KeyboardInterrupt here; during the
+    code of a named tuple it would crash the process.
     """
 
     def decorate(function: Function) -> Function:
@@ -291,7 +292,7 @@ def entry(allocates: bool = True) -> Callable[[Function], Function]:
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """Tell whether a KeyboardInterrupt is at the root of an error; each boxed array may wrap it once more."""
+    """Tell whether an error, or an error in its chain of causes, is a KeyboardInterrupt."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None

@@ -1,4 +1,4 @@
-"""Numbers and texts as a report shows them: few digits, intervals in brackets, visible control characters."""
+"""Numbers and texts as reports show them: few digits, intervals in brackets, control characters as escapes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ ELLIPSIS, UNDEFINED = "…", "–"
 
 
 def plain(text: object) -> str:
-    """Show control characters, direction marks and lone surrogates as escapes."""
+    """Return a text with control characters, direction marks and lone surrogates written as escapes."""
     shown = str(text)
     return shown if shown.isprintable() else "".join(map(_visible, shown))
 
 
 def shortened(text: object, width: int) -> str:
-    """Fit a text into `width` columns; of a long text the beginning and the end are shown."""
+    """Return a text that fits into `width` terminal columns; a long text loses its middle."""
     from rich.cells import cell_len, set_cell_size  # late, as a program that reads documents may not show any
 
     shown = plain(text)
@@ -30,14 +30,14 @@ def shortened(text: object, width: int) -> str:
 
 
 def file_name(name: str, ending: str) -> str:
-    """Name a file after a table, in characters that every file system allows."""
+    """Return a file name made from the name of a table, in characters that every file system allows."""
     safe = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in name)
     short = safe[:60].encode()[:120].decode(errors="ignore")  # the name of a file has at most 255 bytes
     return f"fairenum-{short}.{ending}"
 
 
 def sentence_list(parts: Iterable[str]) -> str:
-    """Join parts as in a sentence: a, b and c."""
+    """Return parts joined as in a sentence: a, b and c."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -57,7 +57,7 @@ def _visible(sign: str) -> str:
 
 
 class Estimated(Protocol):
-    """A value with its limits, each of which is None if undefined."""
+    """A value with its lower and upper limit, each of which is None if it is undefined."""
 
     @property
     def value(self) -> float | None:
@@ -65,61 +65,61 @@ class Estimated(Protocol):
 
     @property
     def low(self) -> float | None:
-        """Its lower limit."""
+        """The lower limit."""
 
     @property
     def high(self) -> float | None:
-        """Its upper limit."""
+        """The upper limit."""
 
 
 def share(value: float | None) -> str:
-    """Show a rate or a gap with three decimals."""
+    """Return the text of a rate or a gap, with three decimals."""
     return UNDEFINED if value is None else f"{value:.3f}"
 
 
 def signed(value: float | None) -> str:
-    """Show a change with its sign; 0.000 without one if it rounds to 0."""
+    """Return the text of a change, with three decimals and its sign; without a sign if it rounds to 0."""
     if value is None:
         return UNDEFINED
     return f"{value:+.3f}" if round(value, 3) else "0.000"
 
 
 def estimate(numbers: Estimated, show: Callable[[float | None], str] = share) -> str:
-    """Show a value with its limits, if it has any."""
+    """Return the text of a value, followed by its limits in brackets if it has them; `show` formats each number."""
     if numbers.low is None or numbers.high is None:
         return show(numbers.value)
     return f"{show(numbers.value)} [{show(numbers.low)}, {show(numbers.high)}]"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """Show a share in percent."""
+    """Return the text of a share in percent."""
     return UNDEFINED if value is None else f"{100 * value:.{digits}f} %"
 
 
 def rate(numbers: Estimated) -> str:
-    """Show a share in percent with its limits, if it has any."""
+    """Return the text of a share in percent, followed by its limits in brackets if it has them."""
     if numbers.low is None or numbers.high is None:
         return percent(numbers.value)
     return f"{percent(numbers.value)} [{100 * numbers.low:.1f}, {100 * numbers.high:.1f}]"
 
 
 def p_value(value: float | None) -> str:
-    """Show a p value; below a thousandth as <0.001."""
+    """Return the text of a p-value, with three decimals; <0.001 if it is smaller."""
     if value is None:
         return UNDEFINED
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def three_digits(number: float) -> str:
-    """Show a time or a ratio with three digits, or as a whole number from 100 on."""
+    """Return the text of a number with three significant digits; from 100 on, of the rounded whole number."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 row, 2 rows."""
+    """Return a number followed by a noun, with an s unless the number is 1: 1 row, 2 rows."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def difference(old: float | None, new: float | None) -> float | None:
-    """Return the new value minus the old one; None if one is undefined."""
+    """Return the new value minus the old value; None if either is None."""
     return None if old is None or new is None else new - old

@@ -1,4 +1,4 @@
-"""Phrases for error messages: quoted names, a likely intended name, and how to give an option."""
+"""Phrases for error messages: quoted names, suggestions for misspelled names, and how to write an option."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from difflib import get_close_matches
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the end of a sentence that suggests the nearest known name; empty if none is near."""
+    """Return "; did you mean ...?" with the known name most similar to `name`; empty if no known name is similar."""
     by_folded = {candidate.casefold(): candidate for candidate in known}
     near = get_close_matches(name.casefold(), by_folded, n=1, cutoff=cutoff)
     return f"; did you mean {by_folded[near[0]]!r}?" if near else ""
 
 
 def quoted(names: Iterable[str], limit: int = 6) -> str:
-    """Return names in quotes, only the first few of many."""
+    """Return names in quotes, separated by commas; of many, the first `limit` and the number of the others."""
     names = list(names)
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(map(repr, names[:limit])) + more
 
 
 def option(name: str, value: object, flag: str, *words: str) -> str:
-    """Return how to give an option, in Python and on the command line (once per word)."""
+    """Return an option as written in Python and, in parentheses, on the command line, one flag for each word."""
     flags = " ".join(f"--{flag} {shlex.quote(word)}" for word in words)
     return f"{name}={value!r} ({flags})"
 
 
 def without(*columns: object) -> str:
-    """Return how to leave columns out."""
+    """Return the option that leaves columns out, as written in Python and on the command line."""
     return option("drop", list(columns), "drop", *map(str, columns))
 
 
 def as_categories(*columns: str) -> str:
-    """Return how to have columns read as categories."""
+    """Return the option that reads columns as categories, as written in Python and on the command line."""
     return option("categorical_columns", list(columns), "categorical-column", *columns)
 
 
 def plain_number(number: float) -> str:
-    """Return a number as text that reads back exactly, whole numbers without a point."""
+    """Return the text of a number from which exactly this number is read; whole numbers have no decimal point."""
     return repr(float(number)).removesuffix(".0")

@@ -1,7 +1,7 @@
-"""Run one function for many items: in this process, in several, or on a cluster.
+"""Calls of one function for many items: in this process, in several processes, or on a cluster.
 
 Results come in the order in which they finish, and are equal bit for bit wherever they are computed. Closing the
-iterator abandons the rest.
+iterator over the results abandons calls that are not finished.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BlasLibraries:
-    """The linear algebra libraries loaded so far, found once and limited to one thread repeatedly."""
+    """The linear algebra libraries loaded so far, kept because finding them again would take time."""
 
     def __init__(self) -> None:
         import scipy.linalg  # noqa: F401 - has a BLAS of its own, and only loaded libraries can be limited
@@ -32,14 +32,14 @@ class BlasLibraries:
 
     @contextmanager
     def one_thread(self) -> Iterator[None]:
-        """Limit BLAS to one thread."""
+        """Limit these libraries to one thread while the context lasts."""
         with self._controller.limit(limits=1):
             yield
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, so that numbers do not depend on the processors; also a decorator."""
+    """Limit BLAS to one thread while the context lasts, so that results do not depend on the number of processors."""
     with BlasLibraries().one_thread():
         yield
 
@@ -66,11 +66,13 @@ def mapped(
     function, items
         Both must be picklable if other processes take part.
     jobs
-        Processes on this computer; 1 for this one alone, negative numbers count back from all processors as in joblib.
+        Number of processes on this computer; 1 for the current process alone, -1 for one process per processor, -2 for
+        one fewer, and so on, as in joblib.
     cluster
-        Address of a Dask scheduler to use instead.
+        Address of a Dask scheduler to use instead of processes on this computer.
     lost
-        Makes a result for an item that the cluster lost; without it the error is raised.
+        Function that returns a result for an item whose call failed on the cluster, given the item and the error; if it
+        is None, the error is raised.
     """
     if jobs == 0:
         raise ConfigError("option 'jobs' must be a number of processes, or -1 for all processors, not 0")
@@ -80,9 +82,9 @@ def mapped(
 
 
 def collected(finished: Iterator[Result], report: Callable[[int], None]) -> tuple[list[Result], Cut | None]:
-    """Collect results until all are there, time is over or the user interrupts; return them and the cause of the cut.
+    """Return the results so far, and why collecting them ended early: "time", "interrupted", or None if it did not.
 
-    An interruption before the first result is raised, since there is nothing to keep.
+    `report` is called with the number of results so far. An interruption before the first result is raised.
     """
     results: list[Result] = []
     report(0)
@@ -118,7 +120,7 @@ def _beside(function: Callable[[Item], Result], items: Iterable[Item], jobs: int
 
 
 def _undisturbed(function: Callable[[Item], Result], item: Item) -> Result:
-    """Call a function with Ctrl-C ignored: a terminal sends it to all processes, and the parent handles it."""
+    """Call a function with Ctrl-C ignored, as a terminal sends it to all processes and the parent handles it."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return function(item)
@@ -127,7 +129,7 @@ def _undisturbed(function: Callable[[Item], Result], item: Item) -> Result:
 def _on_cluster(
     function: Callable[[Item], Result], items: Iterable[Item], address: str, lost: Lost[Item, Result] | None
 ) -> Iterator[Result]:
-    """Run on the workers of a Dask scheduler, which redoes the work of a lost worker on another."""
+    """Yield results from the workers of a Dask scheduler, which repeats the calls of a lost worker on another."""
     try:
         import distributed
     except ImportError as error:
@@ -142,7 +144,7 @@ def _on_cluster(
 
 
 def _client(address: str) -> Client:
-    """Connect to a scheduler, and refuse one without workers."""
+    """Return a client of the Dask scheduler at an address; refuse a scheduler without workers."""
     from distributed import Client
 
     if not ADDRESS.fullmatch(address):  # a client would print a traceback of its own

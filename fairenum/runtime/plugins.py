@@ -1,4 +1,4 @@
-"""A registry of plugins of any kind, found by entry-point group, bundled or third-party.
+"""Registries of plugins, which are found by the entry points of installed distributions.
 
 A plugin that cannot be loaded raises an error with its reason; two distributions that provide one name raise an error
 that names both. `is_in_plugin` tells whether a plugin's code is running.
@@ -21,17 +21,20 @@ _IS_IN_PLUGIN: ContextVar[bool] = ContextVar("is_in_plugin", default=False)
 
 
 def is_in_plugin() -> bool:
-    """Tell whether a plugin's code is running here, also in an abandoned thread."""
+    """Tell whether the caller runs inside a plugin's code, also in an abandoned thread."""
     return _IS_IN_PLUGIN.get()
 
 
 def enter_plugin() -> Token[bool]:
-    """Mark the start of a plugin's code; a context manager would take longer than many calls."""
+    """Mark the start of a plugin's code, and return the token for `leave_plugin`.
+
+    A context manager would take longer than many calls of plugins.
+    """
     return _IS_IN_PLUGIN.set(True)
 
 
 def leave_plugin(token: Token[bool]) -> None:
-    """Mark the end of a plugin's code."""
+    """Mark the end of a plugin's code, given the token from `enter_plugin`."""
     _IS_IN_PLUGIN.reset(token)
 
 
@@ -40,10 +43,12 @@ Plugin = TypeVar("Plugin")
 
 @dataclass(frozen=True, slots=True)
 class Registry(Generic[Plugin]):
-    """The plugins of one entry-point group, which messages call by a ``noun``.
+    """The plugins of one entry-point group; ``noun`` is the word for such a plugin in messages.
 
-    ``build`` makes a plugin from the object that an entry point loads; ``defect`` returns how a plugin of a given name
-    violates its protocol, or "". ``not_found``, ``conflict`` and ``broken`` are the errors to raise.
+    ``build`` makes a plugin from the object that an entry point loads; ``defect`` says how a plugin of a given name
+    violates the protocol of these plugins, and returns "" if it does not. Errors are raised as ``not_found`` for an
+    unknown name, ``conflict`` for a name that two distributions provide, and ``broken`` for a plugin that cannot be
+    loaded or has a defect.
     """
 
     group: str
@@ -55,12 +60,12 @@ class Registry(Generic[Plugin]):
     broken: type[FairenumError]
 
     def entries(self, entry_points: Iterable[EntryPoint] | None = None) -> list[EntryPoint]:
-        """Return the entry points of the group, or those given instead, sorted by name."""
+        """Return the installed entry points of the group, or the given ones, sorted by name."""
         found = _installed(self.group) if entry_points is None else entry_points
         return sorted(found, key=lambda entry: entry.name)
 
     def load(self, name: str, entry_points: Iterable[EntryPoint] | None = None) -> Plugin:
-        """Return the plugin of that name."""
+        """Return the plugin with a name; refuse an unknown name."""
         entries = self.entries(entry_points)
         named = [entry for entry in entries if entry.name == name]
         if not named:
@@ -68,7 +73,7 @@ class Registry(Generic[Plugin]):
         return self.build_checked(named[0], entries)
 
     def build_checked(self, entry: EntryPoint, entries: Iterable[EntryPoint]) -> Plugin:
-        """Import and build a plugin; check that its name is unique and that it follows its protocol."""
+        """Return the plugin of an entry point; refuse a name that is not unique, and a plugin with a defect."""
         self._check_unique(entry, entries)
         token = enter_plugin()
         try:
@@ -103,5 +108,5 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
 
 
 def provider(entry: EntryPoint) -> tuple[str, str]:
-    """Return name and version of the distribution that provides an entry point."""
+    """Return the name and version of the distribution that provides an entry point; "unknown" and "" without one."""
     return (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "")
