@@ -439,7 +439,7 @@ def full_check(
 def walk(
     rows: Rows, state: State, checked: State, task: Task, nearby: NearExamples, scratch: Scratch, limit: int
 ) -> int:
-    """Raise the weight of a row in place until it reaches its margin or enough loss is proven; return the status."""
+    """Raise a row's weight until it reaches its margin or a loss of ``task.enough`` is proven; return the status."""
     numbers, reach, distance, degenerate, count = state.numbers, task.near, np.inf, 0, 0
     products(rows, state.examples, state.size[0], task.row, state.row_border[1:])
     state.row_border[0] = task.side

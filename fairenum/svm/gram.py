@@ -209,7 +209,7 @@ class Gram(Protocol):
 
     @property
     def anchors(self) -> Anchors | None:
-        """The known products ``Q alpha`` that speed up others, if rows are cached; None if the table has all rows."""
+        """The known products ``Q alpha`` from which others are computed; None if the table is complete."""
 
     @property
     def lock(self) -> AbstractContextManager[object]:

@@ -165,7 +165,7 @@ def weighted(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 @inner
 def filled_from(columns: Places, start: int, end: int, first: int) -> int:
-    """Return the first position from `start` on whose column is at least `first`, or `end` if there is none before."""
+    """Return the first position in ``range(start, end)`` whose column is at least `first`, else `end`."""
     while start < end and columns[start] < first:
         start += 1
     return start

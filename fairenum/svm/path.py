@@ -128,7 +128,7 @@ class ActiveSet:
         return part
 
     def joined(self, part: ActiveSet, examples: IntArray, linear: FloatArray) -> ActiveSet:
-        """Return the active set of all examples, once `part`, that of some `examples`, has moved to a linear term."""
+        """Return the active set of all examples for a linear term to which `part`, that of `examples`, was moved."""
         upper, alpha, gradient, side = self.upper.copy(), self.alpha.copy(), self.gradient.copy(), self.side.copy()
         alpha[examples], side[examples] = part.alpha, part.side
         state = self.moved(upper, alpha, gradient, side, examples[part.margin], part.inverse, part.bias)

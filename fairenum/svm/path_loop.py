@@ -398,10 +398,10 @@ def bound_tolerance(vectors: Vectors, i: int) -> float:
 
 @leaf
 def is_blocking(distance: float, speed: float, length: float, close: float, stops_short: bool) -> bool:
-    """Tell whether an example's breakpoint may end a step.
+    """Tell whether the breakpoint of an example may end a step.
 
-    Any may, but with `stops_short` only one whose example a step of full `length` would take past its bound by more
-    than `close`.
+    Without `stops_short` it always may. With it, only if a step of full `length` would take the example past its bound
+    by more than `close`.
     """
     return not stops_short or distance - length * speed < -close
 
@@ -560,9 +560,9 @@ def exchange(
 def apply_breakpoint(
     data: Data, vectors: Vectors, margin: Margin, direction: Direction, kind: int, index: int, left: float
 ) -> tuple[bool, Margin]:
-    """Let the example of a breakpoint join or leave the margin set; return the new set.
+    """Let the example of a breakpoint join or leave the margin set; return a success flag and the new set.
 
-    The first value returned is False if rounding prevents it.
+    The flag is False if rounding prevents the change.
     """
     if kind == ENTERS:
         done, margin = enter(data, vectors, margin, index)

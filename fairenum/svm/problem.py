@@ -129,8 +129,8 @@ class Kernel:
 class Certificate:
     """Proven limits, ``objective <= optimum <= bound``, computed from some alpha, whichever solver found it.
 
-    ``bias_low`` and ``bias_high`` enclose every optimal bias; they coincide if a support vector is free (``0 < alpha <
-    upper``).
+    ``bias_low`` and ``bias_high`` enclose every optimal bias; they coincide if some alpha is strictly between its
+    bounds.
     """
 
     objective: float
